@@ -1,0 +1,80 @@
+import ipaddr from "ipaddr.js";
+
+/** An address to listen on, or to reach a server that listens there. */
+export interface ListenAddress {
+  host: string;
+  port: number;
+}
+
+/** A network in CIDR notation, parsed. */
+export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+export function text(value: string): string {
+  if (value === "") throw new Error("is empty");
+  return value;
+}
+
+export function parseInteger(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max)) {
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    }
+    return number;
+  };
+}
+
+export function parseOneOf<const T extends string>(values: readonly T[]): (value: string) => T {
+  return (value) => {
+    const known = values.find((candidate) => candidate === value);
+    if (known === undefined) throw new Error(`must be one of ${values.join(", ")}`);
+    return known;
+  };
+}
+
+/** `host:port`, `[v6]:port`, or `:port` for every address of the machine. */
+export function parseListen(value: string): ListenAddress {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(value);
+  const port = Number(match?.[2]);
+  if (!match || port > 65_535) throw new Error("must be HOST:PORT, such as 127.0.0.1:8080");
+  const host = (match[1] ?? "").replace(/^\[|\]$/g, "");
+  return { host: host === "" ? "0.0.0.0" : host, port };
+}
+
+/** An address as it stands in a URL: IPv6 in brackets. */
+export function formatHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+/** An http or https origin. The answer has no slash at its end. */
+export function parseBaseUrl(value: string): string {
+  let url: URL;
+  try {
+    url = new URL(value);
+  } catch {
+    throw new Error("must be a URL, such as https://status.example.com");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new Error("must begin with http:// or https://");
+  }
+  if (url.username || url.password || url.search || url.hash || url.pathname !== "/") {
+    throw new Error("must have no path, query or user, such as https://status.example.com");
+  }
+  return url.origin;
+}
+
+/** Networks in CIDR notation, or single addresses, separated by commas or spaces. */
+export function parseNetworks(value: string): Network[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((part) => part !== "")
+    .map((part) => {
+      try {
+        if (part.includes("/")) return ipaddr.parseCIDR(part);
+        const address = ipaddr.parse(part);
+        return [address, address.kind() === "ipv4" ? 32 : 128] as Network;
+      } catch {
+        throw new Error(`must list networks such as 10.0.0.0/8, and ${part} is not one`);
+      }
+    });
+}

@@ -1,0 +1,32 @@
+import type { Config } from "./config";
+import type { Db } from "./db";
+import type { Outbox } from "./events";
+import type { Clock } from "./kernel/clock";
+import type { NewId } from "./kernel/ids";
+import type { Log } from "./kernel/log";
+import type { RandomBytes } from "./kernel/random";
+import type { Signal } from "./kernel/signal";
+
+/** What wakes whom after a commit. They carry no data: a listener reads the database again. */
+export interface Signals {
+  /** A key was created, edited, rotated or revoked. */
+  keysChanged: Signal<void>;
+  /** What a page shows was changed; the value is the page's id. */
+  pageChanged: Signal<string>;
+  /** Another process has committed something, whatever it was. */
+  databaseChangedElsewhere: Signal<void>;
+}
+
+/** What a service is given: all that it may reach beyond its arguments. */
+export interface AppContext {
+  config: Config;
+  /** The address that links are built from, without a slash at its end. */
+  baseUrl: string;
+  db: Db;
+  clock: Clock;
+  random: RandomBytes;
+  newId: NewId;
+  log: Log;
+  outbox: Outbox;
+  signals: Signals;
+}

@@ -1,0 +1,33 @@
+import type { Database } from "bun:sqlite";
+import { APPLICATION_ID, pragma } from "./open";
+
+/** A migration as the database remembers it. */
+export interface AppliedMigration {
+  number: number;
+  name: string;
+  /** SHA-256 of the SQL that was run, in hexadecimal. */
+  checksum: string;
+}
+
+/** The migrations that a database has been through, oldest first. */
+export function readApplied(sqlite: Database): AppliedMigration[] {
+  const exists = sqlite
+    .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
+    .get();
+  if (!exists) return [];
+  return sqlite
+    .prepare<AppliedMigration, []>(
+      "SELECT number, name, checksum FROM schema_migrations ORDER BY number",
+    )
+    .all();
+}
+
+/** The version of the schema that a database has now; 0 for an empty one. */
+export function schemaVersion(sqlite: Database): number {
+  return readApplied(sqlite).length;
+}
+
+/** Whether a file is one of Allclear's databases at all. */
+export function isAllclearDatabase(sqlite: Database): boolean {
+  return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
+}

@@ -1,0 +1,127 @@
+import { eq, getTableColumns, sql } from "drizzle-orm";
+import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+
+export type Orm = BunSQLiteDatabase<Record<string, never>>;
+
+/** A statement as its store declares it: built by Drizzle once per database, its text constant. */
+type Build<Params> = (orm: Orm, $: Params) => { prepare(): PreparedStatement };
+
+interface PreparedStatement {
+  get(params?: Record<string, unknown>): unknown;
+  all(params?: Record<string, unknown>): unknown;
+  run(params?: Record<string, unknown>): unknown;
+}
+
+/** Whatever can read: the database between transactions, or a transaction with its own changes. */
+export interface Reader {
+  readonly statements: StatementCache;
+}
+
+/**
+ * An open transaction, given to the callback of `db.write` and dead when that returns.
+ * A callback touches nothing but its `tx`.
+ */
+export interface Tx extends Reader {
+  readonly isOpen: boolean;
+  /** Runs once the transaction is durable, never if it is rolled back. Errors are logged. */
+  afterCommit(effect: () => void): void;
+}
+
+/** The prepared statements of one database, each made at its first use. */
+export class StatementCache {
+  readonly #orm: Orm;
+  readonly #prepared = new Map<unknown, PreparedStatement>();
+
+  constructor(orm: Orm) {
+    this.#orm = orm;
+  }
+
+  prepared<Params>(build: Build<Params>): PreparedStatement {
+    const known = this.#prepared.get(build);
+    if (known) return known;
+    const made = build(this.#orm, placeholders as Params).prepare();
+    this.#prepared.set(build, made);
+    return made;
+  }
+}
+
+/** Answers every property with Drizzle's placeholder of that name, typed as the value it stands for. */
+const placeholders: unknown = new Proxy(
+  {},
+  { get: (_target, name) => sql.placeholder(String(name)) },
+);
+
+type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
+  ? R extends (infer Row)[]
+    ? Row
+    : never
+  : never;
+
+/**
+ * A query for at most one row: `const findPage = selectOne((orm, $: { id: string }) => …)`, then
+ * `findPage(reader, { id })`. The `$` parameter's type is the parameters' type.
+ */
+export function selectOne<Params, Builder extends { prepare(): PreparedStatement }>(
+  build: (orm: Orm, $: Params) => Builder,
+): (reader: Reader, params: Params) => Rows<Builder> | undefined {
+  return (reader, params) =>
+    // Drizzle answers undefined for no row, bun:sqlite null.
+    (reader.statements.prepared(build).get(params as Record<string, unknown>) ?? undefined) as
+      Rows<Builder> | undefined;
+}
+
+/** A query for all of its rows, read at once: no iterator stays open. */
+export function selectMany<Params, Builder extends { prepare(): PreparedStatement }>(
+  build: (orm: Orm, $: Params) => Builder,
+): (reader: Reader, params: Params) => Rows<Builder>[] {
+  return (reader, params) =>
+    reader.statements.prepared(build).all(params as Record<string, unknown>) as Rows<Builder>[];
+}
+
+/**
+ * A statement that changes rows and cannot forget to run: calling it runs it. Answers how many rows
+ * it changed. Throws outside an open transaction.
+ */
+export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) => number {
+  return (tx, params) => {
+    if (!tx.isOpen) throw new Error("a transaction was used after its callback returned");
+    const result = tx.statements.prepared(build).run(params as Record<string, unknown>);
+    return (result as { changes: number }).changes;
+  };
+}
+
+/** A statement that inserts one whole row: `const insertPage = insertInto(pages)`. */
+export function insertInto<Table extends SQLiteTable>(
+  table: Table,
+): (tx: Tx, row: Table["$inferInsert"]) => void {
+  const columns = Object.keys(getTableColumns(table));
+  const insert = mutate((orm, $: Record<string, unknown>) =>
+    orm
+      .insert(table)
+      .values(Object.fromEntries(columns.map((name) => [name, $[name]])) as Table["$inferInsert"]),
+  );
+  return (tx, row) => {
+    const whole = Object.fromEntries(columns.map((name) => [name, null]));
+    insert(tx, { ...whole, ...row });
+  };
+}
+
+/** A statement that replaces one whole row, found by its `id`: `const updatePage = updateById(pages)`. */
+export function updateById<Table extends SQLiteTable & { $inferSelect: { id: unknown } }>(
+  table: Table,
+): (tx: Tx, row: Table["$inferSelect"]) => void {
+  const columns = getTableColumns(table);
+  const id = columns["id"];
+  if (!id) throw new Error("the table has no column id");
+  const names = Object.keys(columns).filter((name) => name !== "id");
+  const update = mutate((orm, $: Record<string, unknown>) =>
+    orm
+      .update(table)
+      .set(Object.fromEntries(names.map((name) => [name, $[name]])) as Table["$inferInsert"])
+      .where(eq(id, $["id"])),
+  );
+  return (tx, row) => {
+    if (update(tx, row) !== 1) throw new Error("the row to update is not there");
+  };
+}

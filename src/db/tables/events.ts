@@ -1,0 +1,21 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { actorColumns } from "./actor-columns";
+
+export const events = sqliteTable("events", {
+  id: text().primaryKey(),
+  type: text().notNull(),
+  pageId: text("page_id"),
+  subjectId: text("subject_id").notNull(),
+  data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  at: integer().notNull(),
+});
+
+export const auditLog = sqliteTable("audit_log", {
+  id: integer().primaryKey(),
+  ...actorColumns,
+  action: text().notNull(),
+  targetId: text("target_id").notNull(),
+  summary: text().notNull(),
+  ip: text(),
+  at: integer().notNull(),
+});

@@ -1,0 +1,30 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const pages = sqliteTable("pages", {
+  id: text().primaryKey(),
+  ref: text().notNull(),
+  slug: text().notNull(),
+  name: text().notNull(),
+  description: text(),
+  timeZone: text("time_zone").notNull(),
+  locale: text().notNull(),
+  visibility: text().$type<"public" | "private">().notNull(),
+  theme: text().$type<"system" | "light" | "dark">().notNull(),
+  accent: text(),
+  historyDays: integer("history_days").notNull(),
+  isDefault: integer("is_default", { mode: "boolean" }).notNull(),
+  isSample: integer("is_sample", { mode: "boolean" }).notNull(),
+  managedBy: text("managed_by").$type<"apply">(),
+  contentVersion: integer("content_version").notNull(),
+  contentChangedAt: integer("content_changed_at").notNull(),
+  version: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+  deletedAt: integer("deleted_at"),
+});
+
+export const pageSlugs = sqliteTable("page_slugs", {
+  slug: text().primaryKey(),
+  pageId: text("page_id").notNull(),
+  createdAt: integer("created_at").notNull(),
+});

@@ -1,0 +1,121 @@
+/**
+ * Every error that a caller can meet: its HTTP status, its title, and what it means to them.
+ * `/docs/errors`, the OpenAPI document and the problem writer all read this table, and `example` is
+ * the detail that the documentation shows.
+ */
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    title: "Invalid request",
+    meaning:
+      "The request cannot be read: malformed JSON, a bad query parameter or cursor, an API key in the query string, or an empty Host header. Mend the request; sending it again will not help.",
+    example: "The body is not valid JSON.",
+  },
+  missing_key: {
+    status: 401,
+    title: "API key required",
+    meaning:
+      "The request carries no bearer credentials. Send the header `Authorization: Bearer <API_KEY>`.",
+    example: "Send an API key in the header Authorization: Bearer <API_KEY>.",
+  },
+  invalid_key: {
+    status: 401,
+    title: "API key not recognised",
+    meaning:
+      "The value is not a key of this server. Check that it was copied whole (58 characters, beginning with `allclear_`) and that it belongs to this installation.",
+    example: "The API key is not one of this server's.",
+  },
+  expired_key: {
+    status: 401,
+    title: "API key expired",
+    meaning:
+      "The key's expiration date has passed, or this value was replaced by a rotation whose overlap is over. Create a key, or use the key's newest value.",
+    example: "The API key expired at 2026-01-01T00:00:00.000Z.",
+  },
+  revoked_key: {
+    status: 401,
+    title: "API key revoked",
+    meaning: "The key was revoked, which is final. Create another key.",
+    example: "The API key was revoked at 2026-01-01T12:00:00.000Z.",
+  },
+  insufficient_scope: {
+    status: 403,
+    title: "Insufficient scope",
+    meaning:
+      "The key is valid but lacks the scope that the endpoint asks for. No scope implies another; create a key that has it.",
+    example: "This endpoint needs the scope write:components, which the API key does not have.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    meaning: "There is no such path, or no such resource, or it was deleted.",
+    example: "There is no such resource.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    meaning: "The path exists, the method does not. The Allow header lists those that do.",
+    example: "DELETE is not a method of this path; it answers GET, HEAD.",
+  },
+  conflict: {
+    status: 409,
+    title: "Conflict",
+    meaning:
+      "The present state forbids the change, for example a slug that is taken or the rotation of a revoked key. Nothing was changed.",
+    example: "The slug acme is taken.",
+  },
+  precondition_failed: {
+    status: 412,
+    title: "Precondition failed",
+    meaning:
+      "The resource has changed since the version named in If-Match. Read it again, apply the change to what it is now, and send the new ETag.",
+    example: 'The resource is at version "7", not at the version that If-Match names.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: "Payload too large",
+    meaning: "The body is larger than 256 KiB.",
+    example: "The body is larger than 262144 bytes.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: "Unsupported media type",
+    meaning: "The body is not sent as JSON. Send `Content-Type: application/json`.",
+    example: "Send the body as application/json.",
+  },
+  validation_failed: {
+    status: 422,
+    title: "Validation failed",
+    meaning:
+      "The body is JSON but breaks the schema. `errors` lists every broken field by its JSON pointer, unknown fields included. Nothing was changed.",
+    example: "One field is wrong.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    meaning:
+      "The limit named in the detail is used up. Wait for as many seconds as Retry-After says; the next request then gets through.",
+    example: "The API key's limit of 1000 requests a minute is used up. Try again in 1 second.",
+  },
+  internal_error: {
+    status: 500,
+    title: "Internal error",
+    meaning:
+      "Something went wrong on the server. Its log says what, under the request's id from X-Request-Id.",
+    example: "Something went wrong. The server's log has the cause under this request's id.",
+  },
+  unavailable: {
+    status: 503,
+    title: "Unavailable",
+    meaning:
+      "The server cannot take the request now: the database is full or locked, the server is overloaded or shutting down. Nothing was half-written; try again after Retry-After seconds.",
+    example: "The change could not be stored. Nothing was written; try again.",
+  },
+} as const satisfies Record<
+  string,
+  { status: number; title: string; meaning: string; example: string }
+>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];

@@ -1,0 +1,110 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Instant, NameText, Nullable, OneOf } from "../../kernel/schema";
+import { toIso, toIsoOrNull } from "../../kernel/time";
+import { SCOPE_NAMES } from "./scopes";
+import type { KeyRow, KeyValueRow } from "./store";
+
+export const DEFAULT_RATE_LIMIT = 1_000;
+export const MAX_RATE_LIMIT = 1_000_000;
+
+const RateLimit = Type.Integer({
+  minimum: 1,
+  maximum: MAX_RATE_LIMIT,
+  description: "Requests a minute.",
+});
+
+/** What makes a key. `expires` is a day, to whose end in UTC the key lasts, or an instant. */
+export const CreateKeyBody = Type.Object(
+  {
+    name: NameText,
+    scopes: Type.Array(OneOf(SCOPE_NAMES), { minItems: 1, uniqueItems: true }),
+    rate_limit: Type.Optional(RateLimit),
+    expires: Type.Optional(Nullable(Type.String())),
+  },
+  { additionalProperties: false },
+);
+export type CreateKeyBody = Static<typeof CreateKeyBody>;
+
+/** What of a key can be changed later. Scopes and expiration never can. */
+export const UpdateKeyBody = Type.Object(
+  { name: Type.Optional(NameText), rate_limit: Type.Optional(RateLimit) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type UpdateKeyBody = Static<typeof UpdateKeyBody>;
+
+/** What a key says of itself to its bearer: `GET /api/v1/key`. */
+export const OwnKey = Type.Object(
+  {
+    id: Type.String({ examples: ["key_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    name: Type.String(),
+    start: Type.String({
+      description: "The first 13 characters of the key's newest value.",
+      examples: ["allclear_ab12"],
+    }),
+    scopes: Type.Array(OneOf(SCOPE_NAMES)),
+    rate_limit: RateLimit,
+    remaining: Type.Integer({
+      minimum: 0,
+      description: "Requests that the key could make right now, this one counted.",
+    }),
+    expires_at: Nullable(Instant),
+    last_used_at: Nullable(Instant),
+    created_at: Instant,
+  },
+  { title: "Key" },
+);
+export type OwnKey = Static<typeof OwnKey>;
+
+/** A key as its operators see it. It never holds a value. */
+export interface KeyResource {
+  id: string;
+  name: string;
+  start: string;
+  scopes: string[];
+  rate_limit: number;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+  last_used_ip: string | null;
+  created_at: string;
+  created_by: { kind: string; id: string | null; label: string };
+  version: number;
+  /** The values that open the key, newest first: two while a rotation's overlap lasts. */
+  values: {
+    start: string;
+    created_at: string;
+    ends_at: string | null;
+    last_used_at: string | null;
+    last_used_ip: string | null;
+  }[];
+}
+
+/** `values` are the key's, newest first; a key always has one. */
+export function presentKey(key: KeyRow, values: readonly KeyValueRow[]): KeyResource {
+  const newest = values[0];
+  return {
+    id: key.id,
+    name: key.name,
+    start: newest?.start ?? "",
+    scopes: key.scopes,
+    rate_limit: key.rateLimit,
+    expires_at: toIsoOrNull(key.expiresAt),
+    revoked_at: toIsoOrNull(key.revokedAt),
+    last_used_at: toIsoOrNull(newest?.lastUsedAt ?? null),
+    last_used_ip: newest?.lastUsedIp ?? null,
+    created_at: toIso(key.createdAt),
+    created_by: {
+      kind: key.createdByKind,
+      id: key.createdById,
+      label: key.createdByLabel,
+    },
+    version: key.version,
+    values: values.map((value) => ({
+      start: value.start,
+      created_at: toIso(value.createdAt),
+      ends_at: toIsoOrNull(value.endsAt),
+      last_used_at: toIsoOrNull(value.lastUsedAt),
+      last_used_ip: value.lastUsedIp,
+    })),
+  };
+}

@@ -1,0 +1,191 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import { conflict, fieldErrors, invalidFields, notFound, validate } from "../../errors";
+import { recordAudit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import {
+  CreateKeyBody,
+  DEFAULT_RATE_LIMIT,
+  type KeyResource,
+  presentKey,
+  UpdateKeyBody,
+} from "./model";
+import { decideExpiry, judgeKey, OVERLAPS, type Overlap } from "./rules";
+import {
+  endValuesOfKey,
+  findKey,
+  insertKey,
+  insertKeyValue,
+  type KeyRow,
+  listKeys,
+  listKeyValues,
+  listValuesOfKey,
+  updateKeyRow,
+} from "./store";
+import { generateKeyValue, hashKeyValue, keyValueStart } from "./value";
+
+/** A key with its value, which exists here and nowhere else: show it once, keep it nowhere. */
+export interface RevealedKey {
+  key: KeyResource;
+  value: string;
+}
+
+type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
+
+/** Creates a key. Throws `validation_failed` with every field that is wrong. */
+export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
+  const now = ctx.clock.now();
+  const { body, expiresAt } = readCreateBody(input, now);
+  const row: KeyRow = {
+    id: ctx.newId("key"),
+    name: body.name,
+    scopes: body.scopes,
+    rateLimit: body.rate_limit ?? DEFAULT_RATE_LIMIT,
+    expiresAt,
+    revokedAt: null,
+    version: 1,
+    createdAt: now,
+    createdByKind: actor.kind,
+    createdById: actor.id,
+    createdByLabel: actor.label,
+  };
+  insertKey(tx, row);
+  const value = addValue(ctx, tx, row.id, now);
+  audit(
+    ctx,
+    tx,
+    actor,
+    "key.create",
+    row,
+    `Created the key “${row.name}”: ${row.scopes.join(", ")}`,
+  );
+  tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  return { key: getKey(tx, row.id), value };
+}
+
+/** Changes a key's name or limit. Throws `not_found`, or `validation_failed`. */
+export function updateKey(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: UpdateKeyBody,
+  actor: Actor,
+): KeyResource {
+  const body = validate(UpdateKeyBody, input);
+  const before = getKeyRow(tx, id);
+  const after = {
+    ...before,
+    name: body.name ?? before.name,
+    rateLimit: body.rate_limit ?? before.rateLimit,
+    version: before.version + 1,
+  };
+  if (after.name === before.name && after.rateLimit === before.rateLimit) return getKey(tx, id);
+  updateKeyRow(tx, after);
+  audit(ctx, tx, actor, "key.update", after, describeUpdate(before, after));
+  tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  return getKey(tx, id);
+}
+
+/**
+ * Gives a key a new value. Its other values go on working for the overlap, or end now.
+ * Throws `not_found`, or `conflict` for a key that is expired or revoked.
+ */
+export function rotateKey(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  overlap: Overlap,
+  actor: Actor,
+): RevealedKey {
+  const row = getKeyRow(tx, id);
+  const now = ctx.clock.now();
+  const verdict = judgeKey({ ...row, endsAt: null }, now);
+  if (!verdict.live) {
+    const state = verdict.code === "revoked_key" ? "revoked" : "expired";
+    throw conflict(`The key is ${state}, so it cannot be rotated. Create another key.`);
+  }
+  endValuesOfKey(tx, { keyId: id, endsAt: now + OVERLAPS[overlap] });
+  const value = addValue(ctx, tx, id, now);
+  updateKeyRow(tx, { ...row, version: row.version + 1 });
+  const ending = overlap === "now" ? "ended at once" : `ends in ${overlap}`;
+  audit(
+    ctx,
+    tx,
+    actor,
+    "key.rotate",
+    row,
+    `Rotated the key “${row.name}”; its old value ${ending}`,
+  );
+  tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  return { key: getKey(tx, id), value };
+}
+
+/** Revokes a key for good. Doing it twice changes nothing. Throws `not_found`. */
+export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyResource {
+  const row = getKeyRow(tx, id);
+  if (row.revokedAt === null) {
+    updateKeyRow(tx, { ...row, revokedAt: ctx.clock.now(), version: row.version + 1 });
+    audit(ctx, tx, actor, "key.revoke", row, `Revoked the key “${row.name}”`);
+    tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  }
+  return getKey(tx, id);
+}
+
+/** One key. Throws `not_found`. */
+export function getKey(reader: Reader, id: string): KeyResource {
+  return presentKey(getKeyRow(reader, id), listValuesOfKey(reader, { keyId: id }));
+}
+
+/** Every key, newest first, the revoked and expired ones too. */
+export function listAllKeys(reader: Reader): KeyResource[] {
+  const values = Map.groupBy(listKeyValues(reader, {}), (value) => value.keyId);
+  return listKeys(reader, {}).map((row) => presentKey(row, values.get(row.id) ?? []));
+}
+
+function getKeyRow(reader: Reader, id: string): KeyRow {
+  const row = findKey(reader, { id });
+  if (!row) throw notFound(`key as ${id}`);
+  return row;
+}
+
+function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
+  const value = generateKeyValue(ctx.random);
+  insertKeyValue(tx, {
+    hash: hashKeyValue(value),
+    keyId,
+    start: keyValueStart(value),
+    createdAt: now,
+  });
+  return value;
+}
+
+/** Judges the schema and the expiry together, so that a form shows every mistake at once. */
+function readCreateBody(
+  input: CreateKeyBody,
+  now: number,
+): { body: CreateKeyBody; expiresAt: number | null } {
+  const fields = fieldErrors(CreateKeyBody, input);
+  const { expires } = input;
+  const expiry = typeof expires === "string" ? decideExpiry(expires, now) : { expiresAt: null };
+  if ("complaint" in expiry) fields.push({ pointer: "#/expires", detail: expiry.complaint });
+  if (fields.length > 0 || "complaint" in expiry) throw invalidFields(fields);
+  return { body: input, expiresAt: expiry.expiresAt };
+}
+
+function describeUpdate(before: KeyRow, after: KeyRow): string {
+  const changes: string[] = [];
+  if (after.name !== before.name) changes.push(`name to “${after.name}”`);
+  if (after.rateLimit !== before.rateLimit) changes.push(`limit to ${after.rateLimit} a minute`);
+  return `Changed the key “${before.name}”: ${changes.join(", ")}`;
+}
+
+function audit(
+  ctx: Services,
+  tx: Tx,
+  actor: Actor,
+  action: string,
+  row: KeyRow,
+  summary: string,
+): void {
+  recordAudit(tx, { actor, action, targetId: row.id, summary, at: ctx.clock.now() });
+}

@@ -1,0 +1,49 @@
+import { encodeBase62 } from "../../kernel/base62";
+import { crc32, sha256 } from "../../kernel/hash";
+import type { RandomBytes } from "../../kernel/random";
+
+/*
+ * A key's value: `allclear_`, 43 base62 characters (32 random bytes), and 6 base62 characters of
+ * CRC-32 over all that stands before them. The checksum lets a mistyped value be refused without a
+ * look-up, and lets secret scanners tell a real one.
+ */
+const PREFIX = "allclear_";
+const SECRET_BYTES = 32;
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const START_LENGTH = 13;
+const VALUE_LENGTH = PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+const SHAPE = /^allclear_[0-9A-Za-z]{49}$/;
+const SHAPE_ANYWHERE = /allclear_[0-9A-Za-z]{49}/;
+
+/** Makes a new value. It is shown once; only its hash is kept. */
+export function generateKeyValue(random: RandomBytes): string {
+  const body = PREFIX + encodeBase62(random(SECRET_BYTES), SECRET_LENGTH);
+  return body + checksum(body);
+}
+
+/** Whether a text has a value's shape and its checksum is right. Says nothing of whether it is known. */
+export function isKeyValue(text: string): boolean {
+  if (text.length !== VALUE_LENGTH || !SHAPE.test(text)) return false;
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return text.slice(-CHECKSUM_LENGTH) === checksum(body);
+}
+
+/** Whether a text holds anything of a value's shape, for places where none may ever stand. */
+export function containsKeyShape(text: string): boolean {
+  return SHAPE_ANYWHERE.test(text);
+}
+
+/** SHA-256 of the full value: what the database keeps, and what a value is found by. */
+export function hashKeyValue(value: string): Buffer {
+  return sha256(value);
+}
+
+/** The first characters of a value, by which people recognise it. */
+export function keyValueStart(value: string): string {
+  return value.slice(0, START_LENGTH);
+}
+
+function checksum(body: string): string {
+  return encodeBase62(crc32(body), CHECKSUM_LENGTH);
+}

@@ -1,0 +1,107 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../kernel/clock";
+import { sha256 } from "../../kernel/hash";
+import { type Bucket, type Decision, takeToken, timeToFullMs } from "./bucket";
+
+const OVERFLOW_BUCKETS = 16;
+const PURGE_INTERVAL_MS = 1_000;
+const EVICTION_CANDIDATES = 8;
+
+/**
+ * The buckets of one kind of caller, at most `capacity` of them. An entry's time to live is its time
+ * to full, renewed on use, since a full bucket is the same as none.
+ *
+ * When there is no room, a bucket that is not full is never thrown away, for its owner would come back
+ * to a fresh one. A newcomer that finds no room shares one of sixteen overflow buckets with others of
+ * its `neighbourhood`, each with the limit `overflowLimit`.
+ */
+export class BucketMap {
+  readonly #clock: Clock;
+  readonly #capacity: number;
+  readonly #overflowLimit: number;
+  readonly #neighbourhood: (id: string) => string;
+  readonly #buckets: LRUCache<string, Bucket>;
+  readonly #overflow: Bucket[];
+  // Handed to the cache at every renewal: one object, so that a decision allocates none for it.
+  readonly #renewal = { ttl: 1 };
+  #lastPurgeAt = Number.NEGATIVE_INFINITY;
+  #overflowed = 0;
+
+  constructor(options: {
+    clock: Clock;
+    capacity: number;
+    overflowLimit: number;
+    neighbourhood: (id: string) => string;
+  }) {
+    this.#clock = options.clock;
+    this.#capacity = options.capacity;
+    this.#overflowLimit = options.overflowLimit;
+    this.#neighbourhood = options.neighbourhood;
+    const startedAt = options.clock.monotonic();
+    this.#buckets = new LRUCache({
+      max: options.capacity,
+      ttl: 1,
+      ttlResolution: 0,
+      // A stale bucket is a full one and does no harm; and only so does `rkeys` show the stale ones.
+      allowStale: true,
+      // The cache reads a start of 0 as "no time to live", so its time begins at 1.
+      perf: { now: () => options.clock.monotonic() - startedAt + 1 },
+    });
+    this.#overflow = Array.from({ length: OVERFLOW_BUCKETS }, () => ({ spent: 0, at: startedAt }));
+  }
+
+  /** Takes one token from the caller's bucket, or from an overflow bucket if there is no room. */
+  take(id: string, limit: number): Decision {
+    const now = this.#clock.monotonic();
+    let bucket = this.#buckets.get(id);
+    if (bucket === undefined) {
+      if (this.#buckets.size >= this.#capacity && !this.#makeRoom(now)) {
+        return this.#takeFromOverflow(id, now);
+      }
+      bucket = { spent: 0, at: now };
+    }
+    const decision = takeToken(bucket, limit, now);
+    this.#renewal.ttl = timeToFullMs(bucket, limit);
+    this.#buckets.set(id, bucket, this.#renewal);
+    return decision;
+  }
+
+  /** How many requests were counted against an overflow bucket since the start. */
+  get overflowed(): number {
+    return this.#overflowed;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Whole tokens that a caller has left, without taking one. */
+  remaining(id: string, limit: number): number {
+    const bucket = this.#buckets.peek(id);
+    if (!bucket) return limit;
+    const refill = (this.#clock.monotonic() - bucket.at) * (limit / 60_000);
+    return Math.max(0, Math.floor(limit - Math.max(0, bucket.spent - refill)));
+  }
+
+  #makeRoom(now: number): boolean {
+    if (now - this.#lastPurgeAt >= PURGE_INTERVAL_MS) {
+      this.#lastPurgeAt = now;
+      this.#buckets.purgeStale();
+      if (this.#buckets.size < this.#capacity) return true;
+    }
+    let looked = 0;
+    for (const id of this.#buckets.rkeys()) {
+      // Full again, hence stale: the same as none.
+      if (this.#buckets.getRemainingTTL(id) <= 0) return this.#buckets.delete(id);
+      if (++looked === EVICTION_CANDIDATES) break;
+    }
+    return false;
+  }
+
+  #takeFromOverflow(id: string, now: number): Decision {
+    this.#overflowed += 1;
+    const index = (sha256(this.#neighbourhood(id))[0] ?? 0) % OVERFLOW_BUCKETS;
+    const bucket = this.#overflow[index] as Bucket;
+    return takeToken(bucket, this.#overflowLimit, now);
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * A token bucket, kept as what was spent rather than what is left: so a change of the limit takes
+ * effect at once, and a bucket that has had time to refill is the same as none.
+ */
+export interface Bucket {
+  /** Tokens spent and not yet refilled, fractional. */
+  spent: number;
+  /** When `spent` was true, in monotonic milliseconds. */
+  at: number;
+}
+
+/** What the limiter decided about one request, with all that the headers tell of it. */
+export interface Decision {
+  isAllowed: boolean;
+  /** The bucket's capacity, which is also its refill per minute. */
+  limit: number;
+  /** Whole tokens left. */
+  remaining: number;
+  /** Whole seconds until the bucket is full again. */
+  fullInSeconds: number;
+  /** Whole seconds until the next token, at least 1; 0 when the request is allowed. */
+  retryAfterSeconds: number;
+}
+
+const MINUTE_MS = 60_000;
+// Refilling is a chain of floating-point steps; a caller who waited exactly as told must get through.
+const ROUNDING = 1e-6;
+
+/**
+ * Takes one token if there is one, and writes the bucket's new state into it. `limit` is the bucket's
+ * capacity and its refill per minute; `now` is monotonic.
+ */
+export function takeToken(bucket: Bucket, limit: number, now: number): Decision {
+  const perMs = limit / MINUTE_MS;
+  const refilled = Math.max(0, bucket.spent - (now - bucket.at) * perMs);
+  // A limit that was lowered can leave more spent than there is to spend.
+  let spent = Math.min(refilled, limit);
+  const isAllowed = spent + 1 <= limit + ROUNDING;
+  if (isAllowed) spent += 1;
+  bucket.spent = spent;
+  bucket.at = now;
+  return {
+    isAllowed,
+    limit,
+    remaining: Math.max(0, Math.floor(limit - spent + ROUNDING)),
+    fullInSeconds: Math.ceil((spent / limit) * 60 - ROUNDING),
+    retryAfterSeconds: isAllowed
+      ? 0
+      : Math.max(1, Math.ceil(((spent + 1 - limit) / limit) * 60 - ROUNDING)),
+  };
+}
+
+/** Milliseconds until a bucket is full again: at least 1, rounded up. */
+export function timeToFullMs(bucket: Bucket, limit: number): number {
+  return Math.max(1, Math.ceil((bucket.spent / limit) * MINUTE_MS));
+}

@@ -1,0 +1,71 @@
+import type { AppContext } from "../../context";
+import type { ClientAddress } from "../../kernel/client-address";
+import type { Decision } from "./bucket";
+import { BucketMap } from "./bucket-map";
+import { POLICIES, type PolicyName } from "./policies";
+
+/** One request's token: from whose bucket, and what became of it. */
+export interface Charge {
+  policy: PolicyName;
+  decision: Decision;
+}
+
+export interface Limiter {
+  /** A live key on a protected route. `rateLimit` is the key's own, as it is now. */
+  chargeKey(keyId: string, rateLimit: number): Charge;
+  /** Every request that is nobody else's: public routes, unknown paths, refused credentials. */
+  chargeAddress(address: ClientAddress): Charge;
+  /** `/healthz` and `/readyz`, which page traffic behind the same proxy must not starve. */
+  chargeHealthCheck(address: ClientAddress): Charge;
+  /** Whole requests that a key could make now. Takes no token. */
+  remainingForKey(keyId: string, rateLimit: number): number;
+  /** For metrics: buckets held, and requests that shared an overflow bucket since the start. */
+  stats(): { buckets: number; overflowed: number };
+}
+
+/** In-process limits, one bucket map a kind of caller, so that none crowds out another. */
+export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limiter {
+  const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
+  const { clock } = ctx;
+  const healthLimit = POLICIES.health.perMinute;
+  const keys = new BucketMap({
+    clock,
+    capacity,
+    overflowLimit: publicRateLimit,
+    neighbourhood: (keyId) => keyId,
+  });
+  const addresses = new BucketMap({
+    clock,
+    capacity,
+    overflowLimit: publicRateLimit,
+    neighbourhood: addressNeighbourhood,
+  });
+  const healthChecks = new BucketMap({
+    clock,
+    capacity,
+    overflowLimit: publicRateLimit,
+    neighbourhood: addressNeighbourhood,
+  });
+  const maps = [keys, addresses, healthChecks];
+  return {
+    chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys.take(keyId, rateLimit) }),
+    chargeAddress: (address) => ({
+      policy: "public",
+      decision: addresses.take(address.network, publicRateLimit),
+    }),
+    chargeHealthCheck: (address) => ({
+      policy: "health",
+      decision: healthChecks.take(address.network, healthLimit),
+    }),
+    remainingForKey: (keyId, rateLimit) => keys.remaining(keyId, rateLimit),
+    stats: () => ({
+      buckets: maps.reduce((sum, map) => sum + map.size, 0),
+      overflowed: maps.reduce((sum, map) => sum + map.overflowed, 0),
+    }),
+  };
+}
+
+/** The /16 of an IPv4 address, the /32 of an IPv6 network: who shares an overflow bucket. */
+function addressNeighbourhood(network: string): string {
+  return network.split(network.includes(":") ? ":" : ".", 2).join();
+}

@@ -1,0 +1,14 @@
+export type ActorKind = "user" | "key" | "cli" | "system";
+
+/** Who did something. `id` is the user's or the key's; the command line and the system have none. */
+export interface Actor {
+  kind: ActorKind;
+  id: string | null;
+  label: string;
+}
+
+/** Allclear itself: what happens by the clock or at the first start. */
+export const SYSTEM_ACTOR: Actor = { kind: "system", id: null, label: "Allclear" };
+
+/** Whoever holds the data directory and uses the command line. */
+export const CLI_ACTOR: Actor = { kind: "cli", id: null, label: "Command line" };

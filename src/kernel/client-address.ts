@@ -1,0 +1,26 @@
+import ipaddr from "ipaddr.js";
+
+/** Where a request came from. */
+export interface ClientAddress {
+  /** The address itself, IPv4-mapped IPv6 as IPv4. */
+  ip: string;
+  /** What is counted as one client: an IPv4 address, or an IPv6 /64 as its first four groups. */
+  network: string;
+}
+
+const PLAIN_IPV4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
+
+/** Reads an address as the socket or a proxy gives it, or answers undefined if it is none. */
+export function parseClientAddress(text: string): ClientAddress | undefined {
+  if (PLAIN_IPV4.test(text)) {
+    return ipaddr.IPv4.isValidFourPartDecimal(text) ? { ip: text, network: text } : undefined;
+  }
+  if (!ipaddr.IPv6.isValid(text)) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  if (address.isIPv4MappedAddress()) {
+    const ip = address.toIPv4Address().toString();
+    return { ip, network: ip };
+  }
+  const groups = address.parts.map((part) => part.toString(16));
+  return { ip: address.toString(), network: groups.slice(0, 4).join(":") };
+}

@@ -1,0 +1,29 @@
+/** The five statuses of a component, best to worst. Their order is the product's severity order. */
+export const COMPONENT_STATUSES = [
+  "operational",
+  "under_maintenance",
+  "degraded_performance",
+  "partial_outage",
+  "major_outage",
+] as const;
+
+export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
+
+/** What can mark a component. */
+export const CAUSE_SOURCES = [
+  "manual",
+  "api",
+  "incident",
+  "maintenance",
+  "monitor",
+  "import",
+] as const;
+
+export type CauseSource = (typeof CAUSE_SOURCES)[number];
+
+/** The worst of some statuses; `operational` when there are none. */
+export function worstStatus(statuses: Iterable<ComponentStatus>): ComponentStatus {
+  let worst = 0;
+  for (const status of statuses) worst = Math.max(worst, COMPONENT_STATUSES.indexOf(status));
+  return COMPONENT_STATUSES[worst] ?? "operational";
+}

@@ -1,0 +1,16 @@
+/** SHA-256 of a text's UTF-8 bytes, in lower-case hexadecimal: 64 characters. */
+export function sha256Hex(content: string | Uint8Array): string {
+  return Bun.SHA256.hash(content, "hex");
+}
+
+/** SHA-256 of a text's UTF-8 bytes: 32 bytes. */
+export function sha256(content: string | Uint8Array): Buffer {
+  return Buffer.from(Bun.SHA256.hash(content).buffer);
+}
+
+/** CRC-32 (the IEEE polynomial of zip and PNG) of a text, as its four big-endian bytes. */
+export function crc32(text: string): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, Bun.hash.crc32(text));
+  return bytes;
+}

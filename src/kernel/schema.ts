@@ -1,0 +1,105 @@
+import { Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { codePointLength, hasUnsafeCharacters } from "./text";
+import { parseDay } from "./time";
+
+/*
+ * The building blocks of the wire's schemas. TypeBox checks no `enum` and counts UTF-16 units, where
+ * JSON Schema and the API count code points; so these are kinds of their own, each with one check
+ * that gives the sentence to say when it fails.
+ */
+
+type Judge = (schema: never, value: unknown) => string | undefined;
+
+const judges = new Map<string, Judge>();
+
+function defineKind<Schema>(
+  kind: string,
+  judge: (schema: Schema, value: unknown) => string | undefined,
+): void {
+  judges.set(kind, judge as Judge);
+  TypeRegistry.Set<Schema>(kind, (schema, value) => judge(schema, value) === undefined);
+}
+
+/** What is wrong with a value by a schema made here; undefined if nothing is, or it is another's. */
+export function judge(schema: TSchema, value: unknown): string | undefined {
+  return judges.get(schema[Kind])?.(schema as never, value);
+}
+
+interface TextOptions {
+  minLength?: number;
+  maxLength: number;
+  /** Whether it stands on one line as a name: no control characters, no bidirectional overrides. */
+  isName?: boolean;
+  pattern?: string;
+  description?: string;
+  examples?: string[];
+}
+
+defineKind("AllclearText", (schema: TextOptions, value) => {
+  if (typeof value !== "string") return "must be text";
+  const length = codePointLength(value);
+  const { minLength = 0, maxLength } = schema;
+  if (length < minLength) return minLength === 1 ? "is empty" : `is shorter than ${minLength}`;
+  if (length > maxLength) return `is ${length} characters long; ${maxLength} is the most`;
+  if (value.includes("\0")) return "holds a NUL character";
+  if (schema.isName && hasUnsafeCharacters(value)) {
+    return "holds control characters or bidirectional overrides";
+  }
+  if (schema.isName && schema.minLength && value.trim() === "") return "is blank";
+  if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
+    return `must match ${schema.pattern}`;
+  }
+  return undefined;
+});
+
+/** Text whose length counts in code points. */
+export function Text(options: TextOptions) {
+  const { isName, ...shown } = options;
+  const schema = Type.Unsafe<string>({ [Kind]: "AllclearText", type: "string", ...shown });
+  // Not enumerable: it governs the check and has no place in a published schema.
+  return Object.defineProperty(schema, "isName", { value: isName ?? false, enumerable: false });
+}
+
+defineKind("AllclearOneOf", (schema: { enum: readonly string[] }, value) =>
+  schema.enum.includes(value as string) ? undefined : `must be one of ${schema.enum.join(", ")}`,
+);
+
+/** One of some texts. */
+export function OneOf<const T extends string>(
+  values: readonly T[],
+  options: { description?: string; examples?: T[]; title?: string } = {},
+) {
+  return Type.Unsafe<T>({
+    [Kind]: "AllclearOneOf",
+    type: "string",
+    enum: [...values],
+    ...options,
+  });
+}
+
+defineKind("AllclearDay", (_schema: unknown, value) =>
+  typeof value === "string" && parseDay(value) !== undefined
+    ? undefined
+    : "must be a day of the calendar, YYYY-MM-DD",
+);
+
+/** A calendar day, `YYYY-MM-DD`. */
+export function Day(options: { description?: string } = {}) {
+  return Type.Unsafe<string>({ [Kind]: "AllclearDay", type: "string", format: "date", ...options });
+}
+
+/** The value, or null. */
+export function Nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A time as the API writes it: ISO 8601 in UTC with milliseconds. For answers, not for requests. */
+export const Instant = Type.Unsafe<string>(
+  Type.String({ description: "ISO 8601, UTC.", examples: ["2026-01-01T12:00:00.000Z"] }),
+);
+
+/** A name: 1 to 255 code points on one line. */
+export const NameText = Text({ minLength: 1, maxLength: 255, isName: true });
+
+/** A description or a reason: up to 1,000 code points, on as many lines as it likes. */
+export const DescriptionText = Text({ maxLength: 1_000 });

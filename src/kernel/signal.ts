@@ -1,0 +1,20 @@
+/** A notice that something happened, for whoever listens. It carries wake-ups, never data to keep. */
+export interface Signal<T> {
+  /** Tells every listener, in the order of their joining. */
+  emit(value: T): void;
+  /** Joins; the answer leaves again. */
+  on(listener: (value: T) => void): () => void;
+}
+
+export function createSignal<T>(): Signal<T> {
+  const listeners = new Set<(value: T) => void>();
+  return {
+    emit(value) {
+      for (const listener of listeners) listener(value);
+    },
+    on(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

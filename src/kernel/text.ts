@@ -1,0 +1,27 @@
+// Control characters, and the marks that reorder the text around them (bidirectional overrides and
+// isolates): in a name they can make one thing look like another.
+// oxlint-disable-next-line no-control-regex
+const UNSAFE_IN_NAMES = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+/** Length in code points, as the contract counts. */
+export function codePointLength(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+/** Whether a text holds control characters or bidirectional overrides. */
+export function hasUnsafeCharacters(text: string): boolean {
+  return UNSAFE_IN_NAMES.test(text);
+}
+
+/** A name as a reference: lower case, runs of other characters become one hyphen, at most 63 characters. */
+export function toRef(name: string): string {
+  return name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, "");
+}

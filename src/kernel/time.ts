@@ -1,0 +1,38 @@
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Unix milliseconds as ISO 8601 in UTC with milliseconds, the contract's only form of a time. */
+export function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The same for a time that may be absent. */
+export function toIsoOrNull(ms: number | null): string | null {
+  return ms === null ? null : toIso(ms);
+}
+
+/** The first millisecond of the UTC day that `ms` lies in. */
+export function startOfDay(ms: number): number {
+  return Math.floor(ms / DAY_MS) * DAY_MS;
+}
+
+/** The first millisecond of a calendar day `YYYY-MM-DD` in UTC, or undefined if there is no such day. */
+export function parseDay(text: string): number | undefined {
+  const match = DATE.exec(text);
+  if (!match) return undefined;
+  const ms = Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
+  // Date.UTC turns 31 February into 3 March; a real day survives the way back.
+  return toIso(ms).startsWith(text) ? ms : undefined;
+}
+
+/** An ISO 8601 instant with a zone offset, in unix milliseconds, or undefined if it is not one. */
+export function parseInstant(text: string): number | undefined {
+  if (!INSTANT.test(text) || parseDay(text.slice(0, 10)) === undefined) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
