@@ -103,3 +103,23 @@ export const NameText = Text({ minLength: 1, maxLength: 255, isName: true });
 
 /** A description or a reason: up to 1,000 code points, on as many lines as it likes. */
 export const DescriptionText = Text({ maxLength: 1_000 });
+
+interface QueryIntegerOptions {
+  minimum: number;
+  maximum: number;
+  default?: number;
+  description?: string;
+}
+
+defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  const { minimum, maximum } = schema;
+  return number >= minimum && number <= maximum
+    ? undefined
+    : `must be a whole number from ${minimum} to ${maximum}`;
+});
+
+/** A whole number in a query string; it reaches the handler as the text that was checked. */
+export function QueryInteger(options: QueryIntegerOptions) {
+  return Type.Unsafe<string>({ [Kind]: "AllclearQueryInteger", type: "integer", ...options });
+}

@@ -79,9 +79,33 @@ export interface KeyResource {
   }[];
 }
 
-/** `values` are the key's, newest first; a key always has one. */
-export function presentKey(key: KeyRow, values: readonly KeyValueRow[]): KeyResource {
-  const newest = values[0];
+/** A use that is known in memory and not written yet. */
+export interface LastUse {
+  /** Unix ms. */
+  at: number;
+  ip: string;
+}
+
+/**
+ * `values` are the key's, newest first; a key always has one. `pendingUse` tells of uses, by the hash
+ * of the value, that the database does not know yet.
+ */
+export function presentKey(
+  key: KeyRow,
+  values: readonly KeyValueRow[],
+  pendingUse: (hash: string) => LastUse | undefined = () => undefined,
+): KeyResource {
+  const presented = values.map((value) => {
+    const pending = pendingUse(value.hash.toString("hex"));
+    return {
+      start: value.start,
+      created_at: toIso(value.createdAt),
+      ends_at: toIsoOrNull(value.endsAt),
+      last_used_at: toIsoOrNull(pending?.at ?? value.lastUsedAt),
+      last_used_ip: pending?.ip ?? value.lastUsedIp,
+    };
+  });
+  const newest = presented[0];
   return {
     id: key.id,
     name: key.name,
@@ -90,8 +114,8 @@ export function presentKey(key: KeyRow, values: readonly KeyValueRow[]): KeyReso
     rate_limit: key.rateLimit,
     expires_at: toIsoOrNull(key.expiresAt),
     revoked_at: toIsoOrNull(key.revokedAt),
-    last_used_at: toIsoOrNull(newest?.lastUsedAt ?? null),
-    last_used_ip: newest?.lastUsedIp ?? null,
+    last_used_at: newest?.last_used_at ?? null,
+    last_used_ip: newest?.last_used_ip ?? null,
     created_at: toIso(key.createdAt),
     created_by: {
       kind: key.createdByKind,
@@ -99,12 +123,6 @@ export function presentKey(key: KeyRow, values: readonly KeyValueRow[]): KeyReso
       label: key.createdByLabel,
     },
     version: key.version,
-    values: values.map((value) => ({
-      start: value.start,
-      created_at: toIso(value.createdAt),
-      ends_at: toIsoOrNull(value.endsAt),
-      last_used_at: toIsoOrNull(value.lastUsedAt),
-      last_used_ip: value.lastUsedIp,
-    })),
+    values: presented,
   };
 }

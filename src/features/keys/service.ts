@@ -7,6 +7,7 @@ import {
   CreateKeyBody,
   DEFAULT_RATE_LIMIT,
   type KeyResource,
+  type LastUse,
   presentKey,
   UpdateKeyBody,
 } from "./model";
@@ -131,9 +132,13 @@ export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyR
   return getKey(tx, id);
 }
 
-/** One key. Throws `not_found`. */
-export function getKey(reader: Reader, id: string): KeyResource {
-  return presentKey(getKeyRow(reader, id), listValuesOfKey(reader, { keyId: id }));
+/** One key, with its unwritten uses where they are at hand. Throws `not_found`. */
+export function getKey(
+  reader: Reader,
+  id: string,
+  pendingUse?: (hash: string) => LastUse | undefined,
+): KeyResource {
+  return presentKey(getKeyRow(reader, id), listValuesOfKey(reader, { keyId: id }), pendingUse);
 }
 
 /** Every key, newest first, the revoked and expired ones too. */

@@ -2,14 +2,10 @@ import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import type { Credential } from "./directory";
+import type { LastUse } from "./model";
 import { addToHour, touchKeyValue } from "./store";
 
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
-
-interface LastUse {
-  at: number;
-  ip: string;
-}
 
 interface HourCounts {
   keyId: string;

@@ -1,0 +1,184 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { ActorKind } from "../../kernel/actor";
+import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../kernel/component-status";
+import {
+  Day,
+  DescriptionText,
+  Instant,
+  NameText,
+  Nullable,
+  OneOf,
+  Text,
+} from "../../kernel/schema";
+import { toIso } from "../../kernel/time";
+import type { CauseRow, ChangeRow, ComponentRow, GroupRow } from "./store";
+
+export const COLLAPSE = ["expanded", "collapsed", "collapsed_unless_incident"] as const;
+
+/** How many components one call can set. */
+export const BULK_MAX = 1_000;
+
+export const Status = OneOf(COMPONENT_STATUSES, {
+  title: "ComponentStatus",
+  description: "Best to worst, in this order.",
+});
+
+const Ref = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });
+
+/** What a group is made of. */
+export const GroupInput = Type.Object(
+  {
+    name: NameText,
+    ref: Type.Optional(Ref),
+    description: Type.Optional(Nullable(DescriptionText)),
+    collapse: Type.Optional(OneOf(COLLAPSE)),
+  },
+  { additionalProperties: false },
+);
+export type GroupInput = Static<typeof GroupInput>;
+
+/** What a component is made of. Its status is not among it: that changes by verbs of its own. */
+export const ComponentInput = Type.Object(
+  {
+    name: NameText,
+    ref: Type.Optional(Ref),
+    description: Type.Optional(Nullable(DescriptionText)),
+    showcase: Type.Optional(Type.Boolean()),
+    start_date: Type.Optional(
+      Nullable(Day({ description: "Since when its uptime is known; else since its creation." })),
+    ),
+    only_show_if_degraded: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type ComponentInput = Static<typeof ComponentInput>;
+
+export const UpdateComponentBody = Type.Object(
+  { status: Status, reason: Type.Optional(Nullable(DescriptionText)) },
+  {
+    additionalProperties: false,
+    examples: [{ status: "degraded_performance", reason: "Slow queries" }],
+  },
+);
+
+export const UpdateComponentsBody = Type.Object(
+  {
+    components: Type.Record(Type.String(), Status, {
+      minProperties: 1,
+      maxProperties: BULK_MAX,
+      description: "Statuses by component id. All are set, or none.",
+      examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "major_outage" }],
+    }),
+    reason: Type.Optional(Nullable(DescriptionText)),
+  },
+  { additionalProperties: false },
+);
+
+export const ComponentGroup = Type.Object(
+  {
+    id: Type.String({ examples: ["grp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    name: Type.String(),
+    description: Nullable(Type.String()),
+    position: Type.Integer(),
+    collapse: OneOf(COLLAPSE),
+  },
+  { title: "ComponentGroup" },
+);
+export type ComponentGroup = Static<typeof ComponentGroup>;
+
+export const Component = Type.Object(
+  {
+    id: Type.String({ examples: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    ref: Type.String({ examples: ["checkout-api"] }),
+    page: Type.String({ description: "The page's slug.", examples: ["acme"] }),
+    page_id: Type.String({ examples: ["page_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    group_id: Nullable(Type.String()),
+    name: Type.String({ examples: ["Checkout API"] }),
+    description: Nullable(Type.String()),
+    position: Type.Integer(),
+    status: Status,
+    baseline_status: Status,
+    causes: Type.Array(
+      Type.Object({
+        source: OneOf(CAUSE_SOURCES),
+        id: Type.String({ description: "What marks it: a key, an incident, a monitor." }),
+        status: Status,
+      }),
+      { description: "What marks the component now. Its status is the worst of these." },
+    ),
+    showcase: Type.Boolean(),
+    start_date: Nullable(Type.String({ format: "date" })),
+    only_show_if_degraded: Type.Boolean(),
+    version: Type.Integer({ minimum: 1 }),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: "Component" },
+);
+export type Component = Static<typeof Component>;
+
+export const ComponentChange = Type.Object(
+  {
+    component: Type.String({ description: "The component's id." }),
+    from: Status,
+    to: Status,
+    source: OneOf(CAUSE_SOURCES),
+    reason: Nullable(Type.String()),
+    actor: Type.Object({
+      kind: OneOf(["user", "key", "cli", "system"] satisfies ActorKind[]),
+      id: Nullable(Type.String()),
+      label: Type.String(),
+    }),
+    at: Instant,
+  },
+  { title: "ComponentChange" },
+);
+export type ComponentChange = Static<typeof ComponentChange>;
+
+export function presentGroup(row: GroupRow): ComponentGroup {
+  const { id, name, description, position, collapse } = row;
+  return { id, name, description, position, collapse };
+}
+
+/** `openCauses` are the component's own. */
+export function presentComponent(
+  row: ComponentRow,
+  pageSlug: string,
+  openCauses: readonly CauseRow[],
+): Component {
+  return {
+    id: row.id,
+    ref: row.ref,
+    page: pageSlug,
+    page_id: row.pageId,
+    group_id: row.groupId,
+    name: row.name,
+    description: row.description,
+    position: row.position,
+    status: row.status,
+    baseline_status: row.baselineStatus,
+    causes: openCauses.map((cause) => ({
+      source: cause.source,
+      id: cause.sourceId,
+      status: cause.status,
+    })),
+    showcase: row.showcase,
+    start_date: row.startDate,
+    only_show_if_degraded: row.onlyShowIfDegraded,
+    version: row.version,
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+  };
+}
+
+export function presentChange(row: ChangeRow): ComponentChange {
+  return {
+    component: row.componentId,
+    from: row.fromStatus,
+    to: row.toStatus,
+    source: row.source,
+    reason: row.reason,
+    actor: { kind: row.actorKind, id: row.actorId, label: row.actorLabel },
+    at: toIso(row.at),
+  };
+}

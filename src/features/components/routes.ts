@@ -1,0 +1,195 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import { Problem } from "../../errors";
+import {
+  actorOf,
+  type Admission,
+  type Admissions,
+  ListOf,
+  operation,
+  PageQuery,
+  readPageRequest,
+  requireMatch,
+  scope,
+  sendList,
+  sendResource,
+  sendUntagged,
+  toPage,
+} from "../../http";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { Text } from "../../kernel/schema";
+import { findPageBySlugOrId } from "../pages";
+import {
+  Component,
+  ComponentChange,
+  presentChange,
+  presentComponent,
+  UpdateComponentBody,
+  UpdateComponentsBody,
+} from "./model";
+import { getComponent, getComponentRow } from "./service";
+import { type ChangeReason, setBaselines } from "./set-status";
+import {
+  listChanges,
+  listComponentsBefore,
+  listOpenCauses,
+  listPageComponentsBefore,
+} from "./store";
+
+/** A text that sorts behind every id: where a list begins that runs from the newest. */
+const NEWEST = "~";
+
+const ListQuery = Type.Object(
+  {
+    page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
+    ...PageQuery,
+  },
+  { additionalProperties: false },
+);
+
+/** `/api/v1/components`: reading them, their history, and setting their statuses. */
+export function componentRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .get(
+      "/components",
+      ({ query, request, admission }) => {
+        const { limit, after: before = NEWEST } = readPageRequest(query, "string");
+        const pageId = query.page === undefined ? undefined : pageIdOf(ctx, query.page);
+        const rows =
+          pageId === undefined
+            ? listComponentsBefore(ctx.db, { before, limit: limit + 1 })
+            : listPageComponentsBefore(ctx.db, { pageId, before, limit: limit + 1 });
+        const page = toPage(
+          rows,
+          limit,
+          (row) => row.component.id,
+          ({ component, pageSlug }) =>
+            presentComponent(
+              component,
+              pageSlug,
+              listOpenCauses(ctx.db, { componentId: component.id }),
+            ),
+        );
+        const filter = query.page === undefined ? "" : `&page=${encodeURIComponent(query.page)}`;
+        const self = `${ctx.baseUrl}/api/v1/components?limit=${limit}${filter}`;
+        return sendList(request, admission, page, ctx.clock.now(), self);
+      },
+      {
+        query: ListQuery,
+        ...operation({
+          id: "listComponents",
+          summary: "List components",
+          description: "Of one page or of all, newest first.",
+          tag: "Components",
+          access: scope("read:status"),
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Component) } },
+          conditional: "etag",
+        }),
+      },
+    )
+    .patch(
+      "/components",
+      async ({ body, admission }) => {
+        const statuses = new Map(Object.entries(body.components));
+        const data = await ctx.db.write((tx) => {
+          setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
+          return [...statuses.keys()].map((id) => getComponent(tx, id));
+        });
+        return sendUntagged({ data });
+      },
+      {
+        body: UpdateComponentsBody,
+        ...operation({
+          id: "updateComponents",
+          summary: "Set the statuses of several components",
+          description: "All of them or none; each change is recorded with the key as its actor.",
+          tag: "Components",
+          access: scope("write:components"),
+          answers: {
+            200: {
+              description: "The components, in the order of the body.",
+              schema: Type.Object({ data: Type.Array(Component) }),
+            },
+          },
+        }),
+      },
+    )
+    .get(
+      "/components/:id",
+      ({ params, request }) => sendResource(request, getComponent(ctx.db, params.id)),
+      operation({
+        id: "getComponent",
+        summary: "Read a component",
+        tag: "Components",
+        access: scope("read:status"),
+        answers: { 200: { description: "The component.", schema: Component } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .patch(
+      "/components/:id",
+      async ({ params, body, request, admission }) => {
+        const statuses = new Map<string, ComponentStatus>([[params.id, body.status]]);
+        const component = await ctx.db.write((tx) => {
+          const { version } = getComponentRow(tx, params.id);
+          requireMatch(request.headers.get("if-match"), version);
+          setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
+          return getComponent(tx, params.id);
+        });
+        return sendResource(request, component);
+      },
+      {
+        body: UpdateComponentBody,
+        ...operation({
+          id: "updateComponent",
+          summary: "Set a component's status",
+          description:
+            "Sets its baseline. It shows the worst of that and of what else marks it, so an open incident's mark is not hidden by it.",
+          tag: "Components",
+          access: scope("write:components"),
+          answers: { 200: { description: "The component as it is now.", schema: Component } },
+          errors: ["not_found"],
+          conditional: "if-match",
+        }),
+      },
+    )
+    .get(
+      "/components/:id/history",
+      ({ params, query, request, admission }) => {
+        const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
+        const { id: componentId } = getComponentRow(ctx.db, params.id);
+        const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
+        const page = toPage(rows, limit, (row) => row.id, presentChange);
+        const self = `${ctx.baseUrl}/api/v1/components/${componentId}/history?limit=${limit}`;
+        return sendList(request, admission, page, ctx.clock.now(), self);
+      },
+      {
+        query: Type.Object(PageQuery, { additionalProperties: false }),
+        ...operation({
+          id: "listComponentHistory",
+          summary: "Read a component's history",
+          description: "Every change of what it showed, as it happened; newest first.",
+          tag: "Components",
+          access: scope("read:status"),
+          answers: { 200: { description: "A page of the list.", schema: ListOf(ComponentChange) } },
+          errors: ["not_found"],
+          conditional: "etag",
+        }),
+      },
+    );
+}
+
+function pageIdOf(ctx: AppContext, slugOrId: string): string {
+  const page = findPageBySlugOrId(ctx.db, slugOrId);
+  if (page) return page.id;
+  throw new Problem("invalid_request", "The query parameter page names no page.", {
+    fields: [{ pointer: "#/page", detail: "is no page's slug or id" }],
+  });
+}
+
+function reasonOf(admission: Admission, reason: string | null | undefined): ChangeReason {
+  return { source: "api", actor: actorOf(admission), reason: reason ?? null };
+}

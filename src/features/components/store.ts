@@ -1,0 +1,158 @@
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import {
+  componentCauses,
+  componentChanges,
+  componentGroups,
+  components,
+} from "../../db/tables/components";
+import { pages } from "../../db/tables/pages";
+import type { CauseSource } from "../../kernel/component-status";
+
+export type GroupRow = typeof componentGroups.$inferSelect;
+export type ComponentRow = typeof components.$inferSelect;
+export type CauseRow = typeof componentCauses.$inferSelect;
+export type ChangeRow = typeof componentChanges.$inferSelect;
+
+export const insertGroup = insertInto(componentGroups);
+export const updateGroupRow = updateById(componentGroups);
+export const insertComponent = insertInto(components);
+export const updateComponentRow = updateById(components);
+export const insertCause = insertInto(componentCauses);
+export const insertChange = insertInto(componentChanges);
+
+export const findGroup = selectOne((orm, $: { id: string }) =>
+  orm
+    .select()
+    .from(componentGroups)
+    .where(and(eq(componentGroups.id, $.id), isNull(componentGroups.deletedAt))),
+);
+
+/** In the page's order. */
+export const listGroups = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select()
+    .from(componentGroups)
+    .where(and(eq(componentGroups.pageId, $.pageId), isNull(componentGroups.deletedAt)))
+    .orderBy(asc(componentGroups.position), asc(componentGroups.id)),
+);
+
+/** A component whose page is gone is gone with it. */
+export const findComponent = selectOne((orm, $: { id: string }) =>
+  orm
+    .select()
+    .from(components)
+    .where(
+      and(
+        eq(components.id, $.id),
+        isNull(components.deletedAt),
+        inArray(
+          components.pageId,
+          orm.select({ id: pages.id }).from(pages).where(isNull(pages.deletedAt)),
+        ),
+      ),
+    ),
+);
+
+/** In the page's order. */
+export const listComponentsOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select()
+    .from(components)
+    .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt)))
+    .orderBy(asc(components.position), asc(components.id)),
+);
+
+/** Of every page, newest first, with the slug of the page; those older than `before`. */
+export const listComponentsBefore = selectMany((orm, $: { before: string; limit: number }) =>
+  orm
+    .select({ component: components, pageSlug: pages.slug })
+    .from(components)
+    .innerJoin(pages, eq(pages.id, components.pageId))
+    .where(and(isNull(components.deletedAt), isNull(pages.deletedAt), lt(components.id, $.before)))
+    .orderBy(desc(components.id))
+    .limit($.limit),
+);
+
+/** The same, of one page. */
+export const listPageComponentsBefore = selectMany(
+  (orm, $: { pageId: string; before: string; limit: number }) =>
+    orm
+      .select({ component: components, pageSlug: pages.slug })
+      .from(components)
+      .innerJoin(pages, eq(pages.id, components.pageId))
+      .where(
+        and(
+          eq(components.pageId, $.pageId),
+          isNull(components.deletedAt),
+          lt(components.id, $.before),
+        ),
+      )
+      .orderBy(desc(components.id))
+      .limit($.limit),
+);
+
+export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
+  orm
+    .select()
+    .from(componentCauses)
+    .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt)))
+    .orderBy(asc(componentCauses.id)),
+);
+
+/** What marked the components of a page since a moment, and what still does. */
+export const listCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+  orm
+    .select({ cause: componentCauses })
+    .from(componentCauses)
+    .innerJoin(components, eq(components.id, componentCauses.componentId))
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        or(isNull(componentCauses.endedAt), gt(componentCauses.endedAt, $.since)),
+      ),
+    )
+    .orderBy(asc(componentCauses.id)),
+);
+
+export const endCausesOf = mutate(
+  (orm, $: { componentId: string; source: CauseSource; endedAt: number }) =>
+    orm
+      .update(componentCauses)
+      .set({ endedAt: $.endedAt })
+      .where(
+        and(
+          eq(componentCauses.componentId, $.componentId),
+          eq(componentCauses.source, $.source),
+          isNull(componentCauses.endedAt),
+        ),
+      ),
+);
+
+export const endAllCauses = mutate((orm, $: { componentId: string; endedAt: number }) =>
+  orm
+    .update(componentCauses)
+    .set({ endedAt: $.endedAt })
+    .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt))),
+);
+
+export const ungroupComponents = mutate((orm, $: { groupId: string; now: number }) =>
+  orm
+    .update(components)
+    .set({ groupId: null, version: sql`${components.version} + 1`, updatedAt: $.now })
+    .where(eq(components.groupId, $.groupId)),
+);
+
+/** A component's changes, newest first; those before the change `before`. */
+export const listChanges = selectMany(
+  (orm, $: { componentId: string; before: number; limit: number }) =>
+    orm
+      .select()
+      .from(componentChanges)
+      .where(
+        and(eq(componentChanges.componentId, $.componentId), lt(componentChanges.id, $.before)),
+      )
+      .orderBy(desc(componentChanges.id))
+      .limit($.limit),
+);

@@ -1,0 +1,16 @@
+import type { Reader } from "../../db";
+import { findDefaultPage } from "../pages";
+
+/** Whether the server should be sent traffic. */
+export interface Readiness {
+  isDraining: boolean;
+  /** Reads a row. Throws when the database cannot be read. */
+  probe(reader: Reader): void;
+}
+
+export function createReadiness(): Readiness {
+  return {
+    isDraining: false,
+    probe: (reader) => void findDefaultPage(reader, {}),
+  };
+}

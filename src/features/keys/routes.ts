@@ -1,0 +1,43 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import { type Admissions, ANY_KEY, bearerOf, operation, sendUntagged } from "../../http";
+import type { Limiter } from "../limits";
+import { OwnKey } from "./model";
+import { getKey } from "./service";
+import type { KeyUsage } from "./usage";
+
+/** `GET /api/v1/key`: what a key may know of itself. */
+export function keyRoutes(
+  ctx: AppContext,
+  admissions: Admissions,
+  limiter: Limiter,
+  usage: KeyUsage,
+) {
+  return new Elysia({ prefix: "/api/v1" }).use(admissions.plugin).get(
+    "/key",
+    ({ admission }) => {
+      const stored = getKey(ctx.db, bearerOf(admission).key.id, usage.pendingLastUse);
+      const own: OwnKey = {
+        id: stored.id,
+        name: stored.name,
+        start: stored.start,
+        scopes: [...stored.scopes] as OwnKey["scopes"],
+        rate_limit: stored.rate_limit,
+        remaining: limiter.remainingForKey(stored.id, stored.rate_limit),
+        expires_at: stored.expires_at,
+        last_used_at: stored.last_used_at,
+        created_at: stored.created_at,
+      };
+      return sendUntagged(own);
+    },
+    operation({
+      id: "getOwnKey",
+      summary: "Read the key's own record",
+      description:
+        "What the server knows of the key that the request is made with. Any live key may ask.",
+      tag: "Keys",
+      access: ANY_KEY,
+      answers: { 200: { description: "The key.", schema: OwnKey } },
+    }),
+  );
+}

@@ -1,0 +1,93 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { DescriptionText, Instant, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { toIso } from "../../kernel/time";
+import { SLUG_PATTERN } from "./rules";
+import type { PageRow } from "./store";
+
+export const VISIBILITIES = ["public", "private"] as const;
+export const THEMES = ["system", "light", "dark"] as const;
+
+/** What `ref`s look like: how declarative files find an object again. */
+export const RefText = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });
+
+const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
+const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
+
+/** What a page is made of; only slug and name are needed. */
+export const PageInput = Type.Object(
+  {
+    slug: Slug,
+    name: NameText,
+    ref: Type.Optional(RefText),
+    description: Type.Optional(Nullable(DescriptionText)),
+    time_zone: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+    locale: Type.Optional(Text({ minLength: 2, maxLength: 35 })),
+    visibility: Type.Optional(OneOf(VISIBILITIES)),
+    theme: Type.Optional(OneOf(THEMES)),
+    accent: Type.Optional(Nullable(Accent)),
+    history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 365 })),
+    default: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type PageInput = Static<typeof PageInput>;
+
+/** A status page as the API shows it. */
+export const Page = Type.Object(
+  {
+    id: Type.String({ examples: ["page_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    ref: Type.String({ examples: ["acme"] }),
+    slug: Type.String({ examples: ["acme"] }),
+    name: Type.String({ examples: ["Acme Status"] }),
+    description: Nullable(Type.String()),
+    url: Type.String({
+      description: "Where people read it.",
+      examples: ["https://status.example.com/status/acme"],
+    }),
+    time_zone: Type.String({
+      description: "For display. Days, bars and uptime are counted in UTC.",
+      examples: ["Europe/Berlin"],
+    }),
+    locale: Type.String({ examples: ["en"] }),
+    visibility: OneOf(VISIBILITIES),
+    theme: OneOf(THEMES),
+    accent: Nullable(Type.String({ examples: ["#0b6b53"] })),
+    logo: Nullable(Type.String({ description: "The URL of the page's own logo, if it has one." })),
+    custom_domains: Type.Array(Type.String()),
+    history_days: Type.Integer({ minimum: 30, maximum: 365 }),
+    default: Type.Boolean({ description: "Whether it is the page at `/`." }),
+    sample: Type.Boolean({
+      description: "Whether it is the example of a first run, which the first real page removes.",
+    }),
+    version: Type.Integer({ minimum: 1 }),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: "Page" },
+);
+export type Page = Static<typeof Page>;
+
+/** `baseUrl` is the server's public address. */
+export function presentPage(row: PageRow, baseUrl: string): Page {
+  return {
+    id: row.id,
+    ref: row.ref,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    url: `${baseUrl}/status/${row.slug}`,
+    time_zone: row.timeZone,
+    locale: row.locale,
+    visibility: row.visibility,
+    theme: row.theme,
+    accent: row.accent,
+    logo: null,
+    custom_domains: [],
+    history_days: row.historyDays,
+    default: row.isDefault,
+    sample: row.isSample,
+    version: row.version,
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+  };
+}

@@ -1,0 +1,54 @@
+/** What a slug looks like: lower case, digits and inner hyphens, 1 to 63 characters. */
+export const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
+
+/** Words that a path of the server has, or may come to have, and slugs that would mislead. */
+const RESERVED_SLUGS: ReadonlySet<string> = new Set([
+  "admin",
+  "allclear",
+  "api",
+  "assets",
+  "auth",
+  "docs",
+  "favicon",
+  "health",
+  "healthz",
+  "heartbeats",
+  "history",
+  "incidents",
+  "login",
+  "logout",
+  "maintenance",
+  "metrics",
+  "new",
+  "openapi",
+  "readyz",
+  "robots",
+  "setup",
+  "static",
+  "status",
+  "v1",
+  "v2",
+]);
+
+export function isReservedSlug(slug: string): boolean {
+  return RESERVED_SLUGS.has(slug);
+}
+
+/** Whether a name is a time zone of the IANA database that this build knows. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a text is a well-formed BCP 47 language tag. */
+export function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,222 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import { conflict, fieldErrors, invalidFields, notFound } from "../../errors";
+import { recordAudit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { toRef } from "../../kernel/text";
+import { PageInput } from "./model";
+import { isLocale, isReservedSlug, isTimeZone } from "./rules";
+import {
+  clearDefault,
+  deletePageSlugs,
+  erasePage,
+  findDefaultPage,
+  findPage,
+  findPageByRef,
+  findPageBySlug,
+  insertPage,
+  insertPageSlug,
+  listAllPages,
+  type PageRow,
+  raiseContentVersion,
+  updatePageRow,
+} from "./store";
+
+type Services = Pick<AppContext, "clock" | "newId" | "signals">;
+
+/** What is told of a page besides its fields: who manages it, and whether it is the example. */
+export interface PageMarks {
+  managedBy?: "apply";
+  isSample?: boolean;
+}
+
+/**
+ * Creates a page. The first real page becomes the default and removes the sample for good, whose slug
+ * is then free. Throws `validation_failed`, or `conflict` for a slug or ref that is taken.
+ */
+export function createPage(
+  ctx: Services,
+  tx: Tx,
+  input: PageInput,
+  actor: Actor,
+  marks: PageMarks = {},
+): PageRow {
+  judgeInput(input);
+  const now = ctx.clock.now();
+  const isSample = marks.isSample ?? false;
+  if (!isSample) eraseSamples(ctx, tx);
+  const ref = input.ref ?? toRef(input.slug);
+  requireFreeSlug(tx, input.slug, undefined);
+  if (findPageByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another page.`);
+  const isDefault = input.default === true || findDefaultPage(tx, {}) === undefined;
+  if (isDefault) releaseDefault(ctx, tx);
+  const row: PageRow = {
+    id: ctx.newId("page"),
+    ref,
+    slug: input.slug,
+    name: input.name,
+    description: input.description ?? null,
+    timeZone: input.time_zone ?? "UTC",
+    locale: input.locale ?? "en",
+    visibility: input.visibility ?? "public",
+    theme: input.theme ?? "system",
+    accent: input.accent ?? null,
+    historyDays: input.history_days ?? 90,
+    isDefault,
+    isSample,
+    managedBy: marks.managedBy ?? null,
+    contentVersion: 1,
+    contentChangedAt: now,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  insertPage(tx, row);
+  insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
+  if (!isSample) audit(ctx, tx, actor, "page.create", row, `Created the page “${row.name}”`);
+  tx.afterCommit(() => ctx.signals.pageChanged.emit(row.id));
+  return row;
+}
+
+/**
+ * Changes a page; what the input leaves out stays. A new slug takes over and the old one goes on
+ * answering. Throws `not_found`, `validation_failed`, or `conflict` for a slug that is taken.
+ */
+export function updatePage(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: Partial<PageInput>,
+  actor: Actor,
+): PageRow {
+  const before = getPage(tx, id);
+  judgeInput({ slug: before.slug, name: before.name, ...input });
+  const slug = input.slug ?? before.slug;
+  if (slug !== before.slug) takeSlug(ctx, tx, slug, id);
+  const becomesDefault = input.default === true && !before.isDefault;
+  if (becomesDefault) releaseDefault(ctx, tx);
+  const ref = input.ref ?? before.ref;
+  if (ref !== before.ref && findPageByRef(tx, { ref })) {
+    throw conflict(`The ref ${ref} is taken by another page.`);
+  }
+  const now = ctx.clock.now();
+  const after: PageRow = {
+    ...before,
+    ref,
+    slug,
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    timeZone: input.time_zone ?? before.timeZone,
+    locale: input.locale ?? before.locale,
+    visibility: input.visibility ?? before.visibility,
+    theme: input.theme ?? before.theme,
+    accent: input.accent === undefined ? before.accent : input.accent,
+    historyDays: input.history_days ?? before.historyDays,
+    isDefault: before.isDefault || becomesDefault,
+    version: before.version + 1,
+    updatedAt: now,
+  };
+  updatePageRow(tx, after);
+  audit(ctx, tx, actor, "page.update", after, `Changed the page “${after.name}”`);
+  touchPage(ctx, tx, id);
+  return getPage(tx, id);
+}
+
+/** Deletes a page: 404 from now on, its history kept, its slugs free. Throws `not_found`. */
+export function deletePage(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+  const row = getPage(tx, id);
+  const now = ctx.clock.now();
+  touchPage(ctx, tx, id);
+  updatePageRow(tx, {
+    ...row,
+    isDefault: false,
+    contentVersion: row.contentVersion + 1,
+    version: row.version + 1,
+    updatedAt: now,
+    deletedAt: now,
+  });
+  deletePageSlugs(tx, { pageId: id });
+  audit(ctx, tx, actor, "page.delete", row, `Deleted the page “${row.name}”`);
+  if (row.isDefault) promoteOldest(ctx, tx);
+}
+
+/** Says, in the transaction of the change, that what the page shows has changed. */
+export function touchPage(ctx: Pick<Services, "clock" | "signals">, tx: Tx, id: string): void {
+  raiseContentVersion(tx, { id, now: ctx.clock.now() });
+  tx.afterCommit(() => ctx.signals.pageChanged.emit(id));
+}
+
+/** One page by its id. Throws `not_found`. */
+export function getPage(reader: Reader, id: string): PageRow {
+  const row = findPage(reader, { id });
+  if (!row) throw notFound("page");
+  return row;
+}
+
+/** One page by its id, its slug, or a slug that it had before. */
+export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | undefined {
+  return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
+}
+
+function judgeInput(input: PageInput): void {
+  const fields = fieldErrors(PageInput, input);
+  const complain = (field: string, detail: string) =>
+    fields.push({ pointer: `#/${field}`, detail });
+  if (isReservedSlug(input.slug)) complain("slug", "is reserved");
+  if (input.time_zone !== undefined && !isTimeZone(input.time_zone)) {
+    complain("time_zone", "is not a time zone, such as Europe/Berlin");
+  }
+  if (input.locale !== undefined && !isLocale(input.locale)) {
+    complain("locale", "is not a language tag, such as en or pt-BR");
+  }
+  if (fields.length > 0) throw invalidFields(fields);
+}
+
+function takeSlug(ctx: Services, tx: Tx, slug: string, pageId: string): void {
+  // A slug that the page had before is still its own: it comes back without a new row.
+  if (requireFreeSlug(tx, slug, pageId)) return;
+  insertPageSlug(tx, { slug, pageId, createdAt: ctx.clock.now() });
+}
+
+/** Answers whether the slug is one of the page's already. Throws `conflict` if it is another's. */
+function requireFreeSlug(tx: Tx, slug: string, pageId: string | undefined): boolean {
+  const holder = findPageBySlug(tx, { slug });
+  if (holder && holder.id !== pageId) throw conflict(`The slug ${slug} is taken.`);
+  return holder !== undefined;
+}
+
+function releaseDefault(ctx: Services, tx: Tx): void {
+  const holder = findDefaultPage(tx, {});
+  if (!holder) return;
+  clearDefault(tx, { now: ctx.clock.now() });
+  touchPage(ctx, tx, holder.id);
+}
+
+/** When the default page goes, the oldest of the others takes its place, so that `/` has something. */
+function promoteOldest(ctx: Services, tx: Tx): void {
+  const oldest = listAllPages(tx, {}).at(-1);
+  if (!oldest) return;
+  const now = ctx.clock.now();
+  updatePageRow(tx, { ...oldest, isDefault: true, version: oldest.version + 1, updatedAt: now });
+  touchPage(ctx, tx, oldest.id);
+}
+
+function eraseSamples(ctx: Services, tx: Tx): void {
+  for (const page of listAllPages(tx, {})) {
+    if (!page.isSample) continue;
+    erasePage(tx, { id: page.id });
+    tx.afterCommit(() => ctx.signals.pageChanged.emit(page.id));
+  }
+}
+
+function audit(
+  ctx: Services,
+  tx: Tx,
+  actor: Actor,
+  action: string,
+  row: PageRow,
+  summary: string,
+): void {
+  recordAudit(tx, { actor, action, targetId: row.id, summary, at: ctx.clock.now() });
+}

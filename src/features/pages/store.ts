@@ -1,0 +1,84 @@
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { pages, pageSlugs } from "../../db/tables/pages";
+
+export type PageRow = typeof pages.$inferSelect;
+
+export const insertPage = insertInto(pages);
+export const updatePageRow = updateById(pages);
+export const insertPageSlug = insertInto(pageSlugs);
+
+export const findPage = selectOne((orm, $: { id: string }) =>
+  orm
+    .select()
+    .from(pages)
+    .where(and(eq(pages.id, $.id), isNull(pages.deletedAt))),
+);
+
+/** By its present slug or by one that it had before. */
+export const findPageBySlug = selectOne((orm, $: { slug: string }) =>
+  orm
+    .select()
+    .from(pages)
+    .where(
+      and(
+        eq(
+          pages.id,
+          orm.select({ id: pageSlugs.pageId }).from(pageSlugs).where(eq(pageSlugs.slug, $.slug)),
+        ),
+        isNull(pages.deletedAt),
+      ),
+    ),
+);
+
+export const findPageByRef = selectOne((orm, $: { ref: string }) =>
+  orm
+    .select()
+    .from(pages)
+    .where(and(eq(pages.ref, $.ref), isNull(pages.deletedAt))),
+);
+
+export const findDefaultPage = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select()
+    .from(pages)
+    .where(and(eq(pages.isDefault, true), isNull(pages.deletedAt))),
+);
+
+export const listAllPages = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(pages).where(isNull(pages.deletedAt)).orderBy(desc(pages.id)),
+);
+
+/** Newest first, those older than `before`. */
+export const listPagesBefore = selectMany((orm, $: { before: string; limit: number }) =>
+  orm
+    .select()
+    .from(pages)
+    .where(and(isNull(pages.deletedAt), lt(pages.id, $.before)))
+    .orderBy(desc(pages.id))
+    .limit($.limit),
+);
+
+export const deletePageSlugs = mutate((orm, $: { pageId: string }) =>
+  orm.delete(pageSlugs).where(eq(pageSlugs.pageId, $.pageId)),
+);
+
+/** Raises the version that snapshots of the page are keyed by. */
+export const raiseContentVersion = mutate((orm, $: { id: string; now: number }) =>
+  orm
+    .update(pages)
+    .set({ contentVersion: sql`${pages.contentVersion} + 1`, contentChangedAt: $.now })
+    .where(eq(pages.id, $.id)),
+);
+
+export const clearDefault = mutate((orm, $: { now: number }) =>
+  orm
+    .update(pages)
+    .set({ isDefault: false, version: sql`${pages.version} + 1`, updatedAt: $.now })
+    .where(eq(pages.isDefault, true)),
+);
+
+/** For good, with all that hangs on it: the sample page alone goes this way. */
+export const erasePage = mutate((orm, $: { id: string }) =>
+  orm.delete(pages).where(eq(pages.id, $.id)),
+);

@@ -1,0 +1,79 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import { notFound } from "../../errors";
+import {
+  type Admissions,
+  ListOf,
+  operation,
+  PageQuery,
+  readPageRequest,
+  scope,
+  sendList,
+  toPage,
+} from "../../http";
+import { listComponentsOfPage } from "../components";
+import { listPagesBefore, presentPage } from "../pages";
+import { PageStatus, StatusDocument } from "./model";
+import { headlineOf } from "./rules";
+import type { Snapshots } from "./snapshots";
+
+/** A text that sorts behind every id: where a list begins that runs from the newest. */
+const NEWEST = "~";
+
+/** `GET /api/v1/status` and `GET /api/v1/status/{slug}`. */
+export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .get(
+      "/status/:slug",
+      ({ params, request, admission }) => {
+        const snapshot = snapshots.read(params.slug);
+        if (!snapshot) throw notFound("status page");
+        return snapshot.json.respond(request, admission, ctx.clock.now());
+      },
+      operation({
+        id: "getStatus",
+        summary: "Read a status page",
+        description:
+          "All that the page named by the slug shows. A slug that the page had before answers too.",
+        tag: "Status",
+        access: scope("read:status"),
+        answers: { 200: { description: "The page's status document.", schema: StatusDocument } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .get(
+      "/status",
+      ({ query, request, admission }) => {
+        const { limit, after = NEWEST } = readPageRequest(query, "string");
+        const rows = listPagesBefore(ctx.db, { before: after, limit: limit + 1 });
+        const page = toPage(
+          rows,
+          limit,
+          (row) => row.id,
+          (row) => ({
+            page: presentPage(row, ctx.baseUrl),
+            status: headlineOf(
+              listComponentsOfPage(ctx.db, { pageId: row.id }).map((component) => component.status),
+            ),
+          }),
+        );
+        const self = `${ctx.baseUrl}/api/v1/status?limit=${limit}`;
+        return sendList(request, admission, page, ctx.clock.now(), self);
+      },
+      {
+        query: Type.Object(PageQuery, { additionalProperties: false }),
+        ...operation({
+          id: "listStatus",
+          summary: "List the status pages",
+          description: "Every page, private ones too, each with its headline; newest first.",
+          tag: "Status",
+          access: scope("read:status"),
+          answers: { 200: { description: "A page of the list.", schema: ListOf(PageStatus) } },
+          conditional: "etag",
+        }),
+      },
+    );
+}

@@ -1,0 +1,14 @@
+// What the bundler makes of imports that are not code.
+declare module "*.sql" {
+  const text: string;
+  export default text;
+}
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
+/** Imported with `type: "file"`: where the file lies, on disk or inside the executable. */
+declare module "swagger-ui-dist/*" {
+  const path: string;
+  export default path;
+}

@@ -1,0 +1,71 @@
+import { Elysia } from "elysia";
+import type { Problem } from "../errors";
+import type { Credential } from "../features/keys";
+import type { Charge } from "../features/limits";
+import type { Actor } from "../kernel/actor";
+import type { ClientAddress } from "../kernel/client-address";
+import type { Route } from "./route-table";
+
+/** Who is calling: the bearer of a live key, or somebody known by an address only. */
+export type Caller = { kind: "key"; credential: Credential } | { kind: "address" };
+
+/** What the front door found out about one request before it let it through. */
+export interface Admission {
+  requestId: string;
+  /** Undefined where no declared route matched. */
+  route: Route | undefined;
+  caller: Caller;
+  address: ClientAddress;
+  charge: Charge;
+  /** What went wrong behind the door, for the door's one problem writer. */
+  failure: Problem | undefined;
+  /** Whether the answer already carries the headers that the door gives every answer. */
+  isStamped: boolean;
+}
+
+/** The admissions of the requests under way. */
+export interface Admissions {
+  set(request: Request, admission: Admission): void;
+  find(request: Request): Admission | undefined;
+  /**
+   * The plugin that gives handlers their `admission`. It refuses to run a handler other than the one
+   * whose route the door has authorised, whatever two routers may make of a path.
+   */
+  plugin: ReturnType<typeof admissionPlugin>;
+}
+
+export function createAdmissions(): Admissions {
+  const byRequest = new WeakMap<Request, Admission>();
+  return {
+    set: (request, admission) => {
+      byRequest.set(request, admission);
+    },
+    find: (request) => byRequest.get(request),
+    plugin: admissionPlugin((request) => byRequest.get(request)),
+  };
+}
+
+function admissionPlugin(find: (request: Request) => Admission | undefined) {
+  return new Elysia({ name: "admission" }).derive(
+    { as: "scoped" },
+    ({ request, route }): { admission: Admission } => {
+      const admission = find(request);
+      if (admission?.route?.path !== route) {
+        throw new Error(`the door did not admit this request to ${route}`);
+      }
+      return { admission };
+    },
+  );
+}
+
+/** The key that a protected route was called with. */
+export function bearerOf(admission: Admission): Credential {
+  if (admission.caller.kind !== "key") throw new Error("the route is not protected by a key");
+  return admission.caller.credential;
+}
+
+/** The caller as the one who did something. */
+export function actorOf(admission: Admission): Actor {
+  const { key } = bearerOf(admission);
+  return { kind: "key", id: key.id, label: key.name };
+}

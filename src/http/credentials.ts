@@ -1,0 +1,127 @@
+import { bearer } from "@elysiajs/bearer";
+import { Problem } from "../errors";
+import {
+  containsKeyShape,
+  type Credential,
+  isKeyValue,
+  judgeKey,
+  type KeyDirectory,
+  missingScope,
+  type Scope,
+} from "../features/keys";
+import { toIso } from "../kernel/time";
+
+const CHALLENGE = 'Bearer realm="allclear"';
+// RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
+const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+const BEARER_SCHEME = /^bearer +\S/i;
+
+type BearerReader = (context: {
+  query: Record<string, never>;
+  headers: { authorization: string };
+}) => { bearer: string | undefined };
+
+/**
+ * The bearer plugin's own reading of a request. As a plugin it would run after the body is parsed,
+ * too late for a caller who has no key; and it takes `Bearerabc` and `?access_token=`. So it is asked
+ * here, by a header that the strict reading has passed, and with no query.
+ */
+function pluginReader(): BearerReader {
+  const derive = bearer().event.transform?.[0]?.fn;
+  if (!derive) throw new Error("the bearer plugin has changed its shape");
+  return derive as unknown as BearerReader;
+}
+
+export interface Credentials {
+  /** The credential that a request presents. A Problem where it presents none that opens anything. */
+  judge(authorization: string | null): Credential | Problem;
+}
+
+/** Reads and judges `Authorization` headers. Looks in memory only. */
+export function createCredentials(directory: KeyDirectory, now: () => number): Credentials {
+  const readBearer = pluginReader();
+  return {
+    judge(authorization) {
+      if (authorization === null) return missingKey();
+      const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
+      if (token === undefined) {
+        return BEARER_SCHEME.test(authorization) ? invalidKey() : missingKey();
+      }
+      const value = readBearer({ query: {}, headers: { authorization: `Bearer ${token}` } }).bearer;
+      if (value === undefined || !isKeyValue(value)) return invalidKey();
+      const credential = directory.find(value);
+      if (!credential) return invalidKey();
+      const verdict = judgeKey(credential, now());
+      return verdict.live ? credential : deadKey(verdict);
+    },
+  };
+}
+
+/** 403, if the credential lacks one of the scopes; undefined if it has them all. */
+export function judgeScopes(credential: Credential, needed: readonly Scope[]): Problem | undefined {
+  const missing = missingScope(credential.key.scopes, needed);
+  if (missing === undefined) return undefined;
+  return new Problem(
+    "insufficient_scope",
+    `This endpoint needs the scope ${missing}, which the API key does not have.`,
+    {
+      headers: {
+        "WWW-Authenticate": `${CHALLENGE}, error="insufficient_scope", scope="${missing}"`,
+      },
+    },
+  );
+}
+
+/** 400, if a query string holds a key or asks to be read for one: it would end up in logs. */
+export function judgeQuery(query: string): Problem | undefined {
+  if (query === "") return undefined;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
+      return new Problem(
+        "invalid_request",
+        "An API key does not belong in the query string, where logs keep it. Send it in the Authorization header, and rotate it if it is a real one.",
+      );
+    }
+  }
+  return undefined;
+}
+
+function missingKey(): Problem {
+  return new Problem(
+    "missing_key",
+    "Send an API key in the header Authorization: Bearer <API_KEY>.",
+    { headers: { "WWW-Authenticate": CHALLENGE } },
+  );
+}
+
+function invalidKey(): Problem {
+  return invalidToken("invalid_key", "The API key is not one of this server's.");
+}
+
+function deadKey(verdict: {
+  code: "expired_key" | "revoked_key";
+  since: number;
+  isValueOnly: boolean;
+}): Problem {
+  const at = toIso(verdict.since);
+  if (verdict.code === "revoked_key") {
+    return invalidToken("revoked_key", `The API key was revoked at ${at}.`);
+  }
+  return invalidToken(
+    "expired_key",
+    verdict.isValueOnly
+      ? `This value of the API key was replaced and ended at ${at}. Use the newest value.`
+      : `The API key expired at ${at}.`,
+  );
+}
+
+function invalidToken(
+  code: "invalid_key" | "expired_key" | "revoked_key",
+  detail: string,
+): Problem {
+  return new Problem(code, detail, {
+    headers: {
+      "WWW-Authenticate": `${CHALLENGE}, error="invalid_token", error_description="${detail}"`,
+    },
+  });
+}

@@ -1,0 +1,24 @@
+/**
+ * The front door and what every route shares: how a route is declared, who is let in and who pays,
+ * how answers, lists, entity tags and problems are written. Knows the capabilities of keys and
+ * limits; knows no page, component or incident.
+ */
+export { type Admission, actorOf, type Admissions, bearerOf, createAdmissions } from "./admission";
+export { sendList, sendResource, sendUntagged } from "./answers";
+export { type ClientAddresses, createClientAddresses } from "./client-address";
+export { createDoor, type Door } from "./door";
+export { requireMatch } from "./etag";
+export { readJsonBody } from "./json-body";
+export { type Access, ANY_KEY, type Operation, operation, scope } from "./operation";
+export {
+  ListOf,
+  type Page,
+  type PageRequest,
+  PageQuery,
+  readPageRequest,
+  toPage,
+} from "./pagination";
+export { buildOpenApi, errorsOf } from "./openapi";
+export { toProblem } from "./problems";
+export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation } from "./representation";
+export { createRouteTable, type Route, type RouteTable } from "./route-table";

@@ -1,0 +1,59 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { DocumentDecoration } from "elysia";
+import type { ErrorCode } from "../errors";
+import type { Scope } from "../features/keys";
+
+/**
+ * Who may call a route, and so whose bucket pays for it: a live API key that holds the scopes (an
+ * empty list: any live key), everybody, or health checkers with a bucket of their own.
+ */
+export type Access =
+  { kind: "key"; scopes: readonly Scope[] } | { kind: "public" } | { kind: "health" };
+
+/** Any live API key. */
+export const ANY_KEY: Access = { kind: "key", scopes: [] };
+
+/** A live API key that holds this scope. */
+export function scope(name: Scope): Access {
+  return { kind: "key", scopes: [name] };
+}
+
+/** One successful answer, as the documentation shows it. */
+export interface Answer {
+  description: string;
+  schema?: TSchema;
+  /** `application/json` where a schema stands alone. */
+  mediaType?: string;
+}
+
+/**
+ * What a route declares of itself beside its schemas. The front door authorises by it and the OpenAPI
+ * document is made from it; a route without one stops the start.
+ */
+export interface Operation {
+  /** The OpenAPI operationId; undefined keeps the route out of the document. */
+  id?: string;
+  summary: string;
+  description?: string;
+  tag: string;
+  access: Access;
+  answers: Record<number, Answer>;
+  /** The errors of its own, beyond those that its access and its schemas bring. */
+  errors?: readonly ErrorCode[];
+  /** `etag`: answers carry one and If-None-Match is heard. `if-match`: changes hear If-Match too. */
+  conditional?: "etag" | "if-match";
+  /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
+  isCrossOrigin?: boolean;
+}
+
+/** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */
+export function operation(declared: Operation): { detail: DocumentDecoration } {
+  // Elysia keeps `detail` with the route as it is; its type knows OpenAPI's own fields only.
+  return { detail: { operation: declared } as never };
+}
+
+/** What a route declared, or undefined if it declared nothing. */
+export function operationOf(route: { hooks: unknown }): Operation | undefined {
+  const { detail } = route.hooks as { detail?: { operation?: Operation } };
+  return detail?.operation;
+}

@@ -1,0 +1,55 @@
+import type { TSchema } from "@sinclair/typebox";
+import { ValidationError } from "elysia";
+import { isResourceFailure } from "../db/sqlite-errors";
+import { ERRORS, fieldErrors, invalidFields, notFound, Problem, unavailable } from "../errors";
+
+/**
+ * Whatever was thrown, as the Problem that the caller is told of. A cause that is nobody's business
+ * but the operator's stays in `cause`, for the log.
+ */
+export function toProblem(error: unknown, code: string | number): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof ValidationError) return fromValidation(error);
+  if (code === "NOT_FOUND") return notFound("path");
+  if (code === "PARSE") return new Problem("invalid_request", "The body cannot be read.");
+  if (isResourceFailure(error)) {
+    return unavailable("The database cannot answer now; try again.", 5, error);
+  }
+  return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
+}
+
+function fromValidation(error: ValidationError): Problem {
+  // Elysia hands over a compiled check, whose schema its types do not show, or the schema itself.
+  const { schema = error.validator } = error.validator as { schema?: TSchema };
+  const fields = fieldErrors(schema as TSchema, error.value);
+  if (error.type === "body") return invalidFields(fields);
+  if (error.type === "query") {
+    const [first] = fields;
+    const name = first?.pointer.slice(2) ?? "";
+    return new Problem("invalid_request", `The query parameter ${name} ${first?.detail}.`, {
+      fields,
+    });
+  }
+  return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
+}
+
+/** An RFC 9457 answer, without the headers that every answer carries. */
+export function problemResponse(problem: Problem, requestId: string): Response {
+  const body = {
+    type: `/docs/errors#${problem.code}`,
+    title: ERRORS[problem.code].title,
+    status: problem.status,
+    code: problem.code,
+    detail: problem.message,
+    instance: `urn:request:${requestId}`,
+    ...(problem.fields.length > 0 ? { errors: problem.fields } : {}),
+  };
+  return new Response(JSON.stringify(body), {
+    status: problem.status,
+    headers: {
+      ...problem.headers,
+      "Content-Type": "application/problem+json",
+      "Cache-Control": "no-store",
+    },
+  });
+}

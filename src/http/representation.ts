@@ -1,0 +1,113 @@
+import { gzipSync } from "node:zlib";
+import { sha256Hex } from "../kernel/hash";
+import type { Admission } from "./admission";
+import { matchesAny } from "./etag";
+import { stamp, stampOnce } from "./stamp";
+
+/** Smaller answers do not gain from compression. */
+const COMPRESS_FROM_BYTES = 1_024;
+
+interface Variant {
+  bytes: Uint8Array<ArrayBuffer>;
+  etag: string;
+  headers: Headers;
+}
+
+export interface RepresentationOptions {
+  mediaType: string;
+  cacheControl: string;
+  /** Whether browsers of other origins may read it. */
+  isCrossOrigin?: boolean;
+  /** More headers that every answer with these bytes carries. */
+  headers?: Record<string, string>;
+}
+
+export const NO_STORE = "no-store";
+export const PUBLIC_CACHE = "public, max-age=15, stale-while-revalidate=60, stale-if-error=86400";
+/** For an asset whose name holds a hash of its bytes. */
+export const IMMUTABLE = "public, max-age=31536000, immutable";
+
+/**
+ * Bytes made once and sent many times: a document, a page, an asset. It knows its entity tag, one per
+ * encoding, keeps its compressed form beside the plain one, and answers `304` by itself.
+ */
+export class Representation {
+  readonly #plain: Variant;
+  readonly #options: RepresentationOptions;
+  #gzip: Variant | undefined;
+
+  constructor(content: string | Uint8Array<ArrayBuffer>, options: RepresentationOptions) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    this.#options = options;
+    this.#plain = variant(bytes, options, bytes.byteLength >= COMPRESS_FROM_BYTES);
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#plain.bytes;
+  }
+
+  /** The answer to one request: the bytes in the best encoding, or 304 where the caller has them. */
+  respond(request: Request, admission: Admission, nowMs: number): Response {
+    const chosen = this.#choose(request.headers.get("accept-encoding"));
+    // One Headers object a variant, written over at each answer, costs half of a new one: Response
+    // copies it at once, so that no other request can come between.
+    stamp(chosen.headers, admission, nowMs);
+    admission.isStamped = true;
+    const known = request.headers.get("if-none-match");
+    if (known !== null && matchesAny(known, chosen.etag)) {
+      return new Response(null, { status: 304, headers: withoutContent(chosen.headers) });
+    }
+    return new Response(chosen.bytes, { headers: chosen.headers });
+  }
+
+  #choose(acceptEncoding: string | null): Variant {
+    const isWorthIt = this.#plain.bytes.byteLength >= COMPRESS_FROM_BYTES;
+    if (!isWorthIt || acceptEncoding === null || !acceptsGzip(acceptEncoding)) return this.#plain;
+    this.#gzip ??= variant(
+      gzipSync(this.#plain.bytes),
+      {
+        ...this.#options,
+        headers: { ...this.#options.headers, "Content-Encoding": "gzip" },
+      },
+      true,
+    );
+    return this.#gzip;
+  }
+}
+
+function variant(
+  bytes: Uint8Array<ArrayBuffer>,
+  options: RepresentationOptions,
+  varies: boolean,
+): Variant {
+  const etag = `"${sha256Hex(bytes).slice(0, 32)}"`;
+  const headers = new Headers({
+    "Content-Type": options.mediaType,
+    "Cache-Control": options.cacheControl,
+    ETag: etag,
+    ...(varies ? { Vary: "Accept-Encoding" } : {}),
+    ...options.headers,
+  });
+  stampOnce(headers, options.isCrossOrigin ?? false);
+  return { bytes, etag, headers };
+}
+
+function withoutContent(headers: Headers): Headers {
+  const rest = new Headers(headers);
+  rest.delete("Content-Type");
+  rest.delete("Content-Encoding");
+  return rest;
+}
+
+/** Whether RFC 9110's Accept-Encoding takes gzip: named or by `*`, and not with a weight of 0. */
+export function acceptsGzip(header: string): boolean {
+  let byStar = false;
+  for (const part of header.toLowerCase().split(",")) {
+    const [coding = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    const isTaken = weight === undefined || Number(weight.slice(2)) > 0;
+    if (coding === "gzip" || coding === "x-gzip") return isTaken;
+    if (coding === "*") byStar = isTaken;
+  }
+  return byStar;
+}

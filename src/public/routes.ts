@@ -1,0 +1,61 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import { findDefaultPage } from "../features/pages";
+import type { Snapshot, Snapshots } from "../features/status";
+import { type Admissions, operation, type Representation } from "../http";
+import { htmlRepresentation } from "./html";
+import { renderEmptyHome, renderStatusPage } from "./status-page";
+
+/** The pages that people read: `/` and `/status/{slug}`. */
+export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+  // A page's HTML lives exactly as long as the snapshot that it was made from.
+  const rendered = new WeakMap<Snapshot, Representation>();
+  const emptyHome = htmlRepresentation(renderEmptyHome());
+
+  function pageOf(snapshot: Snapshot): Representation {
+    let html = rendered.get(snapshot);
+    if (!html) {
+      html = htmlRepresentation(renderStatusPage(snapshot.document));
+      rendered.set(snapshot, html);
+    }
+    return html;
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/",
+      ({ request, admission }) => {
+        const page = findDefaultPage(ctx.db, {});
+        const snapshot = page?.visibility === "public" ? snapshots.read(page.slug) : undefined;
+        const html = snapshot ? pageOf(snapshot) : emptyHome;
+        return html.respond(request, admission, ctx.clock.now());
+      },
+      operation({
+        summary: "The default page",
+        tag: "Pages",
+        access: { kind: "public" },
+        answers: { 200: { description: "HTML." } },
+      }),
+    )
+    .get(
+      "/status/:slug",
+      ({ params, request, admission }) => {
+        const snapshot = snapshots.read(params.slug);
+        if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
+        const { slug } = snapshot.document.page;
+        if (slug !== params.slug) {
+          return new Response(null, { status: 308, headers: { Location: `/status/${slug}` } });
+        }
+        return pageOf(snapshot).respond(request, admission, ctx.clock.now());
+      },
+      operation({
+        summary: "A status page",
+        tag: "Pages",
+        access: { kind: "public" },
+        answers: { 200: { description: "HTML." } },
+        errors: ["not_found"],
+      }),
+    );
+}
