@@ -16,7 +16,8 @@ export interface Admission {
   route: Route | undefined;
   caller: Caller;
   address: ClientAddress;
-  charge: Charge;
+  /** The one token that the request took; undefined for a file, which takes none. */
+  charge: Charge | undefined;
   /** What went wrong behind the door, for the door's one problem writer. */
   failure: Problem | undefined;
   /** Whether the answer already carries the headers that the door gives every answer. */

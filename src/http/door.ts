@@ -60,14 +60,22 @@ export function createDoor(parts: DoorParts): Door {
     };
   }
 
-  function charge(caller: Caller, match: Match, address: ClientAddress): Charge {
+  function charge(caller: Caller, match: Match, address: ClientAddress): Charge | undefined {
     if (caller.kind === "key") {
       const { key } = caller.credential;
       return limiter.chargeKey(key.id, key.rateLimit);
     }
-    return match.route?.operation.access.kind === "health"
-      ? limiter.chargeHealthCheck(address)
-      : limiter.chargeAddress(address);
+    const kind = match.route?.operation.access.kind;
+    if (kind === "file") return undefined;
+    return kind === "health" ? limiter.chargeHealthCheck(address) : limiter.chargeAddress(address);
+  }
+
+  /** What went wrong with a request, if anything did. A file that is not there is charged for now. */
+  function failureOf(admission: Admission, outcome: Response | Problem): Problem | undefined {
+    const failure = outcome instanceof Problem ? outcome : admission.failure;
+    if (failure === undefined || admission.charge) return failure;
+    admission.charge = limiter.chargeAddress(admission.address);
+    return admission.charge.decision.isAllowed ? failure : rateLimited(admission.charge);
   }
 
   function finish(
@@ -128,7 +136,9 @@ export function createDoor(parts: DoorParts): Door {
     };
     const finishWith = (outcome: Response | Problem) => finish(request, admission, outcome, since);
 
-    if (!admission.charge.decision.isAllowed) return finishWith(rateLimited(admission.charge));
+    if (admission.charge?.decision.isAllowed === false) {
+      return finishWith(rateLimited(admission.charge));
+    }
     if (isPreflight(request, match)) return finishWith(preflight(match.allowed));
     if (refusal) return finishWith(refusal);
     if (match.route?.body) {

@@ -5,10 +5,14 @@ import type { Scope } from "../features/keys";
 
 /**
  * Who may call a route, and so whose bucket pays for it: a live API key that holds the scopes (an
- * empty list: any live key), everybody, or health checkers with a bucket of their own.
+ * empty list: any live key), everybody, or health checkers with a bucket of their own. A `file` is
+ * content under a hashed name: not an endpoint, so nobody pays unless there is no such file.
  */
 export type Access =
-  { kind: "key"; scopes: readonly Scope[] } | { kind: "public" } | { kind: "health" };
+  | { kind: "key"; scopes: readonly Scope[] }
+  | { kind: "public" }
+  | { kind: "health" }
+  | { kind: "file" };
 
 /** Any live API key. */
 export const ANY_KEY: Access = { kind: "key", scopes: [] };

@@ -11,8 +11,9 @@ const EXPOSED =
  */
 export function stamp(headers: Headers, admission: Admission, nowMs: number): void {
   const { charge, requestId } = admission;
-  const { decision } = charge;
   headers.set("X-Request-Id", requestId);
+  if (!charge) return;
+  const { decision } = charge;
   headers.set("RateLimit-Policy", policyHeader(charge));
   headers.set(
     "RateLimit",

@@ -80,7 +80,8 @@ export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () 
         return asset.respond(request, admission, now());
       },
       operation({
-        ...PAGE,
+        tag: PAGE.tag,
+        access: { kind: "file" },
         summary: "A file that a page needs",
         answers: { 200: { description: "The file." } },
         errors: ["not_found"],

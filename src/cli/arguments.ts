@@ -1,0 +1,98 @@
+import { parseArgs } from "node:util";
+import { type Config, type GivenFlags, loadConfig, OPTIONS, type OptionName } from "../config";
+import { type Command, type Invocation, type Output, UsageError } from "./command";
+
+interface Parsed {
+  positionals: string[];
+  flags: Map<string, (string | true)[]>;
+}
+
+/**
+ * Reads a command's arguments by its declaration. Throws a UsageError that lists every problem:
+ * unknown flags, missing arguments, and wrong settings from flags and environment alike.
+ */
+export function readInvocation(
+  command: Command,
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  output: Output,
+): Invocation {
+  const problems: string[] = [];
+  const { positionals, flags } = tokenize(command, args, problems);
+
+  const wanted = command.positionals ?? [];
+  for (const name of wanted.slice(positionals.length)) problems.push(`${name} is missing.`);
+  for (const extra of positionals.slice(wanted.length)) problems.push(`Unexpected: ${extra}`);
+  for (const flag of command.flags ?? []) {
+    if (flag.isRequired && !flags.has(flag.name)) problems.push(`--${flag.name} is missing.`);
+  }
+
+  const given: GivenFlags = {};
+  for (const name of command.options) {
+    const value = flags.get(OPTIONS[name].flag)?.at(-1);
+    if (typeof value === "string") given[name] = value;
+  }
+  const loaded = loadConfig(given, env);
+  if ("problems" in loaded) problems.push(...loaded.problems);
+  if (problems.length > 0) throw new UsageError(problems);
+
+  const values = (flag: string) =>
+    (flags.get(flag) ?? []).filter((value): value is string => typeof value === "string");
+  return {
+    config: (loaded as { config: Config }).config,
+    positionals,
+    values,
+    value: (flag) => values(flag).at(-1),
+    isSet: (flag) => flags.has(flag),
+    output,
+  };
+}
+
+function tokenize(command: Command, args: readonly string[], problems: string[]): Parsed {
+  const takesValue = new Map<string, { value: boolean; repeatable: boolean }>();
+  for (const name of command.options) {
+    takesValue.set(OPTIONS[name as OptionName].flag, { value: true, repeatable: false });
+  }
+  for (const flag of command.flags ?? []) {
+    const value = flag.placeholder !== undefined;
+    takesValue.set(flag.name, { value, repeatable: flag.isRepeatable ?? false });
+  }
+  const { tokens = [] } = parseArgs({
+    args: [...args],
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries(
+      [...takesValue].map(([name, { value }]) => [
+        name,
+        { type: value ? ("string" as const) : ("boolean" as const), multiple: true },
+      ]),
+    ),
+  });
+
+  const positionals: string[] = [];
+  const flags = new Map<string, (string | true)[]>();
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const known = takesValue.get(token.name);
+    if (!known) {
+      problems.push(`${token.rawName} is not an option of allclear ${command.name}.`);
+      continue;
+    }
+    if (known.value && token.value === undefined) {
+      problems.push(`--${token.name} needs a value.`);
+      continue;
+    }
+    if (!known.value && token.value !== undefined) {
+      problems.push(`--${token.name} takes no value.`);
+      continue;
+    }
+    const before = flags.get(token.name) ?? [];
+    if (before.length > 0 && !known.repeatable) {
+      problems.push(`--${token.name} is given more than once.`);
+    }
+    flags.set(token.name, [...before, token.value ?? true]);
+  }
+  return { positionals, flags };
+}

@@ -1,0 +1,32 @@
+import { get } from "node:http";
+import { optionNames } from "../config";
+import type { Command } from "./command";
+
+const TIMEOUT_MS = 3_000;
+
+export const healthcheckCommand: Command = {
+  name: "healthcheck",
+  summary: "Exit 0 if the server that listens at --listen is ready, else 1.",
+  options: optionNames("healthcheck"),
+  async run({ config, output }) {
+    const { host, port } = config.listen;
+    const local = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+    const status = await readiness(local, port);
+    if (status === 200) return 0;
+    output.err(typeof status === "number" ? `The server answers ${status}.` : status);
+    return 1;
+  },
+};
+
+/** The status of `/readyz`, or why there is none. Not `fetch`, which would ask HTTP_PROXY for it. */
+function readiness(host: string, port: number): Promise<number | string> {
+  return new Promise((resolve) => {
+    const request = get({ host, port, path: "/readyz", agent: false, timeout: TIMEOUT_MS });
+    request.on("response", (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    request.on("timeout", () => request.destroy(new Error("it does not answer")));
+    request.on("error", (error) => resolve(`No server at ${host}:${port}: ${error.message}.`));
+  });
+}

@@ -1,0 +1,63 @@
+import { OPTIONS, type OptionName } from "../config";
+import type { Command, Flag } from "./command";
+
+const WIDTH = 26;
+
+/** The help of the whole program: every command that exists. */
+export function programHelp(commands: readonly Command[], version: string): string {
+  const lines = commands.map((command) => row(usageOf(command), command.summary));
+  return [
+    `Allclear ${version}: a status page and incident communication service in one executable.`,
+    "",
+    "Usage: allclear [COMMAND] [OPTIONS]",
+    "",
+    "Commands (without one, serve):",
+    ...lines,
+    "",
+    "Options of the whole:",
+    row("--version", "Print the version."),
+    row("--help", "Print this, or a command's help."),
+    "",
+    "allclear COMMAND --help lists a command's options. Each can also be set by the environment.",
+  ].join("\n");
+}
+
+/** The help of one command. */
+export function commandHelp(command: Command): string {
+  const flags = command.flags ?? [];
+  return [
+    `allclear ${usageOf(command)}${flags.map(shortFlag).join("")} [OPTIONS]`,
+    "",
+    command.summary,
+    "",
+    "Options:",
+    ...flags.map((flag) => row(flagText(flag.name, flag.placeholder), flag.help)),
+    ...command.options.flatMap(optionRows),
+    row("--help", "Print this."),
+  ].join("\n");
+}
+
+function usageOf(command: Command): string {
+  return [command.name, ...(command.positionals ?? [])].join(" ");
+}
+
+function shortFlag(flag: Flag): string {
+  const text = flagText(flag.name, flag.placeholder) + (flag.isRepeatable ? "…" : "");
+  return flag.isRequired ? ` ${text}` : ` [${text}]`;
+}
+
+function optionRows(name: OptionName): string[] {
+  const option = OPTIONS[name];
+  const origin = option.default ? `${option.env}, default ${option.default}` : option.env;
+  return [row(flagText(option.flag, option.placeholder), option.help), row("", `[${origin}]`)];
+}
+
+function flagText(name: string, placeholder: string | undefined): string {
+  return placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`;
+}
+
+function row(left: string, right: string): string {
+  return left.length > WIDTH
+    ? `  ${left}\n  ${" ".repeat(WIDTH)}${right}`
+    : `  ${left.padEnd(WIDTH)}${right}`;
+}

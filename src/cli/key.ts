@@ -1,0 +1,256 @@
+import { type Config, optionNames } from "../config";
+import { Problem } from "../errors";
+import {
+  createKey,
+  type KeyResource,
+  listAllKeys,
+  OVERLAPS,
+  type Overlap,
+  type RevealedKey,
+  revokeKey,
+  rotateKey,
+  SCOPE_NAMES,
+  updateKey,
+} from "../features/keys";
+import { type Installation, openForCommand } from "../installation";
+import { CLI_ACTOR } from "../kernel/actor";
+import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
+
+const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];
+
+const NAME_FLAG = { name: "name", placeholder: "N", help: "What the key is for." };
+const RATE_LIMIT_FLAG = {
+  name: "rate-limit",
+  placeholder: "N",
+  help: "Requests a minute, 1 to 1000000; 1000 unless given.",
+};
+
+const createCommand: Command = {
+  name: "key create",
+  summary: "Create an API key and print its value, this once.",
+  flags: [
+    { ...NAME_FLAG, isRequired: true },
+    {
+      name: "scope",
+      placeholder: "S",
+      isRequired: true,
+      isRepeatable: true,
+      help: `What it may do, once or more: ${SCOPE_NAMES.join(", ")}.`,
+    },
+    RATE_LIMIT_FLAG,
+    {
+      name: "expires",
+      placeholder: "DATE",
+      help: "The last day (UTC) on which it works, such as 2027-01-31; else it never expires.",
+    },
+    { ...JSON_FLAG, help: "Print the key's resource with the value in `value`." },
+  ],
+  options: optionNames("key"),
+  run: (invocation) =>
+    change(invocation, "create", async ({ ctx }) => {
+      const rateLimit = readRateLimit(invocation);
+      const expires = invocation.value("expires");
+      const revealed = await ctx.db.write((tx) =>
+        createKey(
+          ctx,
+          tx,
+          {
+            name: invocation.value("name") ?? "",
+            // The service judges each: a wrong one is listed with the rest of what is wrong.
+            scopes: invocation.values("scope").flatMap((value) => value.split(",")) as never,
+            ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+            ...(expires === undefined ? {} : { expires }),
+          },
+          CLI_ACTOR,
+        ),
+      );
+      reveal(invocation, revealed);
+    }),
+};
+
+const listCommand: Command = {
+  name: "key list",
+  summary: "List all API keys, revoked and expired ones too.",
+  flags: [JSON_FLAG],
+  options: optionNames("key"),
+  run: (invocation) =>
+    change(invocation, "list", async ({ ctx }) => {
+      const keys = listAllKeys(ctx.db);
+      if (invocation.isSet("json")) invocation.output.out(JSON.stringify(keys, null, 2));
+      else printTable(invocation.output, keys, ctx.clock.now());
+    }),
+};
+
+const updateCommand: Command = {
+  name: "key update",
+  summary: "Change a key's name or its rate limit.",
+  positionals: ["ID"],
+  flags: [NAME_FLAG, RATE_LIMIT_FLAG, JSON_FLAG],
+  options: optionNames("key"),
+  run: (invocation) =>
+    change(invocation, "update", async ({ ctx }) => {
+      const name = invocation.value("name");
+      const rateLimit = readRateLimit(invocation);
+      if (name === undefined && rateLimit === undefined) {
+        throw new UsageError(["Give --name, --rate-limit or both."]);
+      }
+      const input = {
+        ...(name === undefined ? {} : { name }),
+        ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+      };
+      const key = await ctx.db.write((tx) =>
+        updateKey(ctx, tx, idOf(invocation), input, CLI_ACTOR),
+      );
+      confirm(invocation, key, `Changed ${key.id} (${key.name}).`);
+    }),
+};
+
+const rotateCommand: Command = {
+  name: "key rotate",
+  summary: "Give a key a new value and print it, this once.",
+  positionals: ["ID"],
+  flags: [
+    {
+      name: "overlap",
+      placeholder: "TIME",
+      help: `How long the old value goes on working: ${OVERLAP_NAMES.join(", ")}; 24h unless given.`,
+    },
+    { ...JSON_FLAG, help: "Print the key's resource with the new value in `value`." },
+  ],
+  options: optionNames("key"),
+  run: (invocation) =>
+    change(invocation, "rotate", async ({ ctx }) => {
+      const overlap = readOverlap(invocation);
+      const revealed = await ctx.db.write((tx) =>
+        rotateKey(ctx, tx, idOf(invocation), overlap, CLI_ACTOR),
+      );
+      reveal(invocation, revealed);
+    }),
+};
+
+const revokeCommand: Command = {
+  name: "key revoke",
+  summary: "Revoke a key for good, at once.",
+  positionals: ["ID"],
+  flags: [JSON_FLAG],
+  options: optionNames("key"),
+  run: (invocation) =>
+    change(invocation, "revoke", async ({ ctx }) => {
+      const key = await ctx.db.write((tx) => revokeKey(ctx, tx, idOf(invocation), CLI_ACTOR));
+      confirm(invocation, key, `Revoked ${key.id} (${key.name}).`);
+    }),
+};
+
+export const keyCommands = [
+  createCommand,
+  listCommand,
+  updateCommand,
+  rotateCommand,
+  revokeCommand,
+];
+
+/** Where the fields of the keys' schemas come from on this command line. */
+const FLAG_OF_FIELD: Record<string, string> = {
+  name: "--name",
+  scopes: "--scope",
+  rate_limit: "--rate-limit",
+  expires: "--expires",
+};
+
+async function change(
+  invocation: Invocation,
+  verb: string,
+  work: (installation: Installation) => Promise<void>,
+): Promise<0> {
+  const installation = openForCommand(invocation.config satisfies Config, `key ${verb}`);
+  try {
+    await work(installation);
+    return 0;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "validation_failed") {
+      throw new UsageError(
+        error.fields.map(({ pointer, detail }) => {
+          const [, field = "", index] = pointer.split("/");
+          const flag = FLAG_OF_FIELD[field] ?? field;
+          const given =
+            index === undefined
+              ? ""
+              : ` ${invocation.values("scope").flatMap((v) => v.split(","))[Number(index)]}`;
+          return `${flag}${given} ${detail}.`;
+        }),
+      );
+    }
+    throw error;
+  } finally {
+    installation.close();
+  }
+}
+
+function idOf(invocation: Invocation): string {
+  return invocation.positionals[0] ?? "";
+}
+
+/** A number, or NaN for a text that is none, which the service refuses with its range. */
+function readRateLimit(invocation: Invocation): number | undefined {
+  const text = invocation.value("rate-limit");
+  if (text === undefined) return undefined;
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function readOverlap(invocation: Invocation): Overlap {
+  const text = invocation.value("overlap") ?? "24h";
+  const known = OVERLAP_NAMES.find((name) => name === text);
+  if (!known) throw new UsageError([`--overlap must be one of ${OVERLAP_NAMES.join(", ")}.`]);
+  return known;
+}
+
+function reveal(invocation: Invocation, { key, value }: RevealedKey): void {
+  const { output } = invocation;
+  if (invocation.isSet("json")) {
+    output.out(JSON.stringify({ ...key, value }, null, 2));
+    return;
+  }
+  output.err(
+    `${key.id} (${key.name}): ${key.scopes.join(", ")}; ${key.rate_limit} requests a minute.`,
+  );
+  output.err("This is the key's value. It is shown this once:");
+  output.out(value);
+}
+
+function confirm(invocation: Invocation, key: KeyResource, sentence: string): void {
+  if (invocation.isSet("json")) invocation.output.out(JSON.stringify(key, null, 2));
+  else invocation.output.err(sentence);
+}
+
+function printTable(output: Output, keys: readonly KeyResource[], now: number): void {
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    `${key.start}…`,
+    key.scopes.join(","),
+    `${key.rate_limit}/min`,
+    stateOf(key, now),
+    key.last_used_at ? `used ${key.last_used_at}` : "never used",
+  ]);
+  const header = ["ID", "NAME", "VALUE", "SCOPES", "LIMIT", "STATE", "LAST USED"];
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  for (const row of [header, ...rows]) {
+    output.out(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+}
+
+function stateOf(key: KeyResource, now: number): string {
+  if (key.revoked_at) return "revoked";
+  if (!key.expires_at) return "live";
+  // An expiry at midnight is shown as the day that it is the end of.
+  const end = Date.parse(key.expires_at);
+  const day = new Date(end - 1).toISOString().slice(0, 10);
+  return end <= now ? `expired ${day}` : `until ${day}`;
+}

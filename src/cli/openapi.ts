@@ -1,0 +1,29 @@
+import { createApp } from "../app";
+import { optionNames } from "../config";
+import { createDb } from "../db";
+import { migrate } from "../db/migrate";
+import { openSqlite } from "../db/open";
+import { createContext } from "../installation";
+import { systemClock } from "../kernel/clock";
+import { createLog } from "../kernel/log";
+import { systemRandom } from "../kernel/random";
+import type { Command } from "./command";
+
+export const openapiCommand: Command = {
+  name: "openapi",
+  summary: "Print the OpenAPI document of the API, as the server gives it at /openapi.json.",
+  options: optionNames("openapi"),
+  async run({ config, output }) {
+    // The document comes from the declared routes; an application that serves nobody declares them.
+    const sqlite = openSqlite(":memory:", 0);
+    migrate(sqlite, undefined);
+    const clock = systemClock();
+    const log = createLog(config.logLevel);
+    const db = createDb(sqlite, clock, log);
+    const app = createApp(createContext({ config, db, clock, log, random: systemRandom }));
+    output.out(JSON.stringify(app.openApi(), null, 2));
+    app.usage.stop();
+    db.close();
+    return 0;
+  },
+};

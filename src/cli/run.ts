@@ -1,0 +1,79 @@
+import { OperatorError } from "../db";
+import { Problem } from "../errors";
+import { VERSION } from "../version";
+import { readInvocation } from "./arguments";
+import type { Command, ExitCode, Output } from "./command";
+import { UsageError } from "./command";
+import { commandHelp, programHelp } from "./help";
+
+/** Runs one command line and answers its exit code. Never throws for what a person can mend. */
+export async function runCommandLine(
+  commands: readonly Command[],
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  output: Output,
+): Promise<ExitCode> {
+  if (args[0] === "--version") {
+    output.out(VERSION);
+    return 0;
+  }
+  if (args[0] === "--help" || args[0] === "help") {
+    output.out(programHelp(commands, VERSION));
+    return 0;
+  }
+  const found = findCommand(commands, args);
+  if (!found) {
+    const near = commands.filter((command) => command.name.startsWith(`${args[0]} `));
+    output.err(
+      near.length > 0
+        ? `allclear ${args[0]} needs one of: ${near.map((c) => c.name.split(" ")[1]).join(", ")}.`
+        : `allclear has no command ${args[0]}.`,
+    );
+    output.err("allclear --help lists the commands.");
+    return 2;
+  }
+  const { command, rest } = found;
+  if (rest.includes("--help")) {
+    output.out(commandHelp(command));
+    return 0;
+  }
+  try {
+    return await command.run(readInvocation(command, rest, env, output));
+  } catch (error) {
+    return explain(error, command, output);
+  }
+}
+
+/** The command that the first words name; `serve` where they name none and begin with a flag. */
+function findCommand(
+  commands: readonly Command[],
+  args: readonly string[],
+): { command: Command; rest: string[] } | undefined {
+  for (const words of [2, 1]) {
+    const name = args.slice(0, words).join(" ");
+    const command = commands.find((candidate) => candidate.name === name);
+    if (command) return { command, rest: args.slice(words) };
+  }
+  const serve = commands.find((candidate) => candidate.name === "serve");
+  const isBare = args.length === 0 || args[0]?.startsWith("-");
+  return isBare && serve ? { command: serve, rest: [...args] } : undefined;
+}
+
+function explain(error: unknown, command: Command, output: Output): ExitCode {
+  if (error instanceof UsageError) {
+    for (const problem of error.problems) output.err(problem);
+    output.err(`allclear ${command.name} --help lists its options.`);
+    return 2;
+  }
+  if (error instanceof OperatorError) {
+    output.err(error.message);
+    return 1;
+  }
+  if (error instanceof Problem) {
+    output.err(error.message);
+    for (const field of error.fields) output.err(`  ${field.pointer} ${field.detail}`);
+    return 1;
+  }
+  output.err(`allclear ${command.name} failed: ${error instanceof Error ? error.stack : error}`);
+  return 1;
+}

@@ -1,0 +1,27 @@
+import { optionNames } from "../config";
+import { startServer } from "../server";
+import { VERSION } from "../version";
+import type { Command } from "./command";
+
+export const serveCommand: Command = {
+  name: "serve",
+  summary: "Serve status pages and the API until it is told to stop.",
+  options: optionNames("serve"),
+  async run({ config, output }) {
+    const stopRequested = untilSignal();
+    const server = await startServer(config);
+    output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);
+    output.err(`  API documentation   ${server.url}/docs`);
+    output.err("  Create an API key   allclear key create --name first --scope read:status");
+    await stopRequested;
+    await server.stop();
+    return 0;
+  },
+};
+
+/** Resolves at the first SIGTERM or SIGINT. */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+  });
+}

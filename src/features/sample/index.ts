@@ -1,0 +1,54 @@
+/**
+ * The small example page of a first run, so that there is something to see at `/`. The first real
+ * page removes it for good.
+ */
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { SYSTEM_ACTOR } from "../../kernel/actor";
+import { createComponent, createGroup, setBaselines } from "../components";
+import { createPage, listAllPages } from "../pages";
+
+const GROUPS = [
+  { name: "Website", components: ["Storefront", "Search"] },
+  { name: "Platform", components: ["API", "Background jobs"] },
+];
+/** One that is not well, so that the page shows what it is for. */
+const UNWELL = "Search";
+
+/** Creates the sample page where there is no page at all; else does nothing. */
+export function createSamplePage(ctx: AppContext, tx: Tx): void {
+  if (listAllPages(tx, {}).length > 0) return;
+  const page = createPage(
+    ctx,
+    tx,
+    {
+      slug: "sample",
+      name: "Sample status page",
+      description: "An example of what your users will see.",
+    },
+    SYSTEM_ACTOR,
+    { isSample: true },
+  );
+  let position = 0;
+  for (const { name, components } of GROUPS) {
+    const placement = { position: position++, managedBy: null };
+    const group = createGroup(ctx, tx, page, { name }, placement, SYSTEM_ACTOR);
+    for (const component of components) {
+      const row = createComponent(
+        ctx,
+        tx,
+        page,
+        { name: component },
+        { position: position++, managedBy: null, groupId: group.id },
+        SYSTEM_ACTOR,
+      );
+      if (component === UNWELL) {
+        setBaselines(ctx, tx, new Map([[row.id, "degraded_performance"]]), {
+          source: "manual",
+          actor: SYSTEM_ACTOR,
+          reason: "Part of the example",
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { type Config, formatHost } from "./config";
+import type { AppContext, Signals } from "./context";
+import { createDb, type Db, OperatorError } from "./db";
+import {
+  type DataDirectory,
+  describeHolder,
+  type DirectoryLock,
+  lockOrExplain,
+  openDataDirectory,
+  tryLock,
+} from "./db/data-directory";
+import { migrate, type MigrationReport } from "./db/migrate";
+import { SCHEMA_VERSION } from "./db/migrations";
+import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
+import { schemaVersion } from "./db/schema-history";
+import { createOutbox } from "./events";
+import { type Clock, systemClock } from "./kernel/clock";
+import { createIdFactory } from "./kernel/ids";
+import { createLog, type Log } from "./kernel/log";
+import { createSignal } from "./kernel/signal";
+import { type RandomBytes, systemRandom } from "./kernel/random";
+
+/** A data directory in use: the context to work with, and the way to let go of it. */
+export interface Installation {
+  ctx: AppContext;
+  directory: DataDirectory;
+  migration: MigrationReport | undefined;
+  close(): void;
+}
+
+/**
+ * Opens the installation for a server: claims the data directory, migrates, never waits in SQLite.
+ * Throws an OperatorError that names the process which has it already.
+ */
+export function openForServer(config: Config): Installation {
+  const directory = openDataDirectory(config.dataDir);
+  const lock = lockOrExplain(directory, "serve");
+  return open(config, directory, lock, 0);
+}
+
+/**
+ * Opens the installation for a command, beside whoever else uses it. When nobody holds the data
+ * directory the command does, and migrates; otherwise the schema must be this build's own already.
+ */
+export function openForCommand(config: Config, command: string): Installation {
+  const directory = openDataDirectory(config.dataDir);
+  const lock = tryLock(directory, command);
+  return open(config, directory, lock, COMMAND_BUSY_TIMEOUT_MS);
+}
+
+function open(
+  config: Config,
+  directory: DataDirectory,
+  lock: DirectoryLock | undefined,
+  busyTimeoutMs: number,
+): Installation {
+  const log = createLog(config.logLevel);
+  let db: Db | undefined;
+  try {
+    const sqlite = openSqlite(directory.database, busyTimeoutMs);
+    const migration = lock ? migrate(sqlite, directory) : undefined;
+    if (!lock) requireSameSchema(schemaVersion(sqlite), directory);
+    const clock = systemClock();
+    db = createDb(sqlite, clock, log);
+    const ctx = createContext({ config, db, clock, log, random: systemRandom });
+    const close = () => {
+      db?.close();
+      lock?.release();
+    };
+    return { ctx, directory, migration, close };
+  } catch (error) {
+    db?.close();
+    lock?.release();
+    throw error;
+  }
+}
+
+function requireSameSchema(version: number, directory: DataDirectory): void {
+  if (version === SCHEMA_VERSION) return;
+  throw new OperatorError(
+    `The data directory is in use by ${describeHolder(directory)} with schema version ${version}; this Allclear has version ${SCHEMA_VERSION}. Use the same Allclear for both.`,
+  );
+}
+
+/** Puts a context together from what differs between a server, a command and a test. */
+export function createContext(parts: {
+  config: Config;
+  db: Db;
+  clock: Clock;
+  log: Log;
+  random: RandomBytes;
+}): AppContext {
+  const { config, db, clock, log, random } = parts;
+  const newId = createIdFactory(clock, random);
+  const signals: Signals = {
+    keysChanged: createSignal(),
+    pageChanged: createSignal(),
+    databaseChangedElsewhere: createSignal(),
+  };
+  const outbox = createOutbox(clock, newId);
+  const baseUrl = config.baseUrl ?? listenUrl(config.listen);
+  return { config, baseUrl, db, clock, random, newId, log, outbox, signals };
+}
+
+/** The address at which a server that listens there can be opened on this machine. */
+export function listenUrl(listen: Config["listen"]): string {
+  const isEverywhere = listen.host === "0.0.0.0" || listen.host === "::";
+  return `http://${isEverywhere ? "localhost" : formatHost(listen.host)}:${listen.port}`;
+}

@@ -1,0 +1,114 @@
+import { type App, createApp } from "./app";
+import type { Config } from "./config";
+import { OperatorError } from "./db";
+import { createSamplePage } from "./features/sample";
+import { listenUrl, openForServer } from "./installation";
+
+/** How long requests that are under way may take to end when the server stops. */
+const DRAIN_MS = 10_000;
+const FOREIGN_CHANGES_POLL_MS = 500;
+/** Bun's own guard; the front door's limit of 256 KiB is what callers are told of. */
+const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
+
+export interface RunningServer {
+  /** Where it can be opened on this machine. */
+  url: string;
+  /** Lets requests under way end, writes what is gathered, and closes the database. */
+  stop(): Promise<void>;
+}
+
+/** Opens the installation, migrates, and listens. Throws an OperatorError for what a person can mend. */
+export async function startServer(given: Config): Promise<RunningServer> {
+  const installation = openForServer(given);
+  const { ctx, migration, directory } = installation;
+  const { log } = ctx;
+  try {
+    if (migration?.copy) {
+      log.info({ copy: migration.copy }, "the database was copied before it was migrated");
+    }
+    let app: App | undefined;
+    const socket = listen(given, (request, server) => {
+      const peer = server.requestIP(request)?.address ?? "";
+      return (app as App).door(request, peer);
+    });
+    // The port is known only now where any free one was asked for; nothing was awaited since.
+    const bound = { ...given, listen: { ...given.listen, port: socket.port ?? given.listen.port } };
+    const url = listenUrl(bound.listen);
+    ctx.config = bound;
+    ctx.baseUrl = bound.baseUrl ?? url;
+    app = createApp(ctx);
+    await ctx.db.write((tx) => createSamplePage(ctx, tx));
+    const poll = watchForeignChanges(ctx);
+    warnAboutAddress(bound, log);
+    log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
+
+    const running = app;
+    return {
+      url,
+      async stop() {
+        running.readiness.isDraining = true;
+        poll.cancel();
+        await drain(socket);
+        running.usage.stop();
+        await running.usage.flush();
+        installation.close();
+        log.info("stopped");
+      },
+    };
+  } catch (error) {
+    installation.close();
+    throw error;
+  }
+}
+
+type Fetch = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
+
+function listen(config: Config, fetch: Fetch): Bun.Server<undefined> {
+  const { host, port } = config.listen;
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      fetch,
+      // Bun would let a second server share the port without a word.
+      reusePort: false,
+      maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
+      development: false,
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") {
+      throw new OperatorError(
+        `${host}:${port} is in use by another program. Choose another address with --listen.`,
+      );
+    }
+    throw new OperatorError(`Cannot listen on ${host}:${port}: ${(error as Error).message}`, error);
+  }
+}
+
+async function drain(socket: Bun.Server<undefined>): Promise<void> {
+  const { promise: overdue, resolve } = Promise.withResolvers<"overdue">();
+  const timer = setTimeout(() => resolve("overdue"), DRAIN_MS);
+  const outcome = await Promise.race([socket.stop(), overdue]);
+  clearTimeout(timer);
+  if (outcome === "overdue") await socket.stop(true);
+}
+
+/** Tells of commits by other processes, such as the command line's, within half a second. */
+function watchForeignChanges(ctx: Parameters<typeof createApp>[0]) {
+  let known = ctx.db.foreignVersion();
+  return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
+    const current = ctx.db.foreignVersion();
+    if (current === known) return;
+    known = current;
+    ctx.signals.databaseChangedElsewhere.emit();
+  });
+}
+
+function warnAboutAddress(config: Config, log: Parameters<typeof createApp>[0]["log"]): void {
+  const isLocal = config.listen.host === "127.0.0.1" || config.listen.host === "::1";
+  if (config.baseUrl !== undefined || isLocal) return;
+  log.warn(
+    `no public address is set, so links are built from ${listenUrl(config.listen)}; set ALLCLEAR_BASE_URL`,
+  );
+}
