@@ -1,0 +1,191 @@
+import { expect } from "bun:test";
+import { asc } from "drizzle-orm";
+import { type App, createApp } from "../../src/app";
+import { type Config, loadConfig } from "../../src/config";
+import type { AppContext } from "../../src/context";
+import { createDb, selectMany } from "../../src/db";
+import { migrate } from "../../src/db/migrate";
+import { openSqlite } from "../../src/db/open";
+import { auditLog, events } from "../../src/db/tables/events";
+import { ERRORS, type ErrorCode, fieldErrors } from "../../src/errors";
+import { createComponent, createGroup } from "../../src/features/components";
+import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
+import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
+import { errorsOf } from "../../src/http";
+import { createContext } from "../../src/installation";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { createLog } from "../../src/kernel/log";
+import { systemRandom } from "../../src/kernel/random";
+import { createTestClock, settle, type TestClock } from "./clock";
+
+/** An answer, read whole. `body` is parsed where it is JSON. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // Tests read answers freely; their shape is checked against the route's own schema.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export interface CallOptions {
+  method?: string;
+  /** The value of a key, sent as bearer. */
+  key?: string | undefined;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is. */
+  raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
+  /** The address of the socket. */
+  from?: string;
+  host?: string;
+}
+
+export interface TestApp extends AsyncDisposable {
+  app: App;
+  ctx: AppContext;
+  clock: TestClock;
+  /**
+   * Sends one request through the front door. Every JSON answer is held against the schema that its
+   * route declares, and every error against the errors that it declares.
+   */
+  call(path: string, options?: CallOptions): Promise<Answer>;
+  /** Creates a key with these scopes and answers its value. */
+  keyWith(...scopes: Scope[]): Promise<string>;
+  createKey(input?: Partial<Parameters<typeof createKey>[2]>): Promise<RevealedKey>;
+  /** Creates a page with components of these names, in one group. */
+  page(input?: Partial<PageInput>, components?: string[]): Promise<TestPage>;
+  events(): { type: string; subjectId: string; data: Record<string, unknown> }[];
+  audit(): { action: string; summary: string; actorKind: string; targetId: string }[];
+}
+
+export interface TestPage {
+  page: PageRow;
+  /** Component ids by name. */
+  components: Record<string, string>;
+}
+
+const listEvents = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(events).orderBy(asc(events.id)),
+);
+const listAudit = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(auditLog).orderBy(asc(auditLog.id)),
+);
+
+/** Settings for a test, from the options' own defaults. */
+export function testConfig(env: Record<string, string> = {}): Config {
+  const loaded = loadConfig({}, { ALLCLEAR_BASE_URL: "https://status.test", ...env });
+  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
+  return loaded.config;
+}
+
+/** A whole application on a database of its own, in memory unless a file is named. */
+export async function createTestApp(
+  options: { env?: Record<string, string>; clock?: TestClock; databasePath?: string } = {},
+): Promise<TestApp> {
+  const clock = options.clock ?? createTestClock();
+  const log = createLog("silent");
+  const sqlite = openSqlite(options.databasePath ?? ":memory:", 0);
+  migrate(sqlite, undefined);
+  const db = createDb(sqlite, clock, log);
+  const config = testConfig(options.env);
+  const ctx = createContext({ config, db, clock, log, random: systemRandom });
+  const app = createApp(ctx);
+
+  async function call(path: string, given: CallOptions = {}): Promise<Answer> {
+    const { key, host = "status.test", from = "203.0.113.7" } = given;
+    const headers = new Headers(given.headers);
+    if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
+    const body = given.json === undefined ? given.raw : JSON.stringify(given.json);
+    if (given.json !== undefined && !headers.has("content-type")) {
+      headers.set("content-type", "application/json");
+    }
+    const size =
+      typeof body === "string" ? Buffer.byteLength(body) : (body as Uint8Array)?.byteLength;
+    if (size !== undefined) headers.set("content-length", String(size));
+    const request = new Request(`http://${host}${path}`, {
+      method: given.method ?? "GET",
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    const response = await app.door(request, from);
+    const answer = await readAnswer(response);
+    checkAgainstDeclaration(app, request, answer);
+    return answer;
+  }
+
+  const makeKey: TestApp["createKey"] = (input = {}) =>
+    db.write((tx) =>
+      createKey(ctx, tx, { name: "test", scopes: ["read:status"], ...input }, CLI_ACTOR),
+    );
+
+  return {
+    app,
+    ctx,
+    clock,
+    call,
+    keyWith: async (...scopes) => (await makeKey({ scopes })).value,
+    createKey: makeKey,
+    page: (input = {}, names = ["API", "Website"]) =>
+      db.write((tx) => {
+        const page = createPage(ctx, tx, { slug: "acme", name: "Acme", ...input }, CLI_ACTOR);
+        const placement = { managedBy: null };
+        const group = createGroup(
+          ctx,
+          tx,
+          page,
+          { name: "Core" },
+          { ...placement, position: 0 },
+          CLI_ACTOR,
+        );
+        const components: Record<string, string> = {};
+        for (const [position, name] of names.entries()) {
+          const at = { ...placement, position, groupId: group.id };
+          components[name] = createComponent(ctx, tx, page, { name }, at, CLI_ACTOR).id;
+        }
+        return { page, components };
+      }),
+    events: () => listEvents(db, {}),
+    audit: () => listAudit(db, {}),
+    async [Symbol.asyncDispose]() {
+      app.usage.stop();
+      await settle();
+      db.close();
+    },
+  };
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  const body = isJson && text !== "" ? JSON.parse(text) : undefined;
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+function checkAgainstDeclaration(app: App, request: Request, answer: Answer): void {
+  expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+  if (answer.status >= 400) {
+    expect(Object.keys(ERRORS)).toContain(answer.body.code);
+    expect(answer.status).toBe(ERRORS[answer.body.code as ErrorCode].status);
+    expect(answer.body.instance).toBe(`urn:request:${answer.headers.get("x-request-id")}`);
+  }
+  const path = request.url.replace(/^https?:\/\/[^/]*/, "").replace(/\?.*$/, "");
+  const { route } = app.routes.match(request.method, path);
+  if (!route) return;
+  if (answer.status >= 400) {
+    expect(errorsOf(route)).toContain(answer.body.code);
+  } else if (answer.body !== undefined) {
+    const schema = route.operation.answers[answer.status]?.schema;
+    if (schema) expect(fieldErrors(schema, answer.body)).toEqual([]);
+  }
+}
+
+/** Expects an RFC 9457 problem with this code, and answers its body. */
+export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
+  expect(answer.body?.code ?? answer.text).toBe(code);
+  expect(answer.status).toBe(ERRORS[code].status);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.body.type).toBe(`/docs/errors#${code}`);
+  return answer.body;
+}

@@ -1,0 +1,70 @@
+import type { Clock, Timer } from "../../src/kernel/clock";
+
+/** A clock that stands still until the test moves it. */
+export interface TestClock extends Clock {
+  /** Moves both times on, runs the timers that fall due in their order, and lets writes settle. */
+  advance(ms: number): Promise<void>;
+  /** Moves the wall clock alone, as an administrator or NTP does. */
+  setWallClock(ms: number): void;
+}
+
+interface Pending {
+  dueAt: number;
+  everyMs: number | undefined;
+  run: () => void;
+}
+
+export const TEST_START = Date.parse("2026-03-10T12:00:00.000Z");
+
+export function createTestClock(start: number = TEST_START): TestClock {
+  let wall = start;
+  let monotonic = 5_000;
+  const timers = new Set<Pending>();
+
+  function add(delayMs: number, everyMs: number | undefined, run: () => void): Timer {
+    const timer = { dueAt: monotonic + delayMs, everyMs, run };
+    timers.add(timer);
+    return { cancel: () => void timers.delete(timer) };
+  }
+
+  function nextDue(until: number): Pending | undefined {
+    return [...timers]
+      .filter((timer) => timer.dueAt <= until)
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .at(0);
+  }
+
+  function moveTo(target: number): void {
+    wall += target - monotonic;
+    monotonic = target;
+  }
+
+  return {
+    now: () => wall,
+    monotonic: () => monotonic,
+    after: (delayMs, run) => add(delayMs, undefined, run),
+    every: (intervalMs, run) => add(intervalMs, intervalMs, run),
+    setWallClock(ms) {
+      wall = ms;
+    },
+    async advance(ms) {
+      const until = monotonic + ms;
+      for (let timer = nextDue(until); timer; timer = nextDue(until)) {
+        moveTo(timer.dueAt);
+        if (timer.everyMs === undefined) timers.delete(timer);
+        else timer.dueAt += timer.everyMs;
+        timer.run();
+        await settle();
+      }
+      moveTo(until);
+      await settle();
+    },
+  };
+}
+
+/** Lets the event loop turn, so that queued writes commit and their callers hear of it. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
