@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 const TAGS: Record<string, string> = {
   Status: "Status pages as programs read them.",
   Components: "The parts of a page, their statuses and their history.",
-  Keys: "API keys. They are created in the dashboard or on the command line, never here.",
+  Keys: "API keys. They are created on the command line, never here.",
   Health: "For load balancers and supervisors.",
   Documentation: "This document.",
 };

@@ -8,6 +8,7 @@ export {
   deletePage,
   findPageBySlugOrId,
   getPage,
+  judgePageInput,
   type PageMarks,
   touchPage,
   updatePage,

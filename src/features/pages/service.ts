@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { conflict, fieldErrors, invalidFields, notFound } from "../../errors";
+import { conflict, type FieldError, fieldErrors, invalidFields, notFound } from "../../errors";
 import { recordAudit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
@@ -41,11 +41,11 @@ export function createPage(
   actor: Actor,
   marks: PageMarks = {},
 ): PageRow {
-  judgeInput(input);
+  refuseBroken(input);
   const now = ctx.clock.now();
   const isSample = marks.isSample ?? false;
   if (!isSample) eraseSamples(ctx, tx);
-  const ref = input.ref ?? toRef(input.slug);
+  const ref = input.ref ?? freeRef(tx, toRef(input.name) || input.slug);
   requireFreeSlug(tx, input.slug, undefined);
   if (findPageByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another page.`);
   const isDefault = input.default === true || findDefaultPage(tx, {}) === undefined;
@@ -91,7 +91,7 @@ export function updatePage(
   actor: Actor,
 ): PageRow {
   const before = getPage(tx, id);
-  judgeInput({ slug: before.slug, name: before.name, ...input });
+  refuseBroken({ slug: before.slug, name: before.name, ...input });
   const slug = input.slug ?? before.slug;
   if (slug !== before.slug) takeSlug(ctx, tx, slug, id);
   const becomesDefault = input.default === true && !before.isDefault;
@@ -159,18 +159,31 @@ export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | 
   return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
 }
 
-function judgeInput(input: PageInput): void {
+/** What is wrong with a page's fields, all of it: the schema, reserved slugs, unknown zones. */
+export function judgePageInput(input: PageInput): FieldError[] {
   const fields = fieldErrors(PageInput, input);
   const complain = (field: string, detail: string) =>
     fields.push({ pointer: `#/${field}`, detail });
   if (isReservedSlug(input.slug)) complain("slug", "is reserved");
-  if (input.time_zone !== undefined && !isTimeZone(input.time_zone)) {
+  if (typeof input.time_zone === "string" && !isTimeZone(input.time_zone)) {
     complain("time_zone", "is not a time zone, such as Europe/Berlin");
   }
-  if (input.locale !== undefined && !isLocale(input.locale)) {
+  if (typeof input.locale === "string" && !isLocale(input.locale)) {
     complain("locale", "is not a language tag, such as en or pt-BR");
   }
+  return fields;
+}
+
+function refuseBroken(input: PageInput): void {
+  const fields = judgePageInput(input);
   if (fields.length > 0) throw invalidFields(fields);
+}
+
+/** A ref that was made rather than given steps aside for one that is there. */
+function freeRef(tx: Tx, wanted: string): string {
+  let ref = wanted;
+  for (let n = 2; findPageByRef(tx, { ref }); n++) ref = `${wanted.slice(0, 58)}-${n}`;
+  return ref;
 }
 
 function takeSlug(ctx: Services, tx: Tx, slug: string, pageId: string): void {

@@ -1,0 +1,306 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { type FieldError, Problem } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import {
+  type ComponentInput,
+  type ComponentRow,
+  createComponent,
+  createGroup,
+  deleteComponent,
+  deleteGroup,
+  type GroupInput,
+  type GroupRow,
+  listComponentsOfPage,
+  listGroups,
+  updateComponent,
+  updateGroup,
+} from "../components";
+import {
+  createPage,
+  deletePage,
+  findPageByRef,
+  findPageBySlug,
+  listAllPages,
+  type PageInput,
+  type PageRow,
+  updatePage,
+} from "../pages";
+import { type Change, changedOnly, differences } from "./difference";
+import { ApplyFileError, pageFields, type Path, type ReadFile, refOf } from "./file";
+import type { FileComponent, FileGroup, FilePage } from "./model";
+
+export interface ApplyOptions {
+  /** Whether to remove what an earlier apply made and the file no longer holds. */
+  prune: boolean;
+  actor: Actor;
+}
+
+export interface ApplyOutcome {
+  changes: Change[];
+  /** What an earlier apply made and the file no longer holds: there still, unless pruned. */
+  leftovers: string[];
+}
+
+/**
+ * Makes pages, groups and components what the file says, inside one transaction. A field that the
+ * file leaves out gets its default; a status is never touched; what was made otherwise and is not in
+ * the file stays. Running it again changes nothing.
+ *
+ * Throws an ApplyFileError that names the line where the database forbids something.
+ */
+export function applyFile(
+  ctx: AppContext,
+  tx: Tx,
+  file: ReadFile,
+  options: ApplyOptions,
+): ApplyOutcome {
+  const run = new Reconciliation(ctx, tx, file, options);
+  run.prunePages();
+  for (const [index, page] of file.content.pages.entries()) run.page(page, ["pages", index]);
+  return run.outcome;
+}
+
+class Reconciliation {
+  readonly outcome: ApplyOutcome = { changes: [], leftovers: [] };
+
+  constructor(
+    private readonly ctx: AppContext,
+    private readonly tx: Tx,
+    private readonly file: ReadFile,
+    private readonly options: ApplyOptions,
+  ) {}
+
+  page(wanted: FilePage, path: Path): void {
+    const { ctx, tx, options } = this;
+    const known = this.#findPage(wanted);
+    const row = this.#at(path, () => {
+      if (!known) {
+        this.#note("create", "page", wanted.slug);
+        const input = { ...pageFields(wanted), ref: refOf(wanted) };
+        return createPage(ctx, tx, input, options.actor, { managedBy: "apply" });
+      }
+      const fields = wantedPage(wanted, known);
+      const changes = differences(presentPageFields(known), fields);
+      if (changes.length === 0) return known;
+      this.outcome.changes.push({
+        kind: "update",
+        noun: "page",
+        label: known.slug,
+        fields: changes,
+      });
+      return updatePage(ctx, tx, known.id, changedOnly(fields, changes), options.actor);
+    });
+
+    const kept = new Set<string>();
+    let position = 0;
+    for (const [index, component] of (wanted.components ?? []).entries()) {
+      const at = [...path, "components", index];
+      kept.add(this.#component(row, component, null, position++, at));
+    }
+    for (const [index, group] of (wanted.groups ?? []).entries()) {
+      const at = [...path, "groups", index];
+      const groupId = this.#group(row, group, index, at);
+      kept.add(groupId);
+      for (const [inner, component] of (group.components ?? []).entries()) {
+        kept.add(
+          this.#component(row, component, groupId, position++, [...at, "components", inner]),
+        );
+      }
+    }
+    this.#pruneInside(row, kept);
+  }
+
+  /** Pages go first, so that the slugs and refs of those that are gone are free for those that come. */
+  prunePages(): void {
+    const wanted = this.file.content.pages.map((page) => this.#findPage(page)?.id);
+    for (const page of listAllPages(this.tx, {})) {
+      if (page.managedBy !== "apply" || wanted.includes(page.id)) continue;
+      this.#leave("page", page.slug, () =>
+        deletePage(this.ctx, this.tx, page.id, this.options.actor),
+      );
+    }
+  }
+
+  #group(page: PageRow, wanted: FileGroup, position: number, path: Path): string {
+    const { ctx, tx, options } = this;
+    const { components: _components, previous_refs = [], ...input } = wanted;
+    const ref = refOf(wanted);
+    const known = findByRef(listGroups(tx, { pageId: page.id }), [ref, ...previous_refs]);
+    const label = `${page.slug}/${ref}`;
+    return this.#at(path, () => {
+      if (!known) {
+        this.#note("create", "group", label);
+        const placement = { position, managedBy: "apply" as const };
+        return createGroup(ctx, tx, page, { ...input, ref }, placement, options.actor).id;
+      }
+      const fields = { ...wantedGroup(input, ref), position };
+      const changes = differences(presentGroupFields(known), fields);
+      if (changes.length > 0) {
+        this.outcome.changes.push({ kind: "update", noun: "group", label, fields: changes });
+        updateGroup(ctx, tx, known.id, changedOnly(fields, changes), options.actor);
+      }
+      return known.id;
+    });
+  }
+
+  #component(
+    page: PageRow,
+    wanted: FileComponent,
+    groupId: string | null,
+    position: number,
+    path: Path,
+  ): string {
+    const { ctx, tx, options } = this;
+    const { previous_refs = [], ...input } = wanted;
+    const ref = refOf(wanted);
+    const known = findByRef(listComponentsOfPage(tx, { pageId: page.id }), [ref, ...previous_refs]);
+    const label = `${page.slug}/${ref}`;
+    return this.#at(path, () => {
+      if (!known) {
+        this.#note("create", "component", label);
+        const placement = { position, groupId, managedBy: "apply" as const };
+        return createComponent(ctx, tx, page, { ...input, ref }, placement, options.actor).id;
+      }
+      const fields = { ...wantedComponent(input, ref), position, groupId };
+      const changes = differences(presentComponentFields(known), fields);
+      if (changes.length > 0) {
+        this.outcome.changes.push({ kind: "update", noun: "component", label, fields: changes });
+        updateComponent(ctx, tx, known.id, changedOnly(fields, changes), options.actor);
+      }
+      return known.id;
+    });
+  }
+
+  #pruneInside(page: PageRow, kept: ReadonlySet<string>): void {
+    const { ctx, tx, options } = this;
+    const isLeftover = (row: GroupRow | ComponentRow) =>
+      row.managedBy === "apply" && !kept.has(row.id);
+    for (const row of listComponentsOfPage(tx, { pageId: page.id }).filter(isLeftover)) {
+      this.#leave("component", `${page.slug}/${row.ref}`, () =>
+        deleteComponent(ctx, tx, row.id, options.actor),
+      );
+    }
+    for (const row of listGroups(tx, { pageId: page.id }).filter(isLeftover)) {
+      this.#leave("group", `${page.slug}/${row.ref}`, () =>
+        deleteGroup(ctx, tx, row.id, options.actor),
+      );
+    }
+  }
+
+  /** The page that a file means: by its ref, by one it had before, or by a slug of its. */
+  #findPage(wanted: FilePage): PageRow | undefined {
+    const refs = [refOf(wanted), ...(wanted.previous_refs ?? [])];
+    const slugs = [wanted.slug, ...(wanted.previous_slugs ?? [])];
+    const found = [
+      ...refs.map((ref) => findPageByRef(this.tx, { ref })),
+      ...slugs.map((slug) => findPageBySlug(this.tx, { slug })),
+    ];
+    return found.find((row) => row !== undefined && !row.isSample);
+  }
+
+  #note(kind: Change["kind"], noun: Change["noun"], label: string): void {
+    this.outcome.changes.push({ kind, noun, label, fields: [] });
+  }
+
+  #leave(noun: Change["noun"], label: string, remove: () => void): void {
+    this.outcome.leftovers.push(`${noun} ${label}`);
+    if (!this.options.prune) return;
+    this.#note("delete", noun, label);
+    remove();
+  }
+
+  /** Does something for a part of the file; a refusal is told with the line of that part. */
+  #at<T>(path: Path, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const fields: readonly FieldError[] =
+        error.fields.length > 0 ? error.fields : [{ pointer: "#", detail: error.message }];
+      throw new ApplyFileError(
+        fields.map(({ pointer, detail }) => {
+          const field = pointer.replace(/^#\/?/, "");
+          const line = this.file.lineOf(field === "" ? path : [...path, field]);
+          return { line, detail: field === "" ? detail : `${field} ${detail}` };
+        }),
+      );
+    }
+  }
+}
+
+function findByRef<Row extends { ref: string }>(
+  rows: readonly Row[],
+  refs: readonly string[],
+): Row | undefined {
+  return refs.map((ref) => rows.find((row) => row.ref === ref)).find((row) => row !== undefined);
+}
+
+/** A page's fields as the file wants them, defaults filled in. It cannot cease to be the default. */
+function wantedPage(page: FilePage, known: PageRow): PageInput {
+  return {
+    slug: page.slug,
+    name: page.name,
+    ref: page.ref ?? known.ref,
+    description: page.description ?? null,
+    time_zone: page.time_zone ?? "UTC",
+    locale: page.locale ?? "en",
+    visibility: page.visibility ?? "public",
+    theme: page.theme ?? "system",
+    accent: page.accent ?? null,
+    history_days: page.history_days ?? 90,
+    default: known.isDefault || (page.default ?? false),
+  };
+}
+
+function presentPageFields(row: PageRow): PageInput {
+  return {
+    slug: row.slug,
+    name: row.name,
+    ref: row.ref,
+    description: row.description,
+    time_zone: row.timeZone,
+    locale: row.locale,
+    visibility: row.visibility,
+    theme: row.theme,
+    accent: row.accent,
+    history_days: row.historyDays,
+    default: row.isDefault,
+  };
+}
+
+function wantedGroup(input: GroupInput, ref: string): GroupInput {
+  const { name, description = null, collapse = "expanded" } = input;
+  return { name, ref, description, collapse };
+}
+
+function presentGroupFields(row: GroupRow): GroupInput & { position: number } {
+  const { name, ref, description, collapse, position } = row;
+  return { name, ref, description, collapse, position };
+}
+
+function wantedComponent(input: ComponentInput, ref: string): ComponentInput {
+  return {
+    name: input.name,
+    ref,
+    description: input.description ?? null,
+    showcase: input.showcase ?? true,
+    start_date: input.start_date ?? null,
+    only_show_if_degraded: input.only_show_if_degraded ?? false,
+  };
+}
+
+function presentComponentFields(
+  row: ComponentRow,
+): ComponentInput & { position: number; groupId: string | null } {
+  return {
+    name: row.name,
+    ref: row.ref,
+    description: row.description,
+    showcase: row.showcase,
+    start_date: row.startDate,
+    only_show_if_degraded: row.onlyShowIfDegraded,
+    position: row.position,
+    groupId: row.groupId,
+  };
+}
