@@ -85,7 +85,7 @@ export function createDoor(parts: DoorParts): Door {
     since: number,
   ): Response {
     const { caller } = admission;
-    const failure = outcome instanceof Problem ? outcome : admission.failure;
+    const failure = failureOf(admission, outcome);
     const response = failure
       ? problemResponse(failure, admission.requestId)
       : (outcome as Response);

@@ -20,5 +20,5 @@ export {
 } from "./pagination";
 export { buildOpenApi, errorsOf } from "./openapi";
 export { toProblem } from "./problems";
-export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation } from "./representation";
+export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";

@@ -75,6 +75,24 @@ export class Representation {
   }
 }
 
+/**
+ * Representations that live exactly as long as what they are made from: each source is represented
+ * once, at its first sending, and forgotten with it.
+ */
+export function representOnce<Source extends object>(
+  make: (source: Source) => Representation,
+): (source: Source) => Representation {
+  const made = new WeakMap<Source, Representation>();
+  return (source) => {
+    let representation = made.get(source);
+    if (!representation) {
+      representation = make(source);
+      made.set(source, representation);
+    }
+    return representation;
+  };
+}
+
 function variant(
   bytes: Uint8Array<ArrayBuffer>,
   options: RepresentationOptions,

@@ -112,6 +112,8 @@ interface QueryIntegerOptions {
 }
 
 defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
+  // Elysia puts the default in the place of an absent parameter: a number, never a caller's text.
+  if (typeof value === "number" && value === schema.default) return undefined;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   const { minimum, maximum } = schema;
   return number >= minimum && number <= maximum
@@ -119,7 +121,7 @@ defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
     : `must be a whole number from ${minimum} to ${maximum}`;
 });
 
-/** A whole number in a query string; it reaches the handler as the text that was checked. */
+/** A whole number in a query string; it reaches the handler as the text that was checked, or as the default. */
 export function QueryInteger(options: QueryIntegerOptions) {
   return Type.Unsafe<string>({ [Kind]: "AllclearQueryInteger", type: "integer", ...options });
 }

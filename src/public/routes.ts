@@ -3,24 +3,16 @@ import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import { findDefaultPage } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
-import { type Admissions, operation, type Representation } from "../http";
+import { type Admissions, operation, representOnce } from "../http";
 import { htmlRepresentation } from "./html";
 import { renderEmptyHome, renderStatusPage } from "./status-page";
 
 /** The pages that people read: `/` and `/status/{slug}`. */
 export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
-  // A page's HTML lives exactly as long as the snapshot that it was made from.
-  const rendered = new WeakMap<Snapshot, Representation>();
   const emptyHome = htmlRepresentation(renderEmptyHome());
-
-  function pageOf(snapshot: Snapshot): Representation {
-    let html = rendered.get(snapshot);
-    if (!html) {
-      html = htmlRepresentation(renderStatusPage(snapshot.document));
-      rendered.set(snapshot, html);
-    }
-    return html;
-  }
+  const pageOf = representOnce((snapshot: Snapshot) =>
+    htmlRepresentation(renderStatusPage(snapshot.document)),
+  );
 
   return new Elysia()
     .use(admissions.plugin)

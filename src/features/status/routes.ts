@@ -5,9 +5,12 @@ import { notFound } from "../../errors";
 import {
   type Admissions,
   ListOf,
+  NO_STORE,
   operation,
   PageQuery,
   readPageRequest,
+  Representation,
+  representOnce,
   scope,
   sendList,
   toPage,
@@ -16,13 +19,21 @@ import { listComponentsOfPage } from "../components";
 import { listPagesBefore, presentPage } from "../pages";
 import { PageStatus, StatusDocument } from "./model";
 import { headlineOf } from "./rules";
-import type { Snapshots } from "./snapshots";
+import type { Snapshot, Snapshots } from "./snapshots";
 
 /** A text that sorts behind every id: where a list begins that runs from the newest. */
 const NEWEST = "~";
 
 /** `GET /api/v1/status` and `GET /api/v1/status/{slug}`. */
 export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+  const jsonOf = representOnce(
+    (snapshot: Snapshot) =>
+      new Representation(JSON.stringify(snapshot.document), {
+        mediaType: "application/json",
+        cacheControl: NO_STORE,
+      }),
+  );
+
   return new Elysia({ prefix: "/api/v1" })
     .use(admissions.plugin)
     .get(
@@ -30,7 +41,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
       ({ params, request, admission }) => {
         const snapshot = snapshots.read(params.slug);
         if (!snapshot) throw notFound("status page");
-        return snapshot.json.respond(request, admission, ctx.clock.now());
+        return jsonOf(snapshot).respond(request, admission, ctx.clock.now());
       },
       operation({
         id: "getStatus",

@@ -1,5 +1,4 @@
 import type { AppContext } from "../../context";
-import { NO_STORE, Representation } from "../../http/representation";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
 import { findPageBySlug } from "../pages";
 import { buildStatusDocument } from "./document";
@@ -7,11 +6,9 @@ import type { StatusDocument } from "./model";
 
 const UPTIME_REFRESH_MS = 5 * MINUTE_MS;
 
-/** What one page shows, made once per change and sent many times. */
+/** What one page shows, made once per change; what is sent is made from it once, too. */
 export interface Snapshot {
   document: StatusDocument;
-  /** The document's bytes, for `GET /api/v1/status/{slug}`. */
-  json: Representation;
   /** The moment from which time alone makes it stale, in unix ms. */
   staleAt: number;
 }
@@ -44,10 +41,6 @@ export function createSnapshots(ctx: AppContext): Snapshots {
     const document = buildStatusDocument(ctx.db, page, ctx.baseUrl, now);
     const snapshot: Snapshot = {
       document,
-      json: new Representation(JSON.stringify(document), {
-        mediaType: "application/json",
-        cacheControl: NO_STORE,
-      }),
       staleAt: Math.min(startOfDay(now) + DAY_MS, now + UPTIME_REFRESH_MS),
     };
     bySlug.set(slug, snapshot);
