@@ -9,6 +9,7 @@ import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { copyDatabase } from "./backup";
 import { pragma } from "./open";
+import { isResourceFailure } from "./sqlite-errors";
 import { type Reader, StatementCache, type Tx } from "./statements";
 import { createWriter } from "./writer";
 
@@ -31,7 +32,10 @@ export interface Db extends Reader {
    * Only a route, a job or a command calls this; verbs take the `tx`.
    */
   write<T>(change: (tx: Tx) => T): Promise<T>;
-  /** A number that changes whenever another connection has committed, and never by our own writes. */
+  /**
+   * A number that changes whenever another connection has committed, and never by our own writes.
+   * Stays as it was while the database cannot be read.
+   */
   foreignVersion(): number;
   /** Writes a consistent copy to a new file. */
   copyTo(file: string): void;
@@ -43,10 +47,19 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   const statements = new StatementCache(drizzle(sqlite) as never);
   const writer = createWriter(sqlite, statements, clock, log);
   const dataVersion = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
+  let knownVersion = 0;
   return {
     statements,
     write: writer.write,
-    foreignVersion: () => dataVersion.get()?.data_version ?? 0,
+    foreignVersion() {
+      try {
+        knownVersion = dataVersion.get()?.data_version ?? knownVersion;
+      } catch (error) {
+        // A timer asks for this: what it throws would end the server.
+        if (!isResourceFailure(error)) throw error;
+      }
+      return knownVersion;
+    },
     copyTo: (file) => copyDatabase(sqlite, file),
     close() {
       writer.close();

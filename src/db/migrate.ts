@@ -5,7 +5,7 @@ import { sha256Hex } from "../kernel/hash";
 import { copyDatabase } from "./backup";
 import { type DataDirectory, OperatorError } from "./data-directory";
 import { MIGRATIONS, type Migration } from "./migrations";
-import { type AppliedMigration, readApplied } from "./schema-history";
+import { readApplied, requireKnownHistory } from "./schema-history";
 
 /** What a migration run did. `copy` is the file that holds the database as it was before. */
 export interface MigrationReport {
@@ -27,7 +27,7 @@ export function migrate(
   migrations: readonly Migration[] = MIGRATIONS,
 ): MigrationReport {
   const applied = readApplied(sqlite);
-  refuseForeignHistory(applied, migrations);
+  requireKnownHistory(applied, migrations, "The database");
   const from = applied.length;
   const pending = migrations.slice(from);
   if (pending.length === 0) return { from, to: from, copy: undefined };
@@ -42,28 +42,9 @@ export function migrate(
   return { from, to: migrations.length, copy };
 }
 
-function refuseForeignHistory(
-  applied: readonly AppliedMigration[],
-  migrations: readonly Migration[],
-): void {
-  if (applied.length > migrations.length) {
-    throw new OperatorError(
-      `The database has schema version ${applied.length}, this Allclear knows ${migrations.length}. Use the newer Allclear, or restore a backup from before its upgrade.`,
-    );
-  }
-  for (const [index, row] of applied.entries()) {
-    const known = migrations[index];
-    if (known && row.checksum !== sha256Hex(known.sql)) {
-      throw new OperatorError(
-        `Migration ${row.number} (${row.name}) of this Allclear is not the one that the database was made with. Use the build that made it.`,
-      );
-    }
-  }
-}
-
 function applyOne(sqlite: Database, migration: Migration): void {
-  sqlite.run("BEGIN IMMEDIATE");
   try {
+    sqlite.run("BEGIN IMMEDIATE");
     sqlite.run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
     );

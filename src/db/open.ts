@@ -1,4 +1,6 @@
 import { Database } from "bun:sqlite";
+import { OperatorError } from "./data-directory";
+import { sqliteCode } from "./sqlite-errors";
 
 /** "Alcl" in ASCII: marks a file as Allclear's database (SQLite's `application_id`). */
 export const APPLICATION_ID = 0x416c636c;
@@ -10,22 +12,37 @@ export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
  * Opens a database with the settings that the guarantees rest on: WAL with `synchronous=FULL`, so
  * that what was acknowledged survives a power cut; foreign keys enforced; parameters strict.
  *
- * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server.
- * Throws when the file system cannot do WAL, as some network file systems cannot.
+ * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server. Opening itself may
+ * wait, for nothing is served yet.
+ * Throws an OperatorError for a file that is no database or another program's, and when the file
+ * system cannot do WAL, as some network file systems cannot.
  */
 export function openSqlite(path: string, busyTimeoutMs: number): Database {
-  const sqlite = new Database(path, { create: true, readwrite: true, strict: true });
-  sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+    configure(sqlite, path);
+    sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    throw explainOpening(path, error);
+  }
+}
+
+function configure(sqlite: Database, path: string): void {
+  sqlite.run(`PRAGMA busy_timeout = ${COMMAND_BUSY_TIMEOUT_MS}`);
   const isNew = pragma(sqlite, "page_count") === 0;
   if (isNew) {
     // Only a new file can choose this; it lets trimmed history give its space back without VACUUM.
     sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+  } else if (pragma(sqlite, "application_id") !== APPLICATION_ID) {
+    throw new OperatorError(`${path} is another program's database. Name another data directory.`);
   }
   const mode = pragma(sqlite, "journal_mode = WAL");
   if (mode !== "wal" && path !== ":memory:") {
-    sqlite.close();
-    throw new Error(
+    throw new OperatorError(
       `SQLite cannot use write-ahead logging on ${path} (it answered "${mode}"). Put the data directory on a local file system.`,
     );
   }
@@ -33,7 +50,18 @@ export function openSqlite(path: string, busyTimeoutMs: number): Database {
   sqlite.run("PRAGMA foreign_keys = ON");
   sqlite.run("PRAGMA trusted_schema = OFF");
   sqlite.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
-  return sqlite;
+}
+
+function explainOpening(path: string, error: unknown): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined) return error;
+  if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
+    return new OperatorError(
+      `${path} is not a database, or it is damaged. Put a backup in its place:  allclear restore FILE`,
+      error,
+    );
+  }
+  return new OperatorError(`${path} cannot be opened: ${(error as Error).message}.`, error);
 }
 
 /** The single value that a pragma answers with. */

@@ -1,4 +1,7 @@
 import type { Database } from "bun:sqlite";
+import { sha256Hex } from "../kernel/hash";
+import { OperatorError } from "./data-directory";
+import type { Migration } from "./migrations";
 import { APPLICATION_ID, pragma } from "./open";
 
 /** A migration as the database remembers it. */
@@ -30,4 +33,28 @@ export function schemaVersion(sqlite: Database): number {
 /** Whether a file is one of Allclear's databases at all. */
 export function isAllclearDatabase(sqlite: Database): boolean {
   return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
+}
+
+/**
+ * Throws an OperatorError unless these migrations begin with those that the database has been
+ * through. `what` names the database at the beginning of a sentence.
+ */
+export function requireKnownHistory(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+  what: string,
+): void {
+  if (applied.length > migrations.length) {
+    throw new OperatorError(
+      `${what} has schema version ${applied.length}, this Allclear knows ${migrations.length}. Use the newer Allclear, or restore a backup from before its upgrade.`,
+    );
+  }
+  for (const [index, row] of applied.entries()) {
+    const known = migrations[index];
+    if (known && (row.number !== known.number || row.checksum !== sha256Hex(known.sql))) {
+      throw new OperatorError(
+        `${what} was made with another migration ${row.number} (${row.name}) than this Allclear's. Use the build that made it.`,
+      );
+    }
+  }
 }

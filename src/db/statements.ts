@@ -1,4 +1,4 @@
-import { eq, getTableColumns, sql } from "drizzle-orm";
+import { eq, getTableColumns, is, Param, Placeholder, sql } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
@@ -8,6 +8,7 @@ export type Orm = BunSQLiteDatabase<Record<string, never>>;
 type Build<Params> = (orm: Orm, $: Params) => { prepare(): PreparedStatement };
 
 interface PreparedStatement {
+  getQuery(): { params: unknown[] };
   get(params?: Record<string, unknown>): unknown;
   all(params?: Record<string, unknown>): unknown;
   run(params?: Record<string, unknown>): unknown;
@@ -19,11 +20,11 @@ export interface Reader {
 }
 
 /**
- * An open transaction, given to the callback of `db.write` and dead when that returns.
+ * An open transaction, given to the callback of `db.write` and dead when that returns, or as soon as
+ * SQLite has rolled all of it back: its every use throws from then on.
  * A callback touches nothing but its `tx`.
  */
 export interface Tx extends Reader {
-  readonly isOpen: boolean;
   /** Runs once the transaction is durable, never if it is rolled back. Errors are logged. */
   afterCommit(effect: () => void): void;
 }
@@ -41,6 +42,7 @@ export class StatementCache {
     const known = this.#prepared.get(build);
     if (known) return known;
     const made = build(this.#orm, placeholders as Params).prepare();
+    keepNulls(made.getQuery().params);
     this.#prepared.set(build, made);
     return made;
   }
@@ -51,6 +53,21 @@ const placeholders: unknown = new Proxy(
   {},
   { get: (_target, name) => sql.placeholder(String(name)) },
 );
+
+/**
+ * Lets NULL be NULL. Drizzle has a column encode whatever takes a placeholder's place, so that a JSON
+ * column would store the text "null" and a boolean one 0.
+ */
+function keepNulls(params: unknown[]): void {
+  for (const [index, param] of params.entries()) {
+    if (!is(param, Param) || !is(param.value, Placeholder)) continue;
+    const { value, encoder } = param;
+    params[index] = new Param(value, {
+      mapToDriverValue: (given: unknown) =>
+        given === null || given === undefined ? null : encoder.mapToDriverValue(given),
+    });
+  }
+}
 
 type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
   ? R extends (infer Row)[]
@@ -81,11 +98,10 @@ export function selectMany<Params, Builder extends { prepare(): PreparedStatemen
 
 /**
  * A statement that changes rows and cannot forget to run: calling it runs it. Answers how many rows
- * it changed. Throws outside an open transaction.
+ * it changed. Throws when the transaction is over.
  */
 export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) => number {
   return (tx, params) => {
-    if (!tx.isOpen) throw new Error("a transaction was used after its callback returned");
     const result = tx.statements.prepared(build).run(params as Record<string, unknown>);
     return (result as { changes: number }).changes;
   };

@@ -61,12 +61,18 @@ export function createWriter(
     });
   }
 
+  /** Writes one batch. What does not fit waits for the next turn, so that requests are read between. */
   function flush(): void {
-    while (queue.length > 0) {
-      if (!tryBegin()) return;
-      const { outcomes, failure } = runBatch();
-      settle(outcomes, failure ?? tryCommit());
-    }
+    writeBatch();
+    if (queue.length > 0) schedule();
+  }
+
+  /** Answers false when nothing waits or the database cannot be had. */
+  function writeBatch(): boolean {
+    if (queue.length === 0 || !tryBegin()) return false;
+    const { outcomes, failure } = runBatch();
+    settle(outcomes, failure ?? tryCommit());
+    return true;
   }
 
   /** Opens the transaction, or arranges a later attempt and answers false. */
@@ -116,13 +122,7 @@ export function createWriter(
   }
 
   function runOne(job: Job): Outcome {
-    const tx = {
-      statements,
-      isOpen: true,
-      afterCommit: (effect: () => void) => {
-        job.effects.push(effect);
-      },
-    };
+    const tx = new OpenTransaction(sqlite, statements, job.effects);
     try {
       savepoint.run();
     } catch (error) {
@@ -131,22 +131,35 @@ export function createWriter(
     isRunning = true;
     try {
       const value = job.change(tx);
-      if (isThenable(value)) {
-        throw new Error(
-          "the callback of db.write must be synchronous, and this one gave a promise",
-        );
-      }
+      refusePromise(value);
       if (sqlite.inTransaction) release.run();
       return { job, value };
     } catch (error) {
-      if (sqlite.inTransaction) {
-        rollbackToSavepoint.run();
-        release.run();
-      }
+      undo();
       return { job, error };
     } finally {
-      tx.isOpen = false;
+      tx.end();
       isRunning = false;
+    }
+  }
+
+  /** Takes back what one callback did; where even that fails, the whole transaction. */
+  function undo(): void {
+    if (!sqlite.inTransaction) return;
+    try {
+      rollbackToSavepoint.run();
+      release.run();
+    } catch (error) {
+      log.error({ err: error }, "a callback could not be rolled back alone");
+      abandon();
+    }
+  }
+
+  function abandon(): void {
+    try {
+      if (sqlite.inTransaction) rollback.run();
+    } catch (error) {
+      log.error({ err: error }, "a transaction could not be rolled back in good order");
     }
   }
 
@@ -156,7 +169,7 @@ export function createWriter(
       commit.run();
       return undefined;
     } catch (error) {
-      if (sqlite.inTransaction) rollback.run();
+      abandon();
       return error;
     }
   }
@@ -172,18 +185,23 @@ export function createWriter(
     }
     for (const outcome of outcomes) {
       if ("error" in outcome) {
-        const { error } = outcome;
-        outcome.job.reject(isResourceFailure(error) ? notStored(error) : error);
+        const { job, error } = outcome;
+        if (isResourceFailure(error)) refuse([job], error);
+        else job.reject(error);
         continue;
       }
-      for (const effect of outcome.job.effects) {
-        try {
-          effect();
-        } catch (error) {
-          log.error({ err: error }, "an effect after a commit failed");
-        }
-      }
+      for (const effect of outcome.job.effects) runEffect(effect);
       outcome.job.resolve(outcome.value);
+    }
+  }
+
+  function runEffect(effect: () => unknown): void {
+    const failed = (error: unknown) => log.error({ err: error }, "an effect after a commit failed");
+    try {
+      const result = effect();
+      if (result instanceof Promise) result.catch(failed);
+    } catch (error) {
+      failed(error);
     }
   }
 
@@ -212,7 +230,7 @@ export function createWriter(
       isClosed = true;
       retry?.cancel();
       retry = undefined;
-      flush();
+      while (writeBatch());
       refuse(queue.splice(0), new Error("the database was closed"));
       for (const statement of [begin, commit, rollback, savepoint, release, rollbackToSavepoint]) {
         statement.finalize();
@@ -225,6 +243,48 @@ function notStored(cause: unknown): Error {
   return unavailable("The change could not be stored. Nothing was written; try again.", 5, cause);
 }
 
-function isThenable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "then" in value;
+/**
+ * An `async` callback would go on after its transaction, and a query that was built but not run is
+ * a promise to Drizzle too. Its `then` is left alone: calling it would run the query.
+ */
+function refusePromise(value: unknown): void {
+  if (typeof value !== "object" || value === null || !("then" in value)) return;
+  // What it still does ends in an error that nobody else waits for: its transaction is over.
+  if (value instanceof Promise) value.catch(() => {});
+  throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
+}
+
+class OpenTransaction implements Tx {
+  readonly #sqlite: Database;
+  readonly #statements: StatementCache;
+  readonly #effects: (() => void)[];
+  #isEnded = false;
+
+  constructor(sqlite: Database, statements: StatementCache, effects: (() => void)[]) {
+    this.#sqlite = sqlite;
+    this.#statements = statements;
+    this.#effects = effects;
+  }
+
+  get statements(): StatementCache {
+    this.#requireOpen();
+    return this.#statements;
+  }
+
+  afterCommit(effect: () => void): void {
+    this.#requireOpen();
+    this.#effects.push(effect);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  /** A statement without its transaction would commit by itself. */
+  #requireOpen(): void {
+    if (this.#isEnded) throw new Error("a transaction was used after its callback returned");
+    if (!this.#sqlite.inTransaction) {
+      throw new Error("a transaction was used after an error had ended it");
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 import type { AppContext } from "../context";
 import { type ClientAddress, parseClientAddress } from "../kernel/client-address";
 
@@ -15,10 +16,14 @@ export interface ClientAddresses {
   suspectedProxy(): string | undefined;
 }
 
+/** How many socket addresses are kept parsed: proxies and steady clients come again and again. */
+const PARSED_PEERS = 1_000;
+
 const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0" };
 
 export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): ClientAddresses {
   const trusted = ctx.config.trustedProxies;
+  const parsedPeers = new LRUCache<string, ClientAddress>({ max: PARSED_PEERS });
   let suspicion = 0;
   let suspect: string | undefined;
 
@@ -27,6 +32,15 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
     return trusted.some(
       ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network as never, bits),
     );
+  }
+
+  function parsePeer(peer: string): ClientAddress {
+    let parsed = parsedPeers.get(peer);
+    if (!parsed) {
+      parsed = parseClientAddress(peer) ?? UNKNOWN;
+      parsedPeers.set(peer, parsed);
+    }
+    return parsed;
   }
 
   function noteUntrusted(peer: ClientAddress): void {
@@ -40,12 +54,12 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
 
   return {
     of(peer, headers) {
-      const socket = parseClientAddress(peer) ?? UNKNOWN;
+      const socket = parsePeer(peer);
       const forwarded = headers.get("x-forwarded-for");
       if (trusted.length > 0 && isTrusted(socket)) {
         return forwarded === null ? socket : walkBack(socket, forwarded, isTrusted);
       }
-      if (forwarded !== null || headers.has("forwarded")) noteUntrusted(socket);
+      if (forwarded !== null) noteUntrusted(socket);
       return socket;
     },
     suspectedProxy: () => suspect,

@@ -15,3 +15,15 @@ export function encodeBase62(bytes: Uint8Array, length: number): string {
   if (text.length > length) throw new RangeError(`the number does not fit ${length} base62 digits`);
   return text.padStart(length, "0");
 }
+
+/** Writes a whole number from 0 to 2^53 − 1 in base 62, with leading zeros up to `length` digits. */
+export function encodeBase62Number(value: number, length: number): string {
+  let rest = value;
+  let text = "";
+  for (let i = 0; i < length; i++) {
+    text = DIGITS.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  if (rest > 0) throw new RangeError(`the number does not fit ${length} base62 digits`);
+  return text;
+}

@@ -8,9 +8,7 @@ export function sha256(content: string | Uint8Array): Buffer {
   return Buffer.from(Bun.SHA256.hash(content).buffer);
 }
 
-/** CRC-32 (the IEEE polynomial of zip and PNG) of a text, as its four big-endian bytes. */
-export function crc32(text: string): Uint8Array {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, Bun.hash.crc32(text));
-  return bytes;
+/** CRC-32 (the IEEE polynomial of zip and PNG) of a text, as a number below 2^32. */
+export function crc32(text: string): number {
+  return Bun.hash.crc32(text);
 }

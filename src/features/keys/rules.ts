@@ -30,6 +30,9 @@ export function judgeKey(state: KeyState, now: number): KeyVerdict {
   return { live: true };
 }
 
+/** The first moment that ISO 8601 cannot write with a year of four digits. */
+const YEAR_10000 = Date.UTC(10_000, 0, 1);
+
 /**
  * When a key given this expiration stops: a day lasts to its end in UTC, so it is the next midnight;
  * an instant is itself. Answers what is wrong with a text that is neither, or that lies in the past.
@@ -44,6 +47,9 @@ export function decideExpiry(
     return { complaint: "must be a day such as 2027-01-31, or a time with its zone" };
   }
   if (expiresAt <= now) return { complaint: "lies in the past" };
+  if (expiresAt >= YEAR_10000) {
+    return { complaint: "lies too far ahead; leave it out for a key that never expires" };
+  }
   return { expiresAt };
 }
 

@@ -18,9 +18,19 @@ export const listKeys = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(apiKeys).orderBy(desc(apiKeys.id)),
 );
 
+// The newest value is the one that no rotation has ended: two can be of the same millisecond.
+const NEWEST_VALUE_FIRST = [
+  sql`${apiKeyValues.endsAt} IS NOT NULL`,
+  desc(apiKeyValues.createdAt),
+  asc(apiKeyValues.hash),
+];
+
 /** Every value of every key, newest first. */
 export const listKeyValues = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(apiKeyValues).orderBy(desc(apiKeyValues.createdAt), asc(apiKeyValues.hash)),
+  orm
+    .select()
+    .from(apiKeyValues)
+    .orderBy(...NEWEST_VALUE_FIRST),
 );
 
 /** The values of one key, newest first. */
@@ -29,7 +39,7 @@ export const listValuesOfKey = selectMany((orm, $: { keyId: string }) =>
     .select()
     .from(apiKeyValues)
     .where(eq(apiKeyValues.keyId, $.keyId))
-    .orderBy(desc(apiKeyValues.createdAt), asc(apiKeyValues.hash)),
+    .orderBy(...NEWEST_VALUE_FIRST),
 );
 
 /** Ends every value of a key that would last longer than `endsAt`. */
@@ -53,18 +63,14 @@ export const touchKeyValue = mutate((orm, $: { hash: Buffer; at: number; ip: str
     ),
 );
 
-/** Adds to a key's counts of one hour. A key that is gone is passed over. */
+/** Adds to a key's counts of one hour. */
 export const addToHour = mutate(
   (orm, $: { keyId: string; hour: number; ok: number; clientError: number; limited: number }) =>
     orm
       .insert(apiKeyHours)
-      .values({
-        keyId: $.keyId,
-        hour: $.hour,
-        ok: $.ok,
-        clientError: $.clientError,
-        limited: $.limited,
-      })
+      .select(
+        sql`SELECT id, ${$.hour}, ${$.ok}, ${$.clientError}, ${$.limited} FROM ${apiKeys} WHERE id = ${$.keyId}`,
+      )
       .onConflictDoUpdate({
         target: [apiKeyHours.keyId, apiKeyHours.hour],
         set: {

@@ -8,11 +8,18 @@ import { addToHour, touchKeyValue } from "./store";
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
 
 interface HourCounts {
-  keyId: string;
   hour: number;
   ok: number;
   clientError: number;
   limited: number;
+}
+
+/** What one value of a key was used for since the last flush. */
+interface Gathered {
+  keyId: string;
+  lastUse: LastUse;
+  /** The present hour's, last. */
+  hours: HourCounts[];
 }
 
 /**
@@ -22,7 +29,7 @@ interface HourCounts {
 export interface KeyUsage {
   /** Counts one answer to a live key. 5xx answers are the server's doing and count as nothing. */
   record(credential: Credential, status: number, ip: string): void;
-  /** The last use of a key's value that is not written yet. */
+  /** The last use of a key's value, by its hash, that is not written yet. */
   pendingLastUse(hash: string): LastUse | undefined;
   /** Writes what was gathered. Keeps it for the next time when the database refuses. */
   flush(): Promise<void>;
@@ -30,43 +37,45 @@ export interface KeyUsage {
 }
 
 export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): KeyUsage {
-  let lastUses = new Map<string, LastUse>();
-  let hours = new Map<string, HourCounts>();
+  let byHash = new Map<string, Gathered>();
+  /** The batch that is on its way to the database. */
+  let written = new Map<string, Gathered>();
+  let underWay = Promise.resolve();
 
-  function countsFor(keyId: string, hour: number): HourCounts {
-    const name = `${keyId}/${hour}`;
-    let counts = hours.get(name);
-    if (!counts) {
-      counts = { keyId, hour, ok: 0, clientError: 0, limited: 0 };
-      hours.set(name, counts);
-    }
-    return counts;
+  /** One batch at a time, so that one which was refused is kept before the next is made. */
+  function flush(): Promise<void> {
+    underWay = underWay.then(writeBatch);
+    return underWay;
   }
 
-  async function flush(): Promise<void> {
-    if (lastUses.size === 0 && hours.size === 0) return;
-    const [writtenUses, writtenHours] = [lastUses, hours];
-    lastUses = new Map();
-    hours = new Map();
+  async function writeBatch(): Promise<void> {
+    if (byHash.size === 0) return;
+    written = byHash;
+    byHash = new Map();
     try {
       await ctx.db.write((tx) => {
-        for (const [hash, use] of writtenUses) {
-          touchKeyValue(tx, { hash: Buffer.from(hash, "hex"), at: use.at, ip: use.ip });
+        for (const [hash, { keyId, lastUse, hours }] of written) {
+          touchKeyValue(tx, { hash: Buffer.from(hash, "hex"), ...lastUse });
+          for (const counts of hours) addToHour(tx, { keyId, ...counts });
         }
-        for (const counts of writtenHours.values()) addToHour(tx, { ...counts });
       });
     } catch (error) {
       ctx.log.warn(
         { err: error },
         "the use of keys could not be written; it is kept for the next time",
       );
-      for (const [hash, use] of writtenUses) if (!lastUses.has(hash)) lastUses.set(hash, use);
-      for (const written of writtenHours.values()) {
-        const counts = countsFor(written.keyId, written.hour);
-        counts.ok += written.ok;
-        counts.clientError += written.clientError;
-        counts.limited += written.limited;
-      }
+      keepWritten();
+    } finally {
+      written = new Map();
+    }
+  }
+
+  /** Puts back what could not be written, before what has come since. */
+  function keepWritten(): void {
+    for (const [hash, before] of written) {
+      const since = byHash.get(hash);
+      if (since) since.hours.unshift(...before.hours);
+      else byHash.set(hash, before);
     }
   }
 
@@ -75,19 +84,24 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
   return {
     record(credential, status, ip) {
       const now = ctx.clock.now();
-      const use = lastUses.get(credential.hash);
-      if (use) {
-        use.at = now;
-        use.ip = ip;
-      } else {
-        lastUses.set(credential.hash, { at: now, ip });
+      let gathered = byHash.get(credential.hash);
+      if (!gathered) {
+        gathered = { keyId: credential.key.id, lastUse: { at: now, ip }, hours: [] };
+        byHash.set(credential.hash, gathered);
       }
-      const counts = countsFor(credential.key.id, now - (now % HOUR_MS));
+      gathered.lastUse.at = now;
+      gathered.lastUse.ip = ip;
+      const hour = now - (now % HOUR_MS);
+      let counts = gathered.hours.at(-1);
+      if (counts?.hour !== hour) {
+        counts = { hour, ok: 0, clientError: 0, limited: 0 };
+        gathered.hours.push(counts);
+      }
       if (status < 400) counts.ok += 1;
       else if (status === 429) counts.limited += 1;
       else if (status < 500) counts.clientError += 1;
     },
-    pendingLastUse: (hash) => lastUses.get(hash),
+    pendingLastUse: (hash) => (byHash.get(hash) ?? written.get(hash))?.lastUse,
     flush,
     stop: () => timer.cancel(),
   };

@@ -1,4 +1,4 @@
-import { encodeBase62 } from "../../kernel/base62";
+import { encodeBase62, encodeBase62Number } from "../../kernel/base62";
 import { crc32, sha256 } from "../../kernel/hash";
 import type { RandomBytes } from "../../kernel/random";
 
@@ -45,5 +45,5 @@ export function keyValueStart(value: string): string {
 }
 
 function checksum(body: string): string {
-  return encodeBase62(crc32(body), CHECKSUM_LENGTH);
+  return encodeBase62Number(crc32(body), CHECKSUM_LENGTH);
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../kernel/clock";
 import { sha256 } from "../../kernel/hash";
-import { type Bucket, type Decision, takeToken, timeToFullMs } from "./bucket";
+import { type Bucket, type Decision, takeToken, timeToFullMs, tokensLeft } from "./bucket";
 
 const OVERFLOW_BUCKETS = 16;
 const PURGE_INTERVAL_MS = 1_000;
@@ -78,9 +78,7 @@ export class BucketMap {
   /** Whole tokens that a caller has left, without taking one. */
   remaining(id: string, limit: number): number {
     const bucket = this.#buckets.peek(id);
-    if (!bucket) return limit;
-    const refill = (this.#clock.monotonic() - bucket.at) * (limit / 60_000);
-    return Math.max(0, Math.floor(limit - Math.max(0, bucket.spent - refill)));
+    return bucket ? tokensLeft(bucket, limit, this.#clock.monotonic()) : limit;
   }
 
   #makeRoom(now: number): boolean {

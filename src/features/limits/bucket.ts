@@ -31,10 +31,7 @@ const ROUNDING = 1e-6;
  * capacity and its refill per minute; `now` is monotonic.
  */
 export function takeToken(bucket: Bucket, limit: number, now: number): Decision {
-  const perMs = limit / MINUTE_MS;
-  const refilled = Math.max(0, bucket.spent - (now - bucket.at) * perMs);
-  // A limit that was lowered can leave more spent than there is to spend.
-  let spent = Math.min(refilled, limit);
+  let spent = spentAt(bucket, limit, now);
   const isAllowed = spent + 1 <= limit + ROUNDING;
   if (isAllowed) spent += 1;
   bucket.spent = spent;
@@ -42,12 +39,27 @@ export function takeToken(bucket: Bucket, limit: number, now: number): Decision 
   return {
     isAllowed,
     limit,
-    remaining: Math.max(0, Math.floor(limit - spent + ROUNDING)),
+    remaining: wholeTokens(limit - spent),
     fullInSeconds: Math.ceil((spent / limit) * 60 - ROUNDING),
     retryAfterSeconds: isAllowed
       ? 0
       : Math.max(1, Math.ceil(((spent + 1 - limit) / limit) * 60 - ROUNDING)),
   };
+}
+
+/** Whole tokens that a bucket holds at `now`. Takes none. */
+export function tokensLeft(bucket: Bucket, limit: number, now: number): number {
+  return wholeTokens(limit - spentAt(bucket, limit, now));
+}
+
+function spentAt(bucket: Bucket, limit: number, now: number): number {
+  const refilled = Math.max(0, bucket.spent - (now - bucket.at) * (limit / MINUTE_MS));
+  // A limit that was lowered can leave more spent than there is to spend.
+  return Math.min(refilled, limit);
+}
+
+function wholeTokens(tokens: number): number {
+  return Math.max(0, Math.floor(tokens + ROUNDING));
 }
 
 /** Milliseconds until a bucket is full again: at least 1, rounded up. */

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "bun:test";
+import {
+  applyFile,
+  type ApplyOutcome,
+  describeChange,
+  readApplyFile,
+} from "../../../src/features/apply";
+import { setBaselines } from "../../../src/features/components";
+import { createSamplePage } from "../../../src/features/sample";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createTestApp, expectProblem, type TestApp } from "../../support/app";
+
+const FILE = `
+pages:
+  - slug: northwind
+    name: Northwind
+    description: All of it
+    time_zone: Europe/Berlin
+    components:
+      - name: Marketing site
+    groups:
+      - name: Shop
+        collapse: collapsed
+        components:
+          - name: Storefront
+            start_date: 2025-01-01
+          - name: Search
+            only_show_if_degraded: true
+      - name: Platform
+        components:
+          - { name: API, ref: core-api, showcase: false }
+`;
+
+function apply(app: TestApp, text: string, prune = false): Promise<ApplyOutcome> {
+  const file = readApplyFile(text);
+  return app.ctx.db.write((tx) => applyFile(app.ctx, tx, file, { prune, actor: CLI_ACTOR }));
+}
+
+const linesOf = (outcome: ApplyOutcome) => outcome.changes.map(describeChange);
+
+async function read(app: TestApp, slug = "northwind") {
+  const key = await app.keyWith("read:status");
+  return (await app.call(`/api/v1/status/${slug}`, { key })).body;
+}
+
+describe("apply", () => {
+  test("makes what the file says, in its order", async () => {
+    await using app = await createTestApp();
+    const outcome = await apply(app, FILE);
+    expect(linesOf(outcome)).toEqual([
+      "+ page northwind",
+      "+ component northwind/marketing-site",
+      "+ group northwind/shop",
+      "+ component northwind/storefront",
+      "+ component northwind/search",
+      "+ group northwind/platform",
+      "+ component northwind/core-api",
+    ]);
+    const { page, groups, components } = await read(app);
+    expect(page).toMatchObject({ ref: "northwind", time_zone: "Europe/Berlin", default: true });
+    const [shop, platform] = groups;
+    expect(groups).toMatchObject([
+      { name: "Shop", collapse: "collapsed" },
+      { name: "Platform", collapse: "expanded" },
+    ]);
+    expect(components).toMatchObject([
+      { name: "Marketing site", group_id: null, ref: "marketing-site" },
+      { name: "Storefront", group_id: shop.id, start_date: "2025-01-01" },
+      { name: "Search", group_id: shop.id, only_show_if_degraded: true },
+      { name: "API", group_id: platform.id, ref: "core-api", showcase: false },
+    ]);
+  });
+
+  test("running it twice changes nothing: no version, no event, no audit row", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const before = await read(app);
+    const audited = app.audit().length;
+    const outcome = await apply(app, FILE);
+    expect(outcome).toEqual({ changes: [], leftovers: [] });
+    expect(await read(app)).toEqual(before);
+    // One more row: the key that the second reading was made with.
+    expect(app.audit()).toHaveLength(audited + 1);
+    expect(app.events()).toEqual([]);
+  });
+
+  test("changes what differs, says from what to what, and never touches a status", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const { components } = await read(app);
+    await app.ctx.db.write((tx) =>
+      setBaselines(app.ctx, tx, new Map([[components[3].id, "major_outage"]]), {
+        source: "manual",
+        actor: CLI_ACTOR,
+        reason: null,
+      }),
+    );
+    const outcome = await apply(
+      app,
+      FILE.replace("name: API", "name: Public API").replace("    description: All of it\n", ""),
+    );
+    expect(linesOf(outcome)).toEqual([
+      '~ page northwind: description "All of it" → none',
+      '~ component northwind/core-api: name "API" → "Public API"',
+    ]);
+    expect((await read(app)).components[3]).toMatchObject({
+      id: components[3].id,
+      name: "Public API",
+      status: "major_outage",
+    });
+  });
+
+  test("a component that moves to another group or place stays the same component", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const before = await read(app);
+    const moved = FILE.replace(
+      "          - name: Search\n            only_show_if_degraded: true\n",
+      "",
+    ).concat("          - name: Search\n            only_show_if_degraded: true\n");
+    await apply(app, moved);
+    const after = await read(app);
+    const search = after.components.at(-1);
+    expect(search).toMatchObject({ name: "Search", group_id: after.groups[1].id });
+    expect(search.id).toBe(before.components[2].id);
+  });
+
+  test("previous_refs and previous_slugs rename, and the old slug goes on answering", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const before = await read(app);
+    const renamed = FILE.replace(
+      "slug: northwind\n    name: Northwind",
+      "slug: nw\n    previous_slugs: [northwind]\n    name: NW Traders",
+    ).replace("- name: Marketing site", "- name: Website\n        previous_refs: [marketing-site]");
+    await apply(app, renamed);
+    const after = await read(app, "northwind");
+    expect(after.page).toMatchObject({ id: before.page.id, slug: "nw", name: "NW Traders" });
+    expect(after.components[0]).toMatchObject({ id: before.components[0].id, name: "Website" });
+    expect((await apply(app, renamed)).changes).toEqual([]);
+  });
+
+  test("what leaves the file stays until it is pruned, and pruning takes only what apply made", async () => {
+    await using app = await createTestApp();
+    const byHand = await app.page({ slug: "by-hand", name: "By hand" });
+    await apply(app, FILE);
+    const smaller = FILE.replace("      - name: Marketing site\n", "      []\n");
+    const kept = await apply(app, smaller);
+    expect(kept.leftovers).toEqual(["component northwind/marketing-site"]);
+    expect(linesOf(kept).some((line) => line.startsWith("-"))).toBe(false);
+    const pruned = await apply(app, smaller, true);
+    expect(linesOf(pruned)).toContain("- component northwind/marketing-site");
+    await apply(app, "pages: []", true);
+    const key = await app.keyWith("read:status");
+    const { body } = await app.call("/api/v1/status", { key });
+    expect(body.data.map((each: { page: { id: string } }) => each.page.id)).toEqual([
+      byHand.page.id,
+    ]);
+  });
+
+  test("the first page takes the place of the sample", async () => {
+    await using app = await createTestApp();
+    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await apply(app, FILE.replaceAll("northwind", "sample"));
+    expect((await read(app, "sample")).page).toMatchObject({ sample: false, default: true });
+  });
+
+  test("a refusal by the database undoes the whole file and names the line", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "by-hand", name: "By hand" });
+    await apply(app, FILE);
+    const before = await read(app);
+    const taking = FILE.replace("slug: northwind", "slug: by-hand").replace(
+      "pages:\n",
+      "pages:\n  - { slug: first, name: First }\n",
+    );
+    expect(apply(app, taking)).rejects.toThrow("line 4: The slug by-hand is taken.");
+    expect(await read(app)).toEqual(before);
+    const key = await app.keyWith("read:status");
+    expectProblem(await app.call("/api/v1/status/first", { key }), "not_found");
+  });
+});

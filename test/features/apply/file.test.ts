@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { ApplyFileError, readApplyFile } from "../../../src/features/apply";
+
+function problemsOf(text: string): string[] {
+  try {
+    readApplyFile(text);
+  } catch (error) {
+    if (error instanceof ApplyFileError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+describe("a file with a mistake is refused, each mistake with its line", () => {
+  test.each<[string, string, string[]]>([
+    [
+      "a key twice",
+      "pages:\n  - slug: a\n    slug: b\n    name: x",
+      ["line 3: Map keys must be unique"],
+    ],
+    [
+      "an unknown key",
+      "pages:\n  - slug: acme\n    name: x\n    colour: red",
+      ["line 4: pages[0].colour is not a known field"],
+    ],
+    [
+      "an unknown key in a component, and a missing name",
+      "pages:\n  - slug: acme\n    name: x\n    components:\n      - nam: y",
+      [
+        "line 5: pages[0].components[0].name is required",
+        "line 5: pages[0].components[0].nam is not a known field",
+      ],
+    ],
+    [
+      "a reserved slug",
+      "pages:\n  - slug: api\n    name: x",
+      ["line 2: pages[0].slug is reserved"],
+    ],
+    [
+      "an unknown zone",
+      "pages:\n  - slug: acme\n    name: x\n    time_zone: Mars",
+      ["line 4: pages[0].time_zone is not a time zone, such as Europe/Berlin"],
+    ],
+    [
+      "a day that is none",
+      "pages:\n  - slug: acme\n    name: x\n    components:\n      - name: y\n        start_date: 2026-02-31",
+      ["line 6: pages[0].components[0].start_date must be a day of the calendar, YYYY-MM-DD"],
+    ],
+    [
+      "two components with one ref",
+      "pages:\n  - slug: acme\n    name: x\n    components:\n      - name: API\n      - name: api",
+      ["line 6: pages[0].components[1] has the ref api, which another above it has"],
+    ],
+    [
+      "two pages with one slug",
+      "pages:\n  - slug: acme\n    name: x\n  - slug: acme\n    name: y",
+      ["line 4: pages[1] has the slug acme, which another above it has"],
+    ],
+    [
+      "two default pages",
+      "pages:\n  - { slug: a, name: x, default: true }\n  - { slug: b, name: y, default: true }",
+      ["line 3: pages[1].default is true for another page above already"],
+    ],
+    [
+      "a name without a letter and no ref",
+      'pages:\n  - slug: acme\n    name: x\n    components:\n      - name: "🎉"',
+      ["line 5: pages[0].components[0].name has no letters or digits: give it a ref"],
+    ],
+    [
+      "a number for a slug",
+      "pages:\n  - slug: 5\n    name: x",
+      ["line 2: pages[0].slug must be text"],
+    ],
+    [
+      "a status",
+      "pages:\n  - slug: acme\n    name: x\n    components:\n      - { name: y, status: operational }",
+      ["line 5: pages[0].components[0].status is not a known field"],
+    ],
+    ["nothing at all", "", ["line 1: the file must be an object"]],
+    ["no pages", "{}", ["line 1: pages is required"]],
+  ])("%s", (_name, text, problems) => {
+    expect(problemsOf(text)).toEqual(problems);
+  });
+
+  test("what is no YAML", () => {
+    expect(problemsOf("pages: [")[0]).toStartWith("line 1: ");
+    expect(problemsOf("pages:\n\t- slug: a")[0]).toStartWith("line 2: ");
+    expect(problemsOf("pages: !!js/function 'x'")[0]).toStartWith("line 1: ");
+  });
+
+  test("a file that is whole is none", () => {
+    expect(problemsOf("pages:\n  - slug: acme\n    name: x\n    groups: []")).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { createComponent } from "../../../src/features/components";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { type Answer, createTestApp, expectProblem } from "../../support/app";
+
+const namesIn = (answer: Answer): string[] =>
+  answer.body.data.map((component: { name: string }) => component.name);
+
+describe("GET /api/v1/components", () => {
+  test("lists those of one page, by slug or id, or of all, newest first", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page({ slug: "one" }, ["A", "B"]);
+    await app.page({ slug: "two" }, ["C"]);
+    const key = await app.keyWith("read:status");
+    expect(namesIn(await app.call("/api/v1/components", { key }))).toEqual(["C", "B", "A"]);
+    expect(namesIn(await app.call("/api/v1/components?page=one", { key }))).toEqual(["B", "A"]);
+    expect(namesIn(await app.call(`/api/v1/components?page=${page.id}`, { key }))).toEqual([
+      "B",
+      "A",
+    ]);
+  });
+
+  test("pages follow each other without a gap while rows are inserted", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page({}, ["A", "B", "C", "D", "E"]);
+    const key = await app.keyWith("read:status");
+    const first = await app.call("/api/v1/components?limit=2", { key });
+    expect(namesIn(first)).toEqual(["E", "D"]);
+    await app.ctx.db.write((tx) => {
+      const placement = { position: 9, groupId: null, managedBy: null };
+      createComponent(app.ctx, tx, page, { name: "F" }, placement, CLI_ACTOR);
+    });
+    const next = /<(.+)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+    expect(next).toStartWith("https://status.test/api/v1/components?limit=2&cursor=");
+    const second = await app.call(next.replace("https://status.test", ""), { key });
+    expect(namesIn(second)).toEqual(["C", "B"]);
+    const third = await app.call(`/api/v1/components?limit=2&cursor=${second.body.next_cursor}`, {
+      key,
+    });
+    expect(namesIn(third)).toEqual(["A"]);
+    expect(third.body.next_cursor).toBeNull();
+    expect(third.headers.get("link")).toBeNull();
+  });
+
+  test.each([
+    "page=nobody",
+    "limit=0",
+    "limit=101",
+    "limit=1.5",
+    "limit=",
+    "limit=abc",
+    "cursor=tampered",
+    "cursor=eyJhIjoxfQ",
+    "colour=red",
+  ])("?%s is refused by its name", async (query) => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    const problem = expectProblem(
+      await app.call(`/api/v1/components?${query}`, { key }),
+      "invalid_request",
+    );
+    expect(problem.errors[0].pointer).toBe(`#/${query.split("=")[0]}`);
+  });
+});
+
+describe("GET /api/v1/components/{id}/history", () => {
+  test("runs from the newest change, in pages", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({}, ["API"]);
+    const key = await app.keyWith("read:status", "write:components");
+    const path = `/api/v1/components/${components.API}`;
+    for (const status of ["major_outage", "partial_outage", "operational"]) {
+      await app.call(path, { method: "PATCH", key, json: { status } });
+      await app.clock.advance(60_000);
+    }
+    const first = await app.call(`${path}/history?limit=2`, { key });
+    const rest = await app.call(`${path}/history?limit=2&cursor=${first.body.next_cursor}`, {
+      key,
+    });
+    const steps = [...first.body.data, ...rest.body.data].map(
+      (change: { from: string; to: string }) => `${change.from} → ${change.to}`,
+    );
+    expect(steps).toEqual([
+      "partial_outage → operational",
+      "major_outage → partial_outage",
+      "operational → major_outage",
+    ]);
+  });
+
+  test("a cursor of another list is refused", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({}, ["A", "B"]);
+    const key = await app.keyWith("read:status");
+    const list = await app.call("/api/v1/components?limit=1", { key });
+    const path = `/api/v1/components/${components.A}/history?cursor=${list.body.next_cursor}`;
+    expectProblem(await app.call(path, { key }), "invalid_request");
+  });
+});

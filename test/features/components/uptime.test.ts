@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type CauseInterval,
+  effectiveStatus,
+  knownSpan,
+  timeByStatus,
+  uptime,
+} from "../../../src/features/components/rules";
+import { COMPONENT_STATUSES, worstStatus } from "../../../src/kernel/component-status";
+import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { createTestApp } from "../../support/app";
+
+const status = fc.constantFrom(...COMPONENT_STATUSES);
+const cause: fc.Arbitrary<CauseInterval> = fc
+  .record({
+    status,
+    startedAt: fc.integer({ min: -50, max: 150 }),
+    length: fc.option(fc.integer({ min: 0, max: 120 })),
+  })
+  .map(({ status, startedAt, length }) => ({
+    status,
+    startedAt,
+    endedAt: length === null ? null : startedAt + length,
+  }));
+
+describe("what a component shows", () => {
+  test("is the worst of its baseline and its causes, whatever their order", () => {
+    fc.assert(
+      fc.property(status, fc.array(status), (baseline, open) => {
+        const causes = open.map((each) => ({ status: each }));
+        const shown = effectiveStatus(baseline, causes);
+        expect(shown).toBe(effectiveStatus(baseline, causes.toReversed()));
+        expect(COMPONENT_STATUSES.indexOf(shown)).toBe(
+          Math.max(...[baseline, ...open].map((each) => COMPONENT_STATUSES.indexOf(each))),
+        );
+      }),
+    );
+  });
+});
+
+describe("time by status", () => {
+  test("equals a count of every millisecond", () => {
+    fc.assert(
+      fc.property(fc.array(cause, { maxLength: 8 }), (causes) => {
+        const span = { from: 0, to: 100 };
+        const counted = Object.fromEntries(COMPONENT_STATUSES.map((each) => [each, 0]));
+        for (let ms = span.from; ms < span.to; ms++) {
+          const open = causes.filter(
+            (each) => each.startedAt <= ms && (each.endedAt === null || each.endedAt > ms),
+          );
+          const worst = worstStatus(open.map((each) => each.status));
+          counted[worst] = (counted[worst] ?? 0) + 1;
+        }
+        expect(timeByStatus(causes, span)).toEqual(counted as ReturnType<typeof timeByStatus>);
+      }),
+    );
+  });
+});
+
+describe("uptime", () => {
+  const day = { from: 0, to: DAY_MS };
+  const outage = (of: CauseInterval["status"], hours: number): CauseInterval => ({
+    status: of,
+    startedAt: 0,
+    endedAt: hours * HOUR_MS,
+  });
+
+  test("a major outage counts whole, a partial one three tenths, a degraded time not at all", () => {
+    expect(uptime([outage("major_outage", 6)], day)).toBe(0.75);
+    expect(uptime([outage("partial_outage", 12)], day)).toBe(0.85);
+    expect(uptime([outage("degraded_performance", 24)], day)).toBe(1);
+  });
+
+  test("maintenance leaves the denominator, and nothing known is null", () => {
+    const causes = [
+      outage("under_maintenance", 12),
+      { status: "major_outage" as const, startedAt: 12 * HOUR_MS, endedAt: 18 * HOUR_MS },
+    ];
+    expect(uptime(causes, day)).toBe(0.5);
+    expect(uptime([outage("under_maintenance", 24)], day)).toBeNull();
+    expect(uptime([], { from: DAY_MS, to: DAY_MS })).toBeNull();
+  });
+
+  test("no outage rounds away", () => {
+    const blink = { status: "major_outage" as const, startedAt: 0, endedAt: 1 };
+    expect(uptime([blink], { from: 0, to: 90 * DAY_MS })).toBe(0.999999);
+  });
+
+  test("is known from creation, from a start date, and for ninety days at most", () => {
+    const now = Date.UTC(2026, 2, 10, 12);
+    const created = now - 2 * DAY_MS;
+    expect(knownSpan({ createdAt: created, startDate: null }, now, 90).from).toBe(created);
+    expect(knownSpan({ createdAt: created, startDate: "2026-03-01" }, now, 90).from).toBe(
+      Date.UTC(2026, 2, 1),
+    );
+    expect(knownSpan({ createdAt: created, startDate: "2020-01-01" }, now, 90).from).toBe(
+      Date.UTC(2025, 11, 11),
+    );
+  });
+});
+
+describe("uptime_90d in the status document", () => {
+  test("counts an outage to the second, and is refreshed as time goes by", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({}, ["API"]);
+    const key = await app.keyWith("read:status", "write:components");
+    const set = (to: string) =>
+      app.call(`/api/v1/components/${components.API}`, {
+        method: "PATCH",
+        key,
+        json: { status: to },
+      });
+    const read = async () =>
+      (await app.call("/api/v1/status/acme", { key })).body.components[0].uptime_90d;
+    expect(await read()).toBeNull();
+    await app.clock.advance(9 * HOUR_MS);
+    expect(await read()).toBe(1);
+    await set("major_outage");
+    await app.clock.advance(HOUR_MS);
+    expect(await read()).toBe(0.9);
+    await set("operational");
+    await app.clock.advance(10 * HOUR_MS);
+    expect(await read()).toBe(0.95);
+  });
+});

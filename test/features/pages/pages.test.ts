@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../../../src/errors";
+import {
+  createPage,
+  deletePage,
+  findDefaultPage,
+  listAllPages,
+  type PageInput,
+  updatePage,
+} from "../../../src/features/pages";
+import { createSamplePage } from "../../../src/features/sample";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createTestApp, type TestApp } from "../../support/app";
+
+const make = (app: TestApp, input: PageInput) =>
+  app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));
+
+async function problemOf(promise: Promise<unknown>): Promise<Problem> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Problem);
+  return error as Problem;
+}
+
+describe("the sample page", () => {
+  test("stands where there is no page, and is flagged", async () => {
+    await using app = await createTestApp();
+    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    const key = await app.keyWith("read:status");
+    const answer = await app.call("/api/v1/status/sample", { key });
+    expect(answer.body.page).toMatchObject({ sample: true, default: true });
+    expect((await app.call("/")).text).toContain("This is a sample.");
+  });
+
+  test("is gone for good with the first real page, which becomes the default and may take its slug", async () => {
+    await using app = await createTestApp();
+    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    expect((await app.call("/")).text).toContain("Sample status page");
+    const page = await make(app, { slug: "sample", name: "Ours" });
+    expect(page).toMatchObject({ isDefault: true, isSample: false });
+    expect(listAllPages(app.ctx.db, {}).map((row) => row.id)).toEqual([page.id]);
+    expect((await app.call("/")).text).toContain("Ours");
+    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    expect(listAllPages(app.ctx.db, {})).toHaveLength(1);
+  });
+});
+
+describe("the default page", () => {
+  test("is the first real one until another is made it, and passes on when it is deleted", async () => {
+    await using app = await createTestApp();
+    const one = await make(app, { slug: "one", name: "One" });
+    const two = await make(app, { slug: "two", name: "Two" });
+    expect(findDefaultPage(app.ctx.db, {})?.id).toBe(one.id);
+    await app.ctx.db.write((tx) => updatePage(app.ctx, tx, two.id, { default: true }, CLI_ACTOR));
+    expect(findDefaultPage(app.ctx.db, {})?.id).toBe(two.id);
+    expect((await app.call("/")).text).toContain("Two");
+    await app.ctx.db.write((tx) => deletePage(app.ctx, tx, two.id, CLI_ACTOR));
+    expect(findDefaultPage(app.ctx.db, {})?.id).toBe(one.id);
+  });
+});
+
+describe("a page that breaks a rule is refused and nothing is written", () => {
+  test.each<[Partial<PageInput>, string[]]>([
+    [{ slug: "api" }, ["#/slug"]],
+    [{ slug: "admin" }, ["#/slug"]],
+    [{ slug: ".." }, ["#/slug"]],
+    [{ slug: "Acme" }, ["#/slug"]],
+    [{ slug: "-a" }, ["#/slug"]],
+    [{ slug: "a".repeat(64) }, ["#/slug"]],
+    [{ name: "" }, ["#/name"]],
+    [{ name: " " }, ["#/name"]],
+    [{ name: "x".repeat(256) }, ["#/name"]],
+    [{ name: "a\u202eb" }, ["#/name"]],
+    [{ name: "a\nb" }, ["#/name"]],
+    [{ time_zone: "Mars/Olympus" }, ["#/time_zone"]],
+    [{ locale: "not a tag" }, ["#/locale"]],
+    [{ accent: "red" }, ["#/accent"]],
+    [{ history_days: 29 }, ["#/history_days"]],
+    [{ history_days: 366 }, ["#/history_days"]],
+    [{ slug: "api", name: "", time_zone: "Mars" }, ["#/name", "#/slug", "#/time_zone"]],
+  ])("%j", async (input, pointers) => {
+    await using app = await createTestApp();
+    const problem = await problemOf(make(app, { slug: "acme", name: "Acme", ...input }));
+    expect(problem.code).toBe("validation_failed");
+    expect(problem.fields.map((field) => field.pointer).toSorted()).toEqual(pointers);
+    expect(listAllPages(app.ctx.db, {})).toEqual([]);
+    expect(app.audit()).toEqual([]);
+  });
+
+  test("a slug that is taken", async () => {
+    await using app = await createTestApp();
+    await make(app, { slug: "acme", name: "Acme" });
+    const problem = await problemOf(make(app, { slug: "acme", name: "Other" }));
+    expect(problem).toMatchObject({ code: "conflict", message: "The slug acme is taken." });
+    expect(app.audit()).toHaveLength(1);
+  });
+
+  test("an emoji name is a name", async () => {
+    await using app = await createTestApp();
+    const page = await make(app, { slug: "party", name: "🎉".repeat(255) });
+    expect(page.ref).toBe("party");
+  });
+});
