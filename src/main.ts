@@ -5,6 +5,7 @@ import type { Command } from "./cli/command";
 import { healthcheckCommand } from "./cli/healthcheck";
 import { keyCommands } from "./cli/key";
 import { openapiCommand } from "./cli/openapi";
+import { processOutput } from "./cli/output";
 import { runCommandLine } from "./cli/run";
 import { serveCommand } from "./cli/serve";
 
@@ -18,15 +19,6 @@ const COMMANDS: readonly Command[] = [
   openapiCommand,
 ];
 
-const exitCode = await runCommandLine(COMMANDS, process.argv.slice(2), process.env, {
-  out: (line) => process.stdout.write(`${line}\n`),
-  err: (line) => process.stderr.write(`${line}\n`),
-});
-// A pipe takes a long answer piece by piece; an exit before the last one would cut it off.
-await Promise.all([process.stdout, process.stderr].map(finished));
-process.exit(exitCode);
-
-/** Resolves once all that was written is out, or its reader has gone away. */
-function finished(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => stream.end(() => resolve()));
-}
+process.exit(
+  await runCommandLine(COMMANDS, process.argv.slice(2), process.env, processOutput()),
+);

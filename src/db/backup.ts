@@ -1,18 +1,26 @@
 import { Database } from "bun:sqlite";
 import {
+  chmodSync,
   closeSync,
   copyFileSync,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   renameSync,
   rmSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { type DataDirectory, OperatorError } from "./data-directory";
-import { SCHEMA_VERSION } from "./migrations";
+import { MIGRATIONS } from "./migrations";
 import { COMMAND_BUSY_TIMEOUT_MS, isSound, openSqlite, pragma } from "./open";
-import { isAllclearDatabase, schemaVersion } from "./schema-history";
+import { isAllclearDatabase, readApplied, requireKnownHistory } from "./schema-history";
+
+/** A copy holds every key's hash and what pages keep to themselves: for its owner and their group. */
+const COPY_MODE = 0o640;
+
+/** What SQLite keeps beside a database while it is in use, and after a crash. */
+const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /**
  * Writes a consistent copy of an open database to `file`, beside whoever else uses it. The copy is
@@ -21,17 +29,20 @@ import { isAllclearDatabase, schemaVersion } from "./schema-history";
 export function copyDatabase(sqlite: Database, file: string): void {
   if (existsSync(file)) throw new OperatorError(`${file} exists already; name a new file.`);
   const unfinished = `${file}.unfinished`;
-  rmSync(unfinished, { force: true });
   try {
+    removeDatabase(unfinished);
     sqlite.prepare("VACUUM INTO ?").run(unfinished);
-    verify(unfinished);
+    examine(unfinished, "The copy");
+    chmodSync(unfinished, COPY_MODE);
     syncFile(unfinished);
     renameSync(unfinished, file);
     syncFile(dirname(file));
   } catch (error) {
     rmSync(unfinished, { force: true });
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`The backup could not be written: ${(error as Error).message}`, error);
+    throw new OperatorError(
+      `The backup ${file} could not be written: ${(error as Error).message}`,
+      error,
+    );
   }
 }
 
@@ -43,60 +54,90 @@ export function copyDatabase(sqlite: Database, file: string): void {
 export function restoreDatabase(directory: DataDirectory, file: string): string | undefined {
   if (!existsSync(file)) throw new OperatorError(`There is no file ${file}.`);
   const unfinished = `${directory.database}.restoring`;
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(unfinished + suffix, { force: true });
   try {
-    copyFileSync(file, unfinished);
-    verify(unfinished);
+    copyFiles(file, unfinished);
+    examine(unfinished, file, (sqlite) =>
+      requireKnownHistory(readApplied(sqlite), MIGRATIONS, file),
+    );
+    chmodSync(unfinished, COPY_MODE);
     syncFile(unfinished);
     const kept = setAside(directory);
     renameSync(unfinished, directory.database);
     syncFile(directory.path);
     return kept;
   } finally {
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(unfinished + suffix, { force: true });
+    removeDatabase(unfinished);
   }
 }
 
-/** Throws an OperatorError unless the file is a sound Allclear database that this build can use. */
-function verify(file: string): void {
+/** Copies a database that is not in use, with what a crash may have left beside it. */
+function copyFiles(from: string, to: string): void {
+  try {
+    removeDatabase(to);
+    copyFileSync(from, to);
+    for (const suffix of ["-wal", "-journal"]) {
+      if (existsSync(from + suffix)) copyFileSync(from + suffix, to + suffix);
+    }
+  } catch (error) {
+    throw new OperatorError(`${from} could not be copied: ${(error as Error).message}`, error);
+  }
+}
+
+function removeDatabase(file: string): void {
+  for (const suffix of ["", ...COMPANIONS]) rmSync(file + suffix, { force: true });
+}
+
+/**
+ * Throws an OperatorError unless the file is a sound Allclear database, and whatever `judge` throws.
+ * Leaves all of it in the one file. `what` names it at the beginning of a sentence.
+ */
+function examine(file: string, what: string, judge?: (sqlite: Database) => void): void {
   let sqlite: Database | undefined;
   try {
     sqlite = new Database(file, { readwrite: true, create: false, strict: true });
     if (!isAllclearDatabase(sqlite)) {
-      throw new OperatorError(`${file} is not an Allclear database.`);
+      throw new OperatorError(`${what} is not an Allclear database.`);
     }
-    if (!isSound(sqlite)) throw new OperatorError(`${file} is damaged.`);
-    const version = schemaVersion(sqlite);
-    if (version > SCHEMA_VERSION) {
-      throw new OperatorError(
-        `${file} has schema version ${version}, this Allclear knows ${SCHEMA_VERSION}. Use the newer Allclear.`,
-      );
-    }
+    if (!isSound(sqlite)) throw new OperatorError(`${what} is damaged.`);
+    judge?.(sqlite);
+    pragma(sqlite, "wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`${file} is not an Allclear database, or it is damaged.`, error);
+    throw new OperatorError(`${what} is not an Allclear database, or it is damaged.`, error);
   } finally {
     sqlite?.close();
   }
 }
 
-/** Folds the present database's write-ahead log into it and renames it. */
+/** Keeps the present database under another name, its write-ahead log folded into it. */
 function setAside(directory: DataDirectory): string | undefined {
-  if (!existsSync(directory.database)) return undefined;
+  const { database } = directory;
   const stamp = new Date().toISOString().replace(/[:.]/g, "-");
-  const kept = `${directory.database}.before-restore-${stamp}`;
+  const kept = `${database}.before-restore-${stamp}`;
+  const isThere = existsSync(database);
+  if (isThere) foldLog(database);
+  // Left behind, an old log would be replayed over the database that takes this one's place.
+  for (const suffix of COMPANIONS) {
+    if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix);
+  }
+  if (!isThere) return undefined;
   try {
-    const sqlite = openSqlite(directory.database, COMMAND_BUSY_TIMEOUT_MS);
+    // Linked rather than moved: at no moment is there no database under the name.
+    linkSync(database, kept);
+  } catch {
+    renameSync(database, kept);
+  }
+  return kept;
+}
+
+function foldLog(database: string): void {
+  try {
+    const sqlite = openSqlite(database, COMMAND_BUSY_TIMEOUT_MS);
     pragma(sqlite, "wal_checkpoint(TRUNCATE)");
     sqlite.close();
   } catch {
     // A database too damaged to open is what a restore is for: it is kept with its log as it lies.
   }
-  for (const suffix of ["", "-wal", "-shm"]) {
-    if (existsSync(directory.database + suffix))
-      renameSync(directory.database + suffix, kept + suffix);
-  }
-  return kept;
 }
 
 /** Forces a file, or a directory's entries, to the disk. */

@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
@@ -36,45 +36,55 @@ interface Holder {
   command: string;
 }
 
-/** Makes the directory if need be. Throws an OperatorError with the exact `chown` if it is not ours. */
+/**
+ * Makes the directory if need be. Throws an OperatorError with the exact `chown` if it, or a file in
+ * it that must be written, is not ours.
+ */
 export function openDataDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
+  const database = join(absolute, "allclear.db");
   try {
     mkdirSync(absolute, { recursive: true, mode: 0o750 });
     accessSync(absolute, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new OperatorError(explainAccess(absolute, error), error);
+    throw new OperatorError(
+      explainAccess(absolute, `The data directory ${absolute}`, error),
+      error,
+    );
   }
-  return {
-    path: absolute,
-    database: join(absolute, "allclear.db"),
-    backups: join(absolute, "backups"),
-  };
+  // A command that was run as root leaves such files. SQLite would open them, read-only.
+  for (const file of [database, `${database}-wal`, `${database}-shm`, lockFile(absolute)]) {
+    if (!existsSync(file)) continue;
+    try {
+      accessSync(file, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      throw new OperatorError(explainAccess(absolute, file, error), error);
+    }
+  }
+  return { path: absolute, database, backups: join(absolute, "backups") };
 }
 
-function explainAccess(path: string, error: unknown): string {
+/** What to do about a directory, or a file in it (`what`), that cannot be used. */
+function explainAccess(directory: string, what: string, error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === "EROFS") return `The data directory ${path} is on a read-only file system.`;
-  if (code === "EEXIST" || code === "ENOTDIR") return `${path} is not a directory.`;
+  if (code === "EROFS") return `${what} is on a read-only file system.`;
+  if (code === "EEXIST" || code === "ENOTDIR") return `${directory} is not a directory.`;
   const uid = process.getuid?.();
   const gid = process.getgid?.();
   if ((code === "EACCES" || code === "EPERM") && uid !== undefined) {
+    const path = shellWord(directory);
     return [
-      `The data directory ${path} cannot be written by user ${uid}.`,
-      `Give it to that user:  sudo chown -R ${uid}:${gid} ${nearestExisting(path)}`,
+      `${what} cannot be written by user ${uid}.`,
+      existsSync(directory)
+        ? `Give it to that user:  sudo chown -R ${uid}:${gid} ${path}`
+        : `Make it for that user:  sudo mkdir -p ${path} && sudo chown ${uid}:${gid} ${path}`,
     ].join("\n");
   }
-  return `The data directory ${path} cannot be used: ${(error as Error).message}`;
+  return `${what} cannot be used: ${(error as Error).message}`;
 }
 
-/** A directory that could not be made has a parent that refused; that is the one to hand over. */
-function nearestExisting(path: string): string {
-  try {
-    statSync(path);
-    return path;
-  } catch {
-    return resolve(path, "..") === path ? path : nearestExisting(resolve(path, ".."));
-  }
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
@@ -82,19 +92,9 @@ function nearestExisting(path: string): string {
  * The claim is an exclusive transaction on a database of its own, which kill -9 releases too.
  */
 export function tryLock(directory: DataDirectory, command: string): DirectoryLock | undefined {
-  const lock = new Database(join(directory.path, "allclear.lock"), {
-    create: true,
-    readwrite: true,
-  });
-  try {
-    lock.run("PRAGMA journal_mode = DELETE");
-    lock.run("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    if (isBusy(error)) return undefined;
-    throw new OperatorError(explainAccess(directory.path, error), error);
-  }
-  writeFileSync(holderFile(directory), JSON.stringify({ pid: process.pid, command }));
+  const lock = claim(directory.path);
+  if (!lock) return undefined;
+  leaveNote(directory, command);
   return {
     // The closure also keeps the Database reachable: collected, it would give the lock away.
     release() {
@@ -103,6 +103,30 @@ export function tryLock(directory: DataDirectory, command: string): DirectoryLoc
       lock.close();
     },
   };
+}
+
+function claim(directory: string): Database | undefined {
+  const file = lockFile(directory);
+  let lock: Database | undefined;
+  try {
+    lock = new Database(file, { create: true, readwrite: true });
+    lock.run("PRAGMA journal_mode = DELETE");
+    lock.run("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (isBusy(error)) return undefined;
+    throw new OperatorError(explainAccess(directory, file, error), error);
+  }
+}
+
+/** Tells others who holds the directory. The lock holds without it, on a full disk for instance. */
+function leaveNote(directory: DataDirectory, command: string): void {
+  try {
+    writeFileSync(holderFile(directory), JSON.stringify({ pid: process.pid, command }));
+  } catch {
+    rmSync(holderFile(directory), { force: true });
+  }
 }
 
 /** Claims the directory or throws an OperatorError that names the process that holds it. */
@@ -122,6 +146,10 @@ export function describeHolder(directory: DataDirectory): string {
   } catch {
     return "another process";
   }
+}
+
+function lockFile(directory: string): string {
+  return join(directory, "allclear.lock");
 }
 
 function holderFile(directory: DataDirectory): string {

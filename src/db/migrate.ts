@@ -67,7 +67,14 @@ function applyOne(sqlite: Database, migration: Migration): void {
 }
 
 function copyBefore(sqlite: Database, directory: DataDirectory, from: number): string {
-  mkdirSync(directory.backups, { recursive: true, mode: 0o750 });
+  try {
+    mkdirSync(directory.backups, { recursive: true, mode: 0o750 });
+  } catch (error) {
+    throw new OperatorError(
+      `The database must be copied before it is migrated, and ${directory.backups} cannot be made: ${(error as Error).message}`,
+      error,
+    );
+  }
   const stamp = new Date().toISOString().replace(/[:.]/g, "-");
   const file = join(directory.backups, `before-schema-${from + 1}-${stamp}.db`);
   copyDatabase(sqlite, file);

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { ERROR_CODES, ERRORS } from "../../src/errors";
+import { SCOPES } from "../../src/features/keys";
+import { createTestApp } from "../support/app";
+
+describe("GET /openapi.json", () => {
+  test("tells every route that has an operationId, with its scope, its answers and its errors", async () => {
+    await using app = await createTestApp();
+    const { body, headers } = await app.call("/openapi.json");
+    expect(body.openapi).toBe("3.1.0");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    for (const { method, path, operation, body: hasBody } of app.app.routes.routes) {
+      const told = body.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+      if (operation.id === undefined) {
+        expect(told).toBeUndefined();
+        continue;
+      }
+      expect(told.operationId).toBe(operation.id);
+      expect(told.requestBody !== undefined).toBe(hasBody !== undefined);
+      const scopes = operation.access.kind === "key" ? operation.access.scopes : undefined;
+      expect(told.security).toEqual(scopes ? [{ apiKey: scopes }] : []);
+      expect(Object.keys(told.responses)).toContain("429");
+      if (scopes) expect(Object.keys(told.responses)).toContain("401");
+      if (scopes?.length) expect(Object.keys(told.responses)).toContain("403");
+      if (hasBody) expect(Object.keys(told.responses)).toContain("422");
+    }
+  });
+
+  test("has every scope and every error, each with an example", async () => {
+    await using app = await createTestApp();
+    const { components } = (await app.call("/openapi.json")).body;
+    for (const [scope, sentence] of Object.entries(SCOPES)) {
+      expect(components.securitySchemes.apiKey.description).toContain(`\`${scope}\`: ${sentence}`);
+    }
+    for (const code of ERROR_CODES) {
+      expect(components.examples[code].value).toMatchObject({
+        code,
+        status: ERRORS[code].status,
+        type: `/docs/errors#${code}`,
+      });
+    }
+  });
+
+  test("refers to nothing that it does not hold", async () => {
+    await using app = await createTestApp();
+    const { text, body } = await app.call("/openapi.json");
+    const references = new Set(
+      [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1]),
+    );
+    expect(references.size).toBeGreaterThan(10);
+    for (const reference of references) {
+      const found = (reference ?? "")
+        .split("/")
+        .reduce((at: Record<string, never> | undefined, step) => at?.[step], body);
+      expect(found, reference).toBeDefined();
+    }
+  });
+});
+
+describe("/docs/errors", () => {
+  test("explains every error at the anchor that problems point to", async () => {
+    await using app = await createTestApp();
+    const { text } = await app.call("/docs/errors");
+    for (const code of ERROR_CODES) expect(text).toContain(`<dt id="${code}">`);
+  });
+});
+
+describe("/docs", () => {
+  test("asks for files of this server only, and each of them is there and cached for ever", async () => {
+    await using app = await createTestApp();
+    const { text } = await app.call("/docs");
+    const paths = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
+    const assets = paths.filter((path) => path.startsWith("/assets/"));
+    expect(assets).toHaveLength(3);
+    expect(paths.filter((path) => /^(https?:)?\/\//.test(path))).toEqual([]);
+    for (const path of assets) {
+      const asset = await app.call(path);
+      expect(asset.status).toBe(200);
+      expect(asset.headers.get("cache-control")).toContain("immutable");
+      expect(asset.headers.get("ratelimit")).toBeNull();
+    }
+  });
+});
