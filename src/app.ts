@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "./context";
-import { Problem } from "./errors";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
@@ -16,7 +15,6 @@ import {
   createDoor,
   createRouteTable,
   type Door,
-  readJsonBody,
   type RouteTable,
   toProblem,
 } from "./http";
@@ -52,16 +50,6 @@ export function createApp(ctx: AppContext): App {
     // Elysia otherwise reads the path from the URL's eleventh character on, wherever the host ends.
     handler: { standardHostname: false },
   })
-    .onParse({ as: "global" }, async ({ request }) => {
-      try {
-        return await readJsonBody(request);
-      } catch (error) {
-        // Elysia would wrap it; the door writes it as it is.
-        const admission = admissions.find(request);
-        if (admission && error instanceof Problem) admission.failure = error;
-        throw error;
-      }
-    })
     .onError({ as: "global" }, ({ error, code, request }) => {
       const admission = admissions.find(request);
       if (admission) admission.failure ??= toProblem(error, code);

@@ -8,7 +8,7 @@ export { sendList, sendResource, sendUntagged } from "./answers";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createDoor, type Door } from "./door";
 export { requireMatch } from "./etag";
-export { readJsonBody } from "./json-body";
+export { jsonBody } from "./json-body";
 export { type Access, ANY_KEY, type Operation, operation, scope } from "./operation";
 export {
   ListOf,

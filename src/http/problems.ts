@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { ValidationError } from "elysia";
+import { ParseError, ValidationError } from "elysia";
 import { isResourceFailure } from "../db/sqlite-errors";
 import { ERRORS, fieldErrors, invalidFields, notFound, Problem, unavailable } from "../errors";
 
@@ -11,7 +11,8 @@ export function toProblem(error: unknown, code: string | number): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ValidationError) return fromValidation(error);
   if (code === "NOT_FOUND") return notFound("path");
-  if (code === "PARSE") return new Problem("invalid_request", "The body cannot be read.");
+  // Elysia wraps what a body's reader throws.
+  if (error instanceof ParseError && error.cause instanceof Problem) return error.cause;
   if (isResourceFailure(error)) {
     return unavailable("The database cannot answer now; try again.", 5, error);
   }

@@ -9,6 +9,8 @@ const COMPRESS_FROM_BYTES = 1_024;
 
 interface Variant {
   bytes: Uint8Array<ArrayBuffer>;
+  /** The same bytes, which a Response shares where it would copy an array. */
+  body: Blob;
   etag: string;
   headers: Headers;
 }
@@ -57,7 +59,7 @@ export class Representation {
     if (known !== null && matchesAny(known, chosen.etag)) {
       return new Response(null, { status: 304, headers: withoutContent(chosen.headers) });
     }
-    return new Response(chosen.bytes, { headers: chosen.headers });
+    return new Response(chosen.body, { headers: chosen.headers });
   }
 
   #choose(acceptEncoding: string | null): Variant {
@@ -107,7 +109,7 @@ function variant(
     ...options.headers,
   });
   stampOnce(headers, options.isCrossOrigin ?? false);
-  return { bytes, etag, headers };
+  return { bytes, body: new Blob([bytes]), etag, headers };
 }
 
 function withoutContent(headers: Headers): Headers {

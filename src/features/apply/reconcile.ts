@@ -3,13 +3,11 @@ import type { Tx } from "../../db";
 import { type FieldError, Problem } from "../../errors";
 import type { Actor } from "../../kernel/actor";
 import {
-  type ComponentInput,
   type ComponentRow,
   createComponent,
   createGroup,
   deleteComponent,
   deleteGroup,
-  type GroupInput,
   type GroupRow,
   listComponentsOfPage,
   listGroups,
@@ -22,11 +20,18 @@ import {
   findPageByRef,
   findPageBySlug,
   listAllPages,
-  type PageInput,
   type PageRow,
   updatePage,
 } from "../pages";
 import { type Change, changedOnly, differences } from "./difference";
+import {
+  presentComponentFields,
+  presentGroupFields,
+  presentPageFields,
+  wantedComponent,
+  wantedGroup,
+  wantedPage,
+} from "./fields";
 import { ApplyFileError, pageFields, type Path, type ReadFile, refOf } from "./file";
 import type { FileComponent, FileGroup, FilePage } from "./model";
 
@@ -234,73 +239,4 @@ function findByRef<Row extends { ref: string }>(
   refs: readonly string[],
 ): Row | undefined {
   return refs.map((ref) => rows.find((row) => row.ref === ref)).find((row) => row !== undefined);
-}
-
-/** A page's fields as the file wants them, defaults filled in. It cannot cease to be the default. */
-function wantedPage(page: FilePage, known: PageRow): PageInput {
-  return {
-    slug: page.slug,
-    name: page.name,
-    ref: page.ref ?? known.ref,
-    description: page.description ?? null,
-    time_zone: page.time_zone ?? "UTC",
-    locale: page.locale ?? "en",
-    visibility: page.visibility ?? "public",
-    theme: page.theme ?? "system",
-    accent: page.accent ?? null,
-    history_days: page.history_days ?? 90,
-    default: known.isDefault || (page.default ?? false),
-  };
-}
-
-function presentPageFields(row: PageRow): PageInput {
-  return {
-    slug: row.slug,
-    name: row.name,
-    ref: row.ref,
-    description: row.description,
-    time_zone: row.timeZone,
-    locale: row.locale,
-    visibility: row.visibility,
-    theme: row.theme,
-    accent: row.accent,
-    history_days: row.historyDays,
-    default: row.isDefault,
-  };
-}
-
-function wantedGroup(input: GroupInput, ref: string): GroupInput {
-  const { name, description = null, collapse = "expanded" } = input;
-  return { name, ref, description, collapse };
-}
-
-function presentGroupFields(row: GroupRow): GroupInput & { position: number } {
-  const { name, ref, description, collapse, position } = row;
-  return { name, ref, description, collapse, position };
-}
-
-function wantedComponent(input: ComponentInput, ref: string): ComponentInput {
-  return {
-    name: input.name,
-    ref,
-    description: input.description ?? null,
-    showcase: input.showcase ?? true,
-    start_date: input.start_date ?? null,
-    only_show_if_degraded: input.only_show_if_degraded ?? false,
-  };
-}
-
-function presentComponentFields(
-  row: ComponentRow,
-): ComponentInput & { position: number; groupId: string | null } {
-  return {
-    name: row.name,
-    ref: row.ref,
-    description: row.description,
-    showcase: row.showcase,
-    start_date: row.startDate,
-    only_show_if_degraded: row.onlyShowIfDegraded,
-    position: row.position,
-    groupId: row.groupId,
-  };
 }

@@ -6,6 +6,7 @@ import {
   actorOf,
   type Admission,
   type Admissions,
+  jsonBody,
   ListOf,
   operation,
   PageQuery,
@@ -100,7 +101,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         return sendUntagged({ data });
       },
       {
-        body: UpdateComponentsBody,
+        ...jsonBody(UpdateComponentsBody),
         ...operation({
           id: "updateComponents",
           summary: "Set the statuses of several components",
@@ -142,7 +143,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         return sendResource(request, component);
       },
       {
-        body: UpdateComponentBody,
+        ...jsonBody(UpdateComponentBody),
         ...operation({
           id: "updateComponent",
           summary: "Set a component's status",

@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { createTestApp } from "../support/app";
+
+test("a status read is answered in the same turn, without a promise", async () => {
+  await using app = await createTestApp();
+  await app.page({ slug: "acme" });
+  const key = await app.keyWith("read:status");
+  const request = new Request("http://status.test/api/v1/status/acme", {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const answer = app.app.door(request, "203.0.113.7");
+  expect(answer).toBeInstanceOf(Response);
+  expect((answer as Response).status).toBe(200);
+});
