@@ -5,13 +5,14 @@ import {
   type DataDirectory,
   describeHolder,
   type DirectoryLock,
+  isHeldByServer,
   lockOrExplain,
   openDataDirectory,
   tryLock,
 } from "./db/data-directory";
 import { migrate, type MigrationReport } from "./db/migrate";
 import { SCHEMA_VERSION } from "./db/migrations";
-import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
+import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
 import { type Clock, systemClock } from "./kernel/clock";
@@ -19,6 +20,9 @@ import { createIdFactory } from "./kernel/ids";
 import { createLog, type Log } from "./kernel/log";
 import { createSignal } from "./kernel/signal";
 import { type RandomBytes, systemRandom } from "./kernel/random";
+
+const COMMAND_WAIT_MS = 5_000;
+const COMMAND_POLL_MS = 50;
 
 /** A data directory in use: the context to work with, and the way to let go of it. */
 export interface Installation {
@@ -34,8 +38,18 @@ export interface Installation {
  */
 export function openForServer(config: Config): Installation {
   const directory = openDataDirectory(config.dataDir);
-  const lock = lockOrExplain(directory, "serve");
+  const lock = lockWhenCommandEnds(directory) ?? lockOrExplain(directory, "serve");
   return open(config, directory, lock, 0);
+}
+
+/** A command, such as a backup by cron, holds the directory for a moment only: worth waiting for. */
+function lockWhenCommandEnds(directory: DataDirectory): DirectoryLock | undefined {
+  for (let waitedMs = 0; waitedMs < COMMAND_WAIT_MS; waitedMs += COMMAND_POLL_MS) {
+    const lock = tryLock(directory, "serve");
+    if (lock || isHeldByServer(directory)) return lock;
+    Bun.sleepSync(COMMAND_POLL_MS);
+  }
+  return undefined;
 }
 
 /**
@@ -55,9 +69,10 @@ function open(
   busyTimeoutMs: number,
 ): Installation {
   const log = createLog(config.logLevel);
+  let sqlite: ReturnType<typeof openSqlite> | undefined;
   let db: Db | undefined;
   try {
-    const sqlite = openSqlite(directory.database, busyTimeoutMs);
+    sqlite = openSqlite(directory.database, busyTimeoutMs);
     const migration = lock ? migrate(sqlite, directory) : undefined;
     if (!lock) requireSameSchema(schemaVersion(sqlite), directory);
     const clock = systemClock();
@@ -69,7 +84,8 @@ function open(
     };
     return { ctx, directory, migration, close };
   } catch (error) {
-    db?.close();
+    if (db) db.close();
+    else if (sqlite) closeSqlite(sqlite);
     lock?.release();
     throw error;
   }

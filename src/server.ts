@@ -1,8 +1,11 @@
 import { type App, createApp } from "./app";
 import type { Config } from "./config";
+import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { createSamplePage } from "./features/sample";
 import { listenUrl, openForServer } from "./installation";
+import type { Timer } from "./kernel/clock";
+import type { Log } from "./kernel/log";
 
 /** How long requests that are under way may take to end when the server stops. */
 const DRAIN_MS = 10_000;
@@ -95,17 +98,21 @@ async function drain(socket: Bun.Server<undefined>): Promise<void> {
 }
 
 /** Tells of commits by other processes, such as the command line's, within half a second. */
-function watchForeignChanges(ctx: Parameters<typeof createApp>[0]) {
+function watchForeignChanges(ctx: AppContext): Timer {
   let known = ctx.db.foreignVersion();
   return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
     const current = ctx.db.foreignVersion();
     if (current === known) return;
-    known = current;
-    ctx.signals.databaseChangedElsewhere.emit();
+    try {
+      ctx.signals.databaseChangedElsewhere.emit();
+      known = current;
+    } catch (error) {
+      ctx.log.error({ err: error }, "a change by another process was not taken in; trying again");
+    }
   });
 }
 
-function warnAboutAddress(config: Config, log: Parameters<typeof createApp>[0]["log"]): void {
+function warnAboutAddress(config: Config, log: Log): void {
   const isLocal = config.listen.host === "127.0.0.1" || config.listen.host === "::1";
   if (config.baseUrl !== undefined || isLocal) return;
   log.warn(

@@ -84,6 +84,12 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
       problems.push(`--${token.name} needs a value.`);
       continue;
     }
+    if (known.value && token.inlineValue === false && token.value?.startsWith("--")) {
+      // Most likely a forgotten value, which would otherwise make a key named "--json".
+      const joined = `--${token.name}=${token.value}`;
+      problems.push(`--${token.name} needs a value; if ${token.value} is meant, write ${joined}.`);
+      continue;
+    }
     if (!known.value && token.value !== undefined) {
       problems.push(`--${token.name} takes no value.`);
       continue;

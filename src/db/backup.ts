@@ -13,7 +13,7 @@ import {
 import { dirname } from "node:path";
 import { type DataDirectory, OperatorError } from "./data-directory";
 import { MIGRATIONS } from "./migrations";
-import { COMMAND_BUSY_TIMEOUT_MS, isSound, openSqlite, pragma } from "./open";
+import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, isSound, openSqlite, pragma } from "./open";
 import { isAllclearDatabase, readApplied, requireKnownHistory } from "./schema-history";
 
 /** A copy holds every key's hash and what pages keep to themselves: for its owner and their group. */
@@ -95,6 +95,7 @@ function examine(file: string, what: string, judge?: (sqlite: Database) => void)
   let sqlite: Database | undefined;
   try {
     sqlite = new Database(file, { readwrite: true, create: false, strict: true });
+    sqlite.run("PRAGMA trusted_schema = OFF");
     if (!isAllclearDatabase(sqlite)) {
       throw new OperatorError(`${what} is not an Allclear database.`);
     }
@@ -105,7 +106,7 @@ function examine(file: string, what: string, judge?: (sqlite: Database) => void)
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${what} is not an Allclear database, or it is damaged.`, error);
   } finally {
-    sqlite?.close();
+    if (sqlite) closeSqlite(sqlite);
   }
 }
 
@@ -134,7 +135,7 @@ function foldLog(database: string): void {
   try {
     const sqlite = openSqlite(database, COMMAND_BUSY_TIMEOUT_MS);
     pragma(sqlite, "wal_checkpoint(TRUNCATE)");
-    sqlite.close();
+    closeSqlite(sqlite);
   } catch {
     // A database too damaged to open is what a restore is for: it is kept with its log as it lies.
   }

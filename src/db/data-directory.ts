@@ -54,10 +54,10 @@ export function openDataDirectory(path: string): DataDirectory {
   }
   // A command that was run as root leaves such files. SQLite would open them, read-only.
   for (const file of [database, `${database}-wal`, `${database}-shm`, lockFile(absolute)]) {
-    if (!existsSync(file)) continue;
     try {
       accessSync(file, constants.R_OK | constants.W_OK);
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
       throw new OperatorError(explainAccess(absolute, file, error), error);
     }
   }
@@ -100,7 +100,7 @@ export function tryLock(directory: DataDirectory, command: string): DirectoryLoc
     release() {
       rmSync(holderFile(directory), { force: true });
       lock.run("ROLLBACK");
-      lock.close();
+      lock.close(true);
     },
   };
 }
@@ -110,11 +110,12 @@ function claim(directory: string): Database | undefined {
   let lock: Database | undefined;
   try {
     lock = new Database(file, { create: true, readwrite: true });
-    lock.run("PRAGMA journal_mode = DELETE");
+    // Nothing is ever written, so that the lock can be had on a full disk too.
+    lock.run("PRAGMA journal_mode = MEMORY");
     lock.run("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
-    lock?.close();
+    lock?.close(true);
     if (isBusy(error)) return undefined;
     throw new OperatorError(explainAccess(directory, file, error), error);
   }
@@ -140,11 +141,20 @@ export function lockOrExplain(directory: DataDirectory, command: string): Direct
 
 /** Who holds the directory, as far as its note tells. */
 export function describeHolder(directory: DataDirectory): string {
+  const holder = readNote(directory);
+  return holder ? `process ${holder.pid} (allclear ${holder.command})` : "another process";
+}
+
+/** Whether the directory's note names a server, which keeps it for as long as it runs. */
+export function isHeldByServer(directory: DataDirectory): boolean {
+  return readNote(directory)?.command === "serve";
+}
+
+function readNote(directory: DataDirectory): Holder | undefined {
   try {
-    const holder = JSON.parse(readFileSync(holderFile(directory), "utf8")) as Holder;
-    return `process ${holder.pid} (allclear ${holder.command})`;
+    return JSON.parse(readFileSync(holderFile(directory), "utf8")) as Holder;
   } catch {
-    return "another process";
+    return undefined;
   }
 }
 

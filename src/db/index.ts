@@ -8,7 +8,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { copyDatabase } from "./backup";
-import { pragma } from "./open";
+import { closeSqlite, pragma } from "./open";
 import { isResourceFailure } from "./sqlite-errors";
 import { type Reader, StatementCache, type Tx } from "./statements";
 import { createWriter } from "./writer";
@@ -63,13 +63,12 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     copyTo: (file) => copyDatabase(sqlite, file),
     close() {
       writer.close();
-      dataVersion.finalize();
       try {
         pragma(sqlite, "wal_checkpoint(TRUNCATE)");
       } catch (error) {
         log.warn({ err: error }, "the write-ahead log was left for the next start");
       }
-      sqlite.close();
+      closeSqlite(sqlite);
     },
   };
 }

@@ -25,7 +25,7 @@ export function openSqlite(path: string, busyTimeoutMs: number): Database {
     sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return sqlite;
   } catch (error) {
-    sqlite?.close();
+    if (sqlite) closeSqlite(sqlite);
     throw explainOpening(path, error);
   }
 }
@@ -49,6 +49,9 @@ function configure(sqlite: Database, path: string): void {
   sqlite.run("PRAGMA synchronous = FULL");
   sqlite.run("PRAGMA foreign_keys = ON");
   sqlite.run("PRAGMA trusted_schema = OFF");
+  // A large transaction's journal would else spill to a temporary file, and there may be no place
+  // for one: the container's root is read-only.
+  sqlite.run("PRAGMA temp_store = MEMORY");
   sqlite.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
 }
 
@@ -62,6 +65,14 @@ function explainOpening(path: string, error: unknown): unknown {
     );
   }
   return new OperatorError(`${path} cannot be opened: ${(error as Error).message}.`, error);
+}
+
+/**
+ * Closes a connection with all of its statements, so that its files and locks are let go of now.
+ * A bare `close()` leaves them to the garbage collector while a prepared statement lives.
+ */
+export function closeSqlite(sqlite: Database): void {
+  sqlite.close(true);
 }
 
 /** The single value that a pragma answers with. */

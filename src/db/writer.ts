@@ -4,6 +4,7 @@ import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { isBusy, isResourceFailure } from "./sqlite-errors";
 import type { StatementCache, Tx } from "./statements";
+import { OpenTransaction } from "./transaction";
 
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
@@ -102,8 +103,8 @@ export function createWriter(
   /** Runs callbacks until the batch is full. A `failure` means that the whole transaction is gone. */
   function runBatch(): { outcomes: Outcome[]; failure: unknown } {
     const outcomes: Outcome[] = [];
-    const startedAt = performance.now();
-    while (outcomes.length < BATCH_CALLBACKS && performance.now() - startedAt < BATCH_MS) {
+    const startedAt = clock.monotonic();
+    while (outcomes.length < BATCH_CALLBACKS && clock.monotonic() - startedAt < BATCH_MS) {
       const job = queue.shift();
       if (!job) break;
       const outcome = runOne(job);
@@ -232,9 +233,6 @@ export function createWriter(
       retry = undefined;
       while (writeBatch());
       refuse(queue.splice(0), new Error("the database was closed"));
-      for (const statement of [begin, commit, rollback, savepoint, release, rollbackToSavepoint]) {
-        statement.finalize();
-      }
     },
   };
 }
@@ -252,39 +250,4 @@ function refusePromise(value: unknown): void {
   // What it still does ends in an error that nobody else waits for: its transaction is over.
   if (value instanceof Promise) value.catch(() => {});
   throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
-}
-
-class OpenTransaction implements Tx {
-  readonly #sqlite: Database;
-  readonly #statements: StatementCache;
-  readonly #effects: (() => void)[];
-  #isEnded = false;
-
-  constructor(sqlite: Database, statements: StatementCache, effects: (() => void)[]) {
-    this.#sqlite = sqlite;
-    this.#statements = statements;
-    this.#effects = effects;
-  }
-
-  get statements(): StatementCache {
-    this.#requireOpen();
-    return this.#statements;
-  }
-
-  afterCommit(effect: () => void): void {
-    this.#requireOpen();
-    this.#effects.push(effect);
-  }
-
-  end(): void {
-    this.#isEnded = true;
-  }
-
-  /** A statement without its transaction would commit by itself. */
-  #requireOpen(): void {
-    if (this.#isEnded) throw new Error("a transaction was used after its callback returned");
-    if (!this.#sqlite.inTransaction) {
-      throw new Error("a transaction was used after an error had ended it");
-    }
-  }
 }

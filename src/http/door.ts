@@ -1,6 +1,6 @@
 import type { AppContext } from "../context";
 import { notFound, Problem } from "../errors";
-import type { KeyDirectory, KeyUsage } from "../features/keys";
+import type { Credential, KeyDirectory, KeyUsage } from "../features/keys";
 import { type Charge, type Limiter, POLICIES } from "../features/limits";
 import type { Admission, Admissions, Caller } from "./admission";
 import type { ClientAddress } from "../kernel/client-address";
@@ -46,13 +46,22 @@ export function createDoor(parts: DoorParts): Door {
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
 
+  /** Keys are read anew after a change, at the next look-up; the database may refuse that. */
+  function judgeCredential(authorization: string | null): Credential | Problem {
+    try {
+      return credentials.judge(authorization);
+    } catch (error) {
+      return toProblem(error, "UNKNOWN");
+    }
+  }
+
   function judge(request: Request, match: Match): Judgement {
     if (!match.route) {
       return { caller: NOBODY, refusal: noRoute(request.method, match.allowed) };
     }
     const { access } = match.route.operation;
     if (access.kind !== "key") return { caller: NOBODY, refusal: undefined };
-    const verdict = credentials.judge(request.headers.get("authorization"));
+    const verdict = judgeCredential(request.headers.get("authorization"));
     if (verdict instanceof Problem) return { caller: NOBODY, refusal: verdict };
     return {
       caller: { kind: "key", credential: verdict },
@@ -89,7 +98,7 @@ export function createDoor(parts: DoorParts): Door {
     const response = failure
       ? problemResponse(failure, admission.requestId)
       : (outcome as Response);
-    if (failure?.code === "internal_error") {
+    if (failure && failure.status >= 500 && failure.cause !== undefined) {
       log.error({ err: failure.cause, request: admission.requestId }, "a request failed");
     }
     if (failure || !admission.isStamped) {

@@ -25,6 +25,10 @@ export function judge(schema: TSchema, value: unknown): string | undefined {
   return judges.get(schema[Kind])?.(schema as never, value);
 }
 
+// A symbol: it governs the check and has no place in a published schema, and unlike a property that
+// is not enumerable it survives TypeBox's copying, as `Type.Optional` does.
+const IsName = Symbol("name");
+
 interface TextOptions {
   minLength?: number;
   maxLength: number;
@@ -35,17 +39,17 @@ interface TextOptions {
   examples?: string[];
 }
 
-defineKind("AllclearText", (schema: TextOptions, value) => {
+defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) => {
   if (typeof value !== "string") return "must be text";
   const length = codePointLength(value);
   const { minLength = 0, maxLength } = schema;
   if (length < minLength) return minLength === 1 ? "is empty" : `is shorter than ${minLength}`;
   if (length > maxLength) return `is ${length} characters long; ${maxLength} is the most`;
   if (value.includes("\0")) return "holds a NUL character";
-  if (schema.isName && hasUnsafeCharacters(value)) {
+  if (schema[IsName] && hasUnsafeCharacters(value)) {
     return "holds control characters or bidirectional overrides";
   }
-  if (schema.isName && schema.minLength && value.trim() === "") return "is blank";
+  if (schema[IsName] && schema.minLength && value.trim() === "") return "is blank";
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
     return `must match ${schema.pattern}`;
   }
@@ -54,10 +58,13 @@ defineKind("AllclearText", (schema: TextOptions, value) => {
 
 /** Text whose length counts in code points. */
 export function Text(options: TextOptions) {
-  const { isName, ...shown } = options;
-  const schema = Type.Unsafe<string>({ [Kind]: "AllclearText", type: "string", ...shown });
-  // Not enumerable: it governs the check and has no place in a published schema.
-  return Object.defineProperty(schema, "isName", { value: isName ?? false, enumerable: false });
+  const { isName = false, ...shown } = options;
+  return Type.Unsafe<string>({
+    [Kind]: "AllclearText",
+    [IsName]: isName,
+    type: "string",
+    ...shown,
+  });
 }
 
 defineKind("AllclearOneOf", (schema: { enum: readonly string[] }, value) =>

@@ -14,9 +14,10 @@ import { createPage, type PageInput, type PageRow } from "../../src/features/pag
 import { errorsOf } from "../../src/http";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import { createLog } from "../../src/kernel/log";
+import type { LogLevel } from "../../src/kernel/log";
 import { systemRandom } from "../../src/kernel/random";
 import { createTestClock, settle, type TestClock } from "./clock";
+import { createTestLog, type LogLine } from "./log";
 
 /** An answer, read whole. `body` is parsed where it is JSON. */
 export interface Answer {
@@ -58,6 +59,8 @@ export interface TestApp extends AsyncDisposable {
   page(input?: Partial<PageInput>, components?: string[]): Promise<TestPage>;
   events(): { type: string; subjectId: string; data: Record<string, unknown> }[];
   audit(): { action: string; summary: string; actorKind: string; targetId: string }[];
+  /** What was logged so far, from `logLevel` up. */
+  logged: readonly LogLine[];
 }
 
 export interface TestPage {
@@ -82,10 +85,15 @@ export function testConfig(env: Record<string, string> = {}): Config {
 
 /** A whole application on a database of its own, in memory unless a file is named. */
 export async function createTestApp(
-  options: { env?: Record<string, string>; clock?: TestClock; databasePath?: string } = {},
+  options: {
+    env?: Record<string, string>;
+    clock?: TestClock;
+    databasePath?: string;
+    logLevel?: LogLevel;
+  } = {},
 ): Promise<TestApp> {
   const clock = options.clock ?? createTestClock();
-  const log = createLog("silent");
+  const { log, lines: logged } = createTestLog(options.logLevel ?? "info");
   const sqlite = openSqlite(options.databasePath ?? ":memory:", 0);
   migrate(sqlite, undefined);
   const db = createDb(sqlite, clock, log);
@@ -148,6 +156,7 @@ export async function createTestApp(
       }),
     events: () => listEvents(db, {}),
     audit: () => listAudit(db, {}),
+    logged,
     async [Symbol.asyncDispose]() {
       app.usage.stop();
       await settle();

@@ -26,16 +26,22 @@ export interface KeyDirectory {
   find(value: string): Credential | undefined;
 }
 
-/** Reads the keys now, and again whenever one has changed, here or in another process. */
+/**
+ * Reads the keys at the first look-up, and again at the first one after any has changed, here or in
+ * another process. A change is never missed: while the keys cannot be read, looking one up throws.
+ */
 export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): KeyDirectory {
-  let credentials = readCredentials(ctx.db);
-  const reload = () => {
-    credentials = readCredentials(ctx.db);
+  let credentials: Map<string, Credential> | undefined;
+  const forget = () => {
+    credentials = undefined;
   };
-  ctx.signals.keysChanged.on(reload);
-  ctx.signals.databaseChangedElsewhere.on(reload);
+  ctx.signals.keysChanged.on(forget);
+  ctx.signals.databaseChangedElsewhere.on(forget);
   return {
-    find: (value) => credentials.get(sha256Hex(value)),
+    find(value) {
+      credentials ??= readCredentials(ctx.db);
+      return credentials.get(sha256Hex(value));
+    },
   };
 }
 

@@ -1,0 +1,18 @@
+import { applyCommand } from "./apply";
+import { backupCommand, restoreCommand } from "./backup";
+import type { Command } from "./command";
+import { healthcheckCommand } from "./healthcheck";
+import { keyCommands } from "./key";
+import { openapiCommand } from "./openapi";
+import { serveCommand } from "./serve";
+
+/** Every command that there is, in the order in which the help lists them. */
+export const COMMANDS: readonly Command[] = [
+  serveCommand,
+  ...keyCommands,
+  applyCommand,
+  backupCommand,
+  restoreCommand,
+  healthcheckCommand,
+  openapiCommand,
+];

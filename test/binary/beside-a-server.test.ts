@@ -1,0 +1,135 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createInstallation, holdsWithin, PROCESS_TEST_MS, type Server } from "../support/binary";
+
+setDefaultTimeout(PROCESS_TEST_MS);
+
+const STATUS = "/api/v1/status/acme";
+
+/** What an operator is promised of a command beside a running server. */
+const NOTICED_MS = 1_000;
+
+/** Lets a test ask more often than a stranger may. */
+const PATIENT = { args: ["--public-rate-limit", "10000"] };
+
+async function statusOf(server: Server, key: string, path = STATUS): Promise<number> {
+  const answer = await server.fetch(path, { key });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+describe("what the command line changes while the server runs", () => {
+  test("a key made by `key create` reads the page within one second", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API", "Website"]);
+    const server = await site.serve(PATIENT);
+    expect((await server.fetch(STATUS)).status).toBe(401);
+
+    const { value } = await site.createKey(["read:status"]);
+    expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, value)) === 200)).toBe(
+      true,
+    );
+    const document = (await (await server.fetch(STATUS, { key: value })).json()) as {
+      components: { name: string }[];
+    };
+    expect(document.components.map(({ name }) => name)).toEqual(["API", "Website"]);
+  });
+
+  test("without a key the page's data is refused, and with another scope as well", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const reader = await site.createKey(["read:status"]);
+    const writer = await site.createKey(["write:components", "read:analytics"]);
+    const server = await site.serve();
+
+    expect(await statusOf(server, reader.value)).toBe(200);
+    const bare = await server.fetch(STATUS);
+    expect([bare.status, bare.headers.get("www-authenticate")]).toEqual([
+      401,
+      'Bearer realm="allclear"',
+    ]);
+    expect(await bare.json()).toMatchObject({ code: "missing_key" });
+    const narrow = await server.fetch(STATUS, { key: writer.value });
+    expect(narrow.status).toBe(403);
+    expect(narrow.headers.get("www-authenticate")).toContain('scope="read:status"');
+    expect(await narrow.json()).toMatchObject({ code: "insufficient_scope" });
+  });
+
+  test("a key that `key revoke` ends is refused within one second, and stays listed", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const { id, value } = await site.createKey(["read:status"]);
+    const other = await site.createKey(["read:status"]);
+    const server = await site.serve(PATIENT);
+    expect(await statusOf(server, value)).toBe(200);
+
+    await site.output("key", "revoke", id);
+    expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, value)) === 401)).toBe(
+      true,
+    );
+    const refusal = await server.fetch(STATUS, { key: value });
+    expect(await refusal.json()).toMatchObject({ code: "revoked_key" });
+    expect(await statusOf(server, other.value)).toBe(200);
+    expect(await site.output("key", "list")).toMatch(new RegExp(`^${id} .* revoked `, "m"));
+  });
+
+  test("a limit set by `key update` is in force within one second", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const { id, value } = await site.createKey(["read:status"]);
+    const server = await site.serve();
+    const limit = async () =>
+      (await server.fetch(STATUS, { key: value })).headers.get("x-ratelimit-limit");
+    expect(await limit()).toBe("1000");
+
+    await site.output("key", "update", id, "--rate-limit", "7");
+    expect(await holdsWithin(NOTICED_MS, async () => (await limit()) === "7")).toBe(true);
+    let last = await server.fetch(STATUS, { key: value });
+    for (let more = 0; more < 7; more++) last = await server.fetch(STATUS, { key: value });
+    expect(last.status).toBe(429);
+
+    await site.output("key", "update", id, "--rate-limit", "5000");
+    expect(await holdsWithin(NOTICED_MS, async () => (await limit()) === "5000")).toBe(true);
+    expect(await statusOf(server, value)).toBe(200);
+  });
+
+  test("the value of `key rotate` works within one second, and the old one until it is ended", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const { id, value: first } = await site.createKey(["read:status"]);
+    const server = await site.serve(PATIENT);
+
+    const second = await site.output("key", "rotate", id);
+    expect(
+      await holdsWithin(NOTICED_MS, async () => (await statusOf(server, second)) === 200),
+    ).toBe(true);
+    expect(await statusOf(server, first)).toBe(200);
+
+    const third = await site.output("key", "rotate", id, "--overlap", "now");
+    expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, third)) === 200)).toBe(
+      true,
+    );
+    expect(await statusOf(server, first)).toBe(401);
+    expect(await statusOf(server, second)).toBe(401);
+  });
+
+  test("a page that `apply` makes or changes is served so within one second", async () => {
+    await using site = await createInstallation();
+    const { value } = await site.createKey(["read:status"]);
+    const server = await site.serve(PATIENT);
+    expect(await statusOf(server, value)).toBe(404);
+    const components = async () => {
+      const answer = await server.fetch(STATUS, { key: value });
+      const body = (await answer.json()) as { components?: { name: string }[] };
+      return body.components?.map(({ name }) => name).join();
+    };
+    await site.createPage("acme", ["API"]);
+    expect(await holdsWithin(NOTICED_MS, async () => (await components()) === "API")).toBe(true);
+    const home = await server.fetch("/");
+    expect(await home.text()).not.toContain("This is a sample.");
+
+    await site.createPage("acme", ["API", "Website"]);
+    expect(await holdsWithin(NOTICED_MS, async () => (await components()) === "API,Website")).toBe(
+      true,
+    );
+  });
+});

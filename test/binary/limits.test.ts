@@ -1,0 +1,65 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
+
+setDefaultTimeout(PROCESS_TEST_MS);
+
+const STATUS = "/api/v1/status/acme";
+
+describe("a key's limit over real connections", () => {
+  test("of 5 a minute lets five requests through and refuses the sixth with Retry-After", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const { value: key } = await site.createKey(["read:status"], "--rate-limit", "5");
+    const server = await site.serve();
+    const answers: Response[] = [];
+    for (let count = 0; count < 6; count++) answers.push(await server.fetch(STATUS, { key }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    const refused = answers[5];
+    expect(refused?.headers.get("ratelimit-policy")).toBe('"key";q=5;w=60');
+    const wait = Number(refused?.headers.get("retry-after"));
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(12);
+  });
+
+  test("admits 32 connections at most its limit and what refills, and one more after Retry-After", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const limit = 60;
+    const { value: key } = await site.createKey(["read:status"], "--rate-limit", String(limit));
+    const server = await site.serve();
+    const startedAt = performance.now();
+    let admitted = 0;
+    let retryAfter = 0;
+    const client = async () => {
+      while (retryAfter === 0) {
+        const answer = await server.fetch(STATUS, { key });
+        await answer.arrayBuffer();
+        if (answer.status === 200) admitted += 1;
+        else retryAfter = Number(answer.headers.get("retry-after"));
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, client));
+    const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+    expect(admitted).toBeGreaterThanOrEqual(limit);
+    expect(admitted).toBeLessThanOrEqual(limit + (elapsedSeconds * limit) / 60);
+    expect(retryAfter).toBe(1);
+    // The promise is about real time, so real time it is.
+    await Bun.sleep(retryAfter * 1_000);
+    expect((await server.fetch(STATUS, { key })).status).toBe(200);
+  });
+
+  test("is not spent by a stranger, whose own address runs dry without shutting the key out", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const { value: key } = await site.createKey(["read:status"]);
+    const server = await site.serve({ args: ["--public-rate-limit", "3"] });
+    const strangers: number[] = [];
+    for (let count = 0; count < 4; count++) {
+      strangers.push((await server.fetch(STATUS, { key: `${key.slice(0, -1)}!` })).status);
+    }
+    expect(strangers).toEqual([401, 401, 401, 429]);
+    const own = await server.fetch(STATUS, { key });
+    expect([own.status, own.headers.get("x-ratelimit-remaining")]).toEqual([200, "999"]);
+    expect((await server.fetch("/readyz")).status).toBe(200);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
+
+setDefaultTimeout(PROCESS_TEST_MS);
+
+describe("a port and a data directory", () => {
+  test("a port in use stops the start with a sentence and exit 1, and lets the data go", async () => {
+    await using site = await createInstallation();
+    using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const outcome = await site.run(["serve", "--listen", `127.0.0.1:${other.port}`]);
+    expect(outcome).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `127.0.0.1:${other.port} is in use by another program. Choose another address with --listen.\n`,
+    });
+    const server = await site.serve();
+    expect((await server.fetch("/readyz")).status).toBe(200);
+  });
+
+  test("a port that another Allclear uses is not shared", async () => {
+    await using one = await createInstallation();
+    await using two = await createInstallation();
+    const server = await one.serve();
+    const outcome = await two.run(["serve", "--listen", `127.0.0.1:${server.port}`]);
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toContain("is in use by another program");
+  });
+
+  test("a second server on a data directory is refused and told the process that has it", async () => {
+    await using site = await createInstallation();
+    const server = await site.serve();
+    const outcome = await site.run(["serve"]);
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toContain(`in use by process ${server.pid} (allclear serve)`);
+    expect(outcome.stderr).not.toContain("is ready");
+    expect((await server.fetch("/readyz")).status).toBe(200);
+  });
+
+  test("a directory whose server was killed can be served again at once", async () => {
+    await using site = await createInstallation();
+    const first = await site.serve();
+    await first.kill();
+    const second = await site.serve();
+    const refused = await site.run(["serve"]);
+    expect(refused.stderr).toContain(`in use by process ${second.pid} (allclear serve)`);
+  });
+
+  test("two servers on two directories know nothing of each other", async () => {
+    await using one = await createInstallation();
+    await using two = await createInstallation();
+    await one.createPage("first", ["API"]);
+    await two.createPage("second", ["API"]);
+    const oneKey = await one.createKey(["read:status"], "--rate-limit", "1");
+    const twoKey = await two.createKey(["read:status"]);
+    const [oneServer, twoServer] = await Promise.all([one.serve(), two.serve()]);
+
+    const ask = async (server: typeof oneServer, slug: string, key: string) =>
+      (await server.fetch(`/api/v1/status/${slug}`, { key })).status;
+    expect(await ask(oneServer, "first", oneKey.value)).toBe(200);
+    expect(await ask(oneServer, "first", oneKey.value)).toBe(429);
+    expect(await ask(twoServer, "second", twoKey.value)).toBe(200);
+    expect(await ask(twoServer, "first", twoKey.value)).toBe(404);
+    expect(await ask(twoServer, "second", oneKey.value)).toBe(401);
+    expect(await oneServer.stop()).toBe(0);
+    expect(await ask(twoServer, "second", twoKey.value)).toBe(200);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { commandLine, jsonOf } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const FILE = `
+pages:
+  - slug: northwind
+    name: Northwind
+    groups:
+      - name: Shop
+        components:
+          - name: Storefront
+    components:
+      - name: Public API
+`;
+
+interface Outcome {
+  dry_run: boolean;
+  changes: { kind: string }[];
+  leftovers: string[];
+}
+
+describe("allclear apply", () => {
+  test("prints what it changes, once; the second run changes nothing", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    const first = await run(["apply", file]);
+    expect(first.exitCode).toBe(0);
+    expect(first.out).toHaveLength(4);
+    expect(first.err).toEqual(["Created 4, changed 0, removed 0."]);
+    expect(await run(["apply", file])).toEqual({
+      exitCode: 0,
+      out: [],
+      err: ["Nothing to change."],
+    });
+  });
+
+  test("--dry-run tells the same and changes nothing; --json tells it to a script", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    const dry = jsonOf<Outcome>(await run(["apply", file, "--dry-run", "--json"]));
+    expect(dry.dry_run).toBe(true);
+    expect(dry.changes.map(({ kind }) => kind)).toEqual(["create", "create", "create", "create"]);
+    const real = jsonOf<Outcome>(await run(["apply", file, "--json"]));
+    expect(real.dry_run).toBe(false);
+    expect(real.changes.map(({ kind }) => kind)).toEqual(dry.changes.map(({ kind }) => kind));
+  });
+
+  test("a mistake in the file is named with its line, exits 2, and changes nothing", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    const run = commandLine(join(folder.path, "data"));
+    await Bun.write(file, FILE.replace("    name: Northwind", "    nam: Northwind"));
+    const wrong = await run(["apply", file]);
+    expect([wrong.exitCode, wrong.out]).toEqual([2, []]);
+    expect(wrong.err.join("\n")).toMatch(/status\.yaml:\d+: .*nam/);
+    await Bun.write(file, FILE);
+    expect((await run(["apply", file])).err).toEqual(["Created 4, changed 0, removed 0."]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { commandLine } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+/** A server that answers every request with this status, and remembers what it was asked. */
+function answering(status: number) {
+  const asked: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      asked.push(`${request.method} ${new URL(request.url).pathname}`);
+      return new Response(null, { status });
+    },
+  });
+  return {
+    asked,
+    listen: `127.0.0.1:${server.port}`,
+    [Symbol.dispose]: () => void server.stop(true),
+  };
+}
+
+describe("allclear healthcheck", () => {
+  test("exits 0 and says nothing where the server is ready", async () => {
+    using folder = temporaryFolder();
+    using server = answering(200);
+    const outcome = await commandLine(folder.path)(["healthcheck", "--listen", server.listen]);
+    expect(outcome).toEqual({ exitCode: 0, out: [], err: [] });
+    expect(server.asked).toEqual(["GET /readyz"]);
+  });
+
+  test("exits 1 where the server answers that it is not ready", async () => {
+    using folder = temporaryFolder();
+    using server = answering(503);
+    const { exitCode, err } = await commandLine(folder.path)(["healthcheck"], {
+      ALLCLEAR_LISTEN: server.listen,
+    });
+    expect([exitCode, err]).toEqual([1, ["The server answers 503."]]);
+  });
+
+  test("exits 1 where nobody listens", async () => {
+    using folder = temporaryFolder();
+    let listen: string;
+    {
+      using server = answering(200);
+      listen = server.listen;
+    }
+    const { exitCode, err } = await commandLine(folder.path)(["healthcheck", "--listen", listen]);
+    expect(exitCode).toBe(1);
+    expect(err[0]).toStartWith(`No server at ${listen}`);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { COMMANDS } from "../../src/cli/commands";
+import { OPTIONS } from "../../src/config";
+import { commandLine } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+/** The commands that the help of the whole program lists: rows of its first table. */
+function listedCommands(help: readonly string[]): string[] {
+  const text = help.join("\n");
+  const table = text.slice(text.indexOf("Commands ("), text.indexOf("Options of the whole:"));
+  return [...table.matchAll(/^ {2}([a-z]+(?: [a-z]+)*)/gm)].map(([, name]) => name ?? "");
+}
+
+describe("help", () => {
+  test.each([["--help"], ["help"]])(
+    "`allclear %s` lists every command that exists, once",
+    async (word) => {
+      using folder = temporaryFolder();
+      const { exitCode, out, err } = await commandLine(folder.path)([word]);
+      expect([exitCode, err]).toEqual([0, []]);
+      expect(listedCommands(out)).toEqual(COMMANDS.map(({ name }) => name));
+    },
+  );
+
+  test("nothing is listed that is not a command", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(folder.path);
+    const { out } = await run(["--help"]);
+    const listed = listedCommands(out);
+    expect(listed.length).toBeGreaterThan(5);
+    for (const name of listed) {
+      const outcome = await run([...name.split(" "), "--help"]);
+      expect([name, outcome.exitCode]).toEqual([name, 0]);
+      expect(outcome.out.join("\n")).toStartWith(`allclear ${name}`);
+    }
+    for (const missing of ["user create", "import", "demo", "export"]) {
+      if (listed.includes(missing)) continue;
+      expect([missing, (await run(missing.split(" "))).exitCode]).toEqual([missing, 2]);
+    }
+  });
+
+  test("a command's help names each of its flags and options, with variable and default", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(folder.path);
+    for (const command of COMMANDS) {
+      const help = (await run([...command.name.split(" "), "--help"])).out.join("\n");
+      for (const flag of command.flags ?? []) expect(help).toContain(`--${flag.name}`);
+      for (const [name, option] of Object.entries(OPTIONS)) {
+        const isTaken = command.options.includes(name as keyof typeof OPTIONS);
+        expect([command.name, name, help.includes(`--${option.flag} `)]).toEqual([
+          command.name,
+          name,
+          isTaken,
+        ]);
+        if (isTaken) {
+          const origin = option.default ? `${option.env}, default ${option.default}` : option.env;
+          expect(help).toContain(`[${origin}]`);
+        }
+      }
+    }
+  });
+
+  test("every command takes --data-dir", () => {
+    for (const { name, options } of COMMANDS)
+      expect([name, options]).toEqual([name, expect.arrayContaining(["dataDir"])]);
+  });
+
+  test("`--version` prints the version alone", async () => {
+    using folder = temporaryFolder();
+    const outcome = await commandLine(folder.path)(["--version"]);
+    expect(outcome).toEqual({ exitCode: 0, out: [manifest.version], err: [] });
+  });
+
+  test("help touches no data directory", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    await commandLine(dataDir)(["key", "create", "--help"]);
+    expect(existsSync(dataDir)).toBe(false);
+    await commandLine(dataDir)(["key", "list"]);
+    expect(existsSync(dataDir)).toBe(true);
+  });
+});

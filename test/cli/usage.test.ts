@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import { commandLine } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+describe("a command that is called wrongly", () => {
+  test.each([
+    [["keys"], "allclear has no command keys."],
+    [["key"], "allclear key needs one of: create, list, update, rotate, revoke."],
+    [["key", "mint"], "allclear key needs one of: create, list, update, rotate, revoke."],
+    [["key", "list", "--loud"], "--loud is not an option of allclear key list."],
+    [["key", "list", "-x"], "-x is not an option of allclear key list."],
+    [["--json"], "--json is not an option of allclear serve."],
+    [
+      ["key", "list", "--public-rate-limit", "5"],
+      "--public-rate-limit is not an option of allclear key list.",
+    ],
+    [["key", "list", "extra"], "Unexpected: extra"],
+    [["key", "list", "--json=yes"], "--json takes no value."],
+    [["key", "list", "--data-dir"], "--data-dir needs a value."],
+    [["key", "list", "--data-dir="], '--data-dir is empty; it is "".'],
+    [
+      ["key", "list", "--log-level", "info", "--log-level", "warn"],
+      "--log-level is given more than once.",
+    ],
+    [["key", "revoke"], "ID is missing."],
+    [["key", "revoke", "one", "two"], "Unexpected: two"],
+    [["key", "update", "key_x"], "Give --name, --rate-limit or both."],
+    [["key", "rotate", "key_x", "--overlap", "9h"], "--overlap must be one of now, 1h, 24h, 7d."],
+    [["backup"], "FILE is missing."],
+    [["restore"], "FILE is missing."],
+    [["apply"], "FILE is missing."],
+  ])("%p exits 2 and says why", async (args, complaint) => {
+    using folder = temporaryFolder();
+    const { exitCode, out, err } = await commandLine(folder.path)(args);
+    expect([exitCode, out]).toEqual([2, []]);
+    expect(err[0]).toBe(complaint);
+    expect(err.at(-1)).toMatch(/^allclear .*--help lists /);
+  });
+
+  test("is told everything at once: flags, arguments and settings", async () => {
+    using folder = temporaryFolder();
+    const { exitCode, err } = await commandLine(folder.path)(
+      ["key", "create", "--loud", "extra", "--base-url", "ftp://x"],
+      { ALLCLEAR_LOG_LEVEL: "shout", ALLCLEAR_TRUSTED_PROXIES: "10.0.0.0/8, somewhere" },
+    );
+    expect(exitCode).toBe(2);
+    expect(err).toEqual([
+      "--loud is not an option of allclear key create.",
+      "Unexpected: extra",
+      "--name is missing.",
+      "--scope is missing.",
+      expect.stringMatching(/^ALLCLEAR_LOG_LEVEL must be one of .*; it is "shout"\.$/),
+      '--base-url must begin with http:// or https://; it is "ftp://x".',
+      expect.stringMatching(/^ALLCLEAR_TRUSTED_PROXIES .* somewhere is not one; it is /),
+      "allclear key create --help lists its options.",
+    ]);
+  });
+
+  test("a forgotten value does not swallow the next flag", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(folder.path);
+    const scope = ["--scope", "read:status"];
+    const wrong = await run(["key", "create", ...scope, "--name", "--json"]);
+    expect([wrong.exitCode, wrong.out]).toEqual([2, []]);
+    expect(wrong.err[0]).toBe("--name needs a value; if --json is meant, write --name=--json.");
+    expect((await run(["key", "list", "--json"])).out.join("")).toBe("[]");
+
+    const meant = await run(["key", "create", ...scope, "--name=--json"]);
+    expect(meant.exitCode).toBe(0);
+    expect(meant.out).toHaveLength(1);
+  });
+});
+
+describe("what a person can mend", () => {
+  test.each([
+    [["key", "revoke", "key_nope"], "There is no such key as key_nope."],
+    [["key", "rotate", "key_nope"], "There is no such key as key_nope."],
+    [["key", "update", "key_nope", "--name", "n"], "There is no such key as key_nope."],
+    [["restore", "/nonexistent.db"], "There is no file /nonexistent.db."],
+    [["apply", "/nonexistent.yaml"], "/nonexistent.yaml cannot be read"],
+  ])("%p exits 1 with a sentence and no stack", async (args, sentence) => {
+    using folder = temporaryFolder();
+    const { exitCode, out, err } = await commandLine(folder.path)(args);
+    expect([exitCode, out]).toEqual([1, []]);
+    expect(err).toHaveLength(1);
+    expect(err[0]).toStartWith(sentence);
+  });
+
+  test("a data directory that is a file exits 1 and says so", async () => {
+    using folder = temporaryFolder();
+    const file = `${folder.path}/file`;
+    await Bun.write(file, "not a directory");
+    const { exitCode, err } = await commandLine(file)(["key", "list"]);
+    expect([exitCode, err]).toEqual([1, [`${file} is not a directory.`]]);
+  });
+});

@@ -1,0 +1,131 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createDb, type Db, OperatorError } from "../../src/db";
+import { migrate } from "../../src/db/migrate";
+import { isSound, openSqlite, pragma } from "../../src/db/open";
+import { isAllclearDatabase } from "../../src/db/schema-history";
+import { startChild } from "../support/child";
+import { createTestClock } from "../support/clock";
+import { NOTES_SQL } from "../support/database";
+import { createTestLog } from "../support/log";
+import { temporaryFolder } from "../support/temporary-folder";
+import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
+
+/** A migrated database with a table of notes, as a command has it open. */
+function openMigrated(path: string): Disposable & { db: Db; sqlite: Database } {
+  const sqlite = openSqlite(path, 0);
+  migrate(sqlite, undefined);
+  sqlite.run(NOTES_SQL);
+  const db = createDb(sqlite, createTestClock(), createTestLog("info").log);
+  return { db, sqlite, [Symbol.dispose]: () => db.close() };
+}
+
+function notesIn(file: string): string[] {
+  using copy = new Database(file, { readonly: true });
+  expect(isAllclearDatabase(copy)).toBe(true);
+  expect(isSound(copy)).toBe(true);
+  const rows = copy.query<{ text: string }, []>("SELECT text FROM notes ORDER BY text").all();
+  return rows.map((row) => row.text);
+}
+
+describe("a backup", () => {
+  test("is one sound file with everything that was committed, the log's part included", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    at.sqlite.run("INSERT INTO notes VALUES ('only in the log so far')");
+    const file = join(folder.path, "copy.db");
+    at.db.copyTo(file);
+    expect(notesIn(file)).toEqual(["only in the log so far"]);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith("copy"))).toEqual(["copy.db"]);
+    using copy = new Database(file, { readonly: true });
+    expect(pragma(copy, "auto_vacuum")).toBe(2);
+  });
+
+  test("shows nobody but its owner and their group what is in it", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    const file = join(folder.path, "copy.db");
+    at.db.copyTo(file);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+  });
+
+  test("has nothing of a transaction that another connection has not committed", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    using at = openMigrated(path);
+    using writing = new Database(path);
+    writing.run("INSERT INTO notes VALUES ('committed')");
+    writing.run("BEGIN IMMEDIATE");
+    writing.run("INSERT INTO notes VALUES ('half of it')");
+    at.db.copyTo(join(folder.path, "copy.db"));
+    writing.run("INSERT INTO notes VALUES ('the other half')");
+    writing.run("COMMIT");
+    expect(notesIn(join(folder.path, "copy.db"))).toEqual(["committed"]);
+    at.db.copyTo(join(folder.path, "later.db"));
+    expect(notesIn(join(folder.path, "later.db"))).toHaveLength(3);
+  });
+
+  test("can be made again and again while another process goes on writing", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    using at = openMigrated(path);
+    await using writer = startChild("store-notes.ts", path);
+    for (const name of ["first.db", "second.db", "third.db"]) {
+      const acknowledged = await writer.line();
+      at.db.copyTo(join(folder.path, name));
+      const notes = notesIn(join(folder.path, name));
+      expect(notes).toContain(`${acknowledged} second`);
+      expect(notes.filter((note) => note.endsWith("first"))).toHaveLength(notes.length / 2);
+    }
+    const before = Number(await writer.line());
+    expect(Number(await writer.line())).toBe(before + 1);
+  });
+
+  test("to a file that exists is refused, and the file stays as it is", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    const file = join(folder.path, "precious.txt");
+    writeFileSync(file, "precious");
+    expect(() => at.db.copyTo(file)).toThrow(OperatorError);
+    expect(() => at.db.copyTo(file)).toThrow(`${file} exists already; name a new file.`);
+    expect(readFileSync(file, "utf8")).toBe("precious");
+  });
+
+  test("to a folder that does not exist is refused with a sentence", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    const file = join(folder.path, "nowhere", "copy.db");
+    expect(() => at.db.copyTo(file)).toThrow(OperatorError);
+    expect(() => at.db.copyTo(file)).toThrow(`The backup ${file} could not be written: `);
+    expect(existsSync(join(folder.path, "nowhere"))).toBe(false);
+  });
+
+  test("is not hindered by what an interrupted one left behind", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    const file = join(folder.path, "copy.db");
+    writeFileSync(`${file}.unfinished`, "half a file");
+    at.db.copyTo(file);
+    expect(notesIn(file)).toEqual([]);
+    expect(existsSync(`${file}.unfinished`)).toBe(false);
+  });
+});
+
+describe.skipIf(!hasTinyDisks())("a backup to a disk that is too small", () => {
+  test("is refused, leaves nothing behind, and the database is as it was", () => {
+    using disk = mountTinyDisk();
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    using at = openMigrated(path);
+    at.sqlite.run("INSERT INTO notes VALUES ('kept')");
+    disk.fill(8 * 1024);
+    const file = join(disk.path, "copy.db");
+    expect(() => at.db.copyTo(file)).toThrow(`The backup ${file} could not be written: `);
+    expect(readdirSync(disk.path)).toEqual(["filler"]);
+    expect(pragma(at.sqlite, "integrity_check")).toBe("ok");
+    at.db.copyTo(join(folder.path, "copy.db"));
+    expect(notesIn(join(folder.path, "copy.db"))).toEqual(["kept"]);
+  });
+});

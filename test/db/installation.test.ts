@@ -1,0 +1,113 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { OperatorError } from "../../src/db";
+import { openDataDirectory, tryLock } from "../../src/db/data-directory";
+import { migrate } from "../../src/db/migrate";
+import { SCHEMA_VERSION } from "../../src/db/migrations";
+import { openSqlite, pragma } from "../../src/db/open";
+import { openForCommand, openForServer } from "../../src/installation";
+import { testConfig } from "../support/app";
+import { startChild } from "../support/child";
+import { settle } from "../support/clock";
+import { temporaryFolder } from "../support/temporary-folder";
+
+function configFor(folder: { path: string }) {
+  return testConfig({ ALLCLEAR_DATA_DIR: folder.path, ALLCLEAR_LOG_LEVEL: "silent" });
+}
+
+/** A migrated database, then one migration ahead of this build. */
+function makeDatabase(path: string, extraMigrations = 0): void {
+  using sqlite = openSqlite(join(path, "allclear.db"), 0);
+  migrate(sqlite, undefined);
+  for (let number = SCHEMA_VERSION + 1; number <= SCHEMA_VERSION + extraMigrations; number++) {
+    sqlite.run(`INSERT INTO schema_migrations VALUES (${number}, 'newer', 'unknown', 0)`);
+  }
+}
+
+describe("a server", () => {
+  test("claims its data directory and migrates", () => {
+    using folder = temporaryFolder();
+    const server = openForServer(configFor(folder));
+    expect(server.migration).toMatchObject({ from: 0, to: SCHEMA_VERSION });
+    expect(tryLock(server.directory, "serve")).toBeUndefined();
+    server.close();
+
+    const lock = tryLock(server.directory, "serve");
+    expect(lock).toBeDefined();
+    lock?.release();
+  });
+
+  test("never waits in SQLite for another process, and stores the change afterwards", async () => {
+    using folder = temporaryFolder();
+    const server = openForServer(configFor(folder));
+    using other = new Database(server.directory.database);
+    other.run("BEGIN IMMEDIATE");
+    const before = performance.now();
+    const change = server.ctx.db.write(() => "stored");
+    await settle();
+    // SQLite would have blocked for the five seconds that a command waits.
+    expect(performance.now() - before).toBeLessThan(2_500);
+    other.run("COMMIT");
+    expect(await change).toBe("stored");
+    server.close();
+  });
+
+  test("is refused beside another, which goes on untouched", async () => {
+    using folder = temporaryFolder();
+    await using child = startChild("hold-directory.ts", folder.path, "serve");
+    expect(await child.line()).toBe("held");
+    const start = () => openForServer(configFor(folder));
+    expect(start).toThrow(OperatorError);
+    expect(start).toThrow(`in use by process ${child.pid} (allclear serve).`);
+  });
+
+  test("lets go of the directory when its database cannot be opened", () => {
+    using folder = temporaryFolder();
+    makeDatabase(folder.path, 1);
+    const start = () => openForServer(configFor(folder));
+    expect(start).toThrow(
+      `has schema version ${SCHEMA_VERSION + 1}, this Allclear knows ${SCHEMA_VERSION}.`,
+    );
+    const lock = tryLock(openDataDirectory(folder.path), "serve");
+    expect(lock).toBeDefined();
+    lock?.release();
+  });
+});
+
+describe("a command", () => {
+  test("migrates and holds the directory where no server does", () => {
+    using folder = temporaryFolder();
+    const command = openForCommand(configFor(folder), "key list");
+    expect(command.migration).toMatchObject({ from: 0, to: SCHEMA_VERSION });
+    expect(tryLock(command.directory, "serve")).toBeUndefined();
+    command.close();
+    openForServer(configFor(folder)).close();
+  });
+
+  test("works beside a holder with its own schema, and leaves the lock to it", async () => {
+    using folder = temporaryFolder();
+    makeDatabase(folder.path);
+    await using child = startChild("hold-directory.ts", folder.path, "serve");
+    expect(await child.line()).toBe("held");
+    const command = openForCommand(configFor(folder), "key list");
+    expect(command.migration).toBeUndefined();
+    expect(command.ctx.db.foreignVersion()).toBeGreaterThan(0);
+    command.close();
+    expect(tryLock(openDataDirectory(folder.path), "serve")).toBeUndefined();
+  });
+
+  test("is refused beside a holder with another schema, naming both versions and the holder", async () => {
+    using folder = temporaryFolder();
+    makeDatabase(folder.path, 1);
+    await using child = startChild("hold-directory.ts", folder.path, "serve");
+    expect(await child.line()).toBe("held");
+    const run = () => openForCommand(configFor(folder), "key list");
+    expect(run).toThrow(OperatorError);
+    expect(run).toThrow(
+      `in use by process ${child.pid} (allclear serve) with schema version ${SCHEMA_VERSION + 1}; this Allclear has version ${SCHEMA_VERSION}.`,
+    );
+    using sqlite = openSqlite(join(folder.path, "allclear.db"), 0);
+    expect(pragma(sqlite, "integrity_check")).toBe("ok");
+  });
+});

@@ -1,0 +1,125 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../../src/db";
+import { closeSqlite, openSqlite, pragma } from "../../src/db/open";
+import { addNote, openNotes } from "../support/database";
+import { temporaryFolder } from "../support/temporary-folder";
+
+describe("a database that was opened", () => {
+  test("has the settings that the guarantees rest on, new or not", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    for (const _opening of ["new", "again"]) {
+      using sqlite = openSqlite(path, 0);
+      sqlite.run("CREATE TABLE IF NOT EXISTS something (id INTEGER PRIMARY KEY) STRICT");
+      expect(pragma(sqlite, "journal_mode")).toBe("wal");
+      expect(pragma(sqlite, "synchronous")).toBe(2);
+      expect(pragma(sqlite, "foreign_keys")).toBe(1);
+      expect(pragma(sqlite, "trusted_schema")).toBe(0);
+      expect(pragma(sqlite, "auto_vacuum")).toBe(2);
+      expect(pragma(sqlite, "journal_size_limit")).toBe(64 * 1024 * 1024);
+      expect(pragma(sqlite, "busy_timeout")).toBe(0);
+    }
+  });
+
+  test("waits in SQLite only for as long as it was told to", () => {
+    using sqlite = openSqlite(":memory:", 5_000);
+    expect(pragma(sqlite, "busy_timeout")).toBe(5_000);
+  });
+
+  test("refuses a statement whose parameter is missing instead of storing NULL", () => {
+    using sqlite = openSqlite(":memory:", 0);
+    sqlite.run("CREATE TABLE something (id INTEGER PRIMARY KEY, name TEXT) STRICT");
+    const insert = sqlite.prepare("INSERT INTO something (name) VALUES ($name)");
+    expect(() => insert.run({ nmae: "typo" })).toThrow('Missing parameter "name"');
+    insert.run({ name: "right" });
+    expect(sqlite.query("SELECT name FROM something").all()).toEqual([{ name: "right" }]);
+  });
+
+  test("lets go of its files when it is closed, whatever statements were prepared", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "notes.db");
+    const notes = openNotes(path);
+    await notes.db.write((tx) => addNote(tx, "a"));
+    const forgotten = notes.sqlite.prepare("SELECT * FROM notes");
+    forgotten.all();
+    notes.db.close();
+    expect(() => forgotten.all()).toThrow("closed");
+    // Only the last connection to close takes the log away.
+    expect(await Bun.file(`${path}-wal`).exists()).toBe(false);
+    expect(notes.logged).toEqual([]);
+  });
+});
+
+describe("a file that is no database of Allclear's", () => {
+  function expectRefused(path: string, message: string): void {
+    const before = readFileSync(path);
+    expect(() => openSqlite(path, 0)).toThrow(OperatorError);
+    expect(() => openSqlite(path, 0)).toThrow(message);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  }
+
+  test("is refused and left as it is: text", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    writeFileSync(path, "This is not a database. ".repeat(200));
+    expectRefused(path, `${path} is not a database, or it is damaged.`);
+  });
+
+  test("is refused and left as it is: another program's database", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    const other = new Database(path);
+    other.run("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
+    closeSqlite(other);
+    expectRefused(path, `${path} is another program's database.`);
+  });
+
+  test("is refused with a sentence: a folder", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    mkdirSync(path);
+    expect(() => openSqlite(path, 0)).toThrow(OperatorError);
+    expect(() => openSqlite(path, 0)).toThrow(`${path} cannot be opened: `);
+  });
+});
+
+describe("the version of foreign changes", () => {
+  test("changes with another connection's commit, and not with our own or another's rollback", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "notes.db");
+    using notes = openNotes(path);
+    using other = openSqlite(path, 0);
+    const first = notes.db.foreignVersion();
+    await notes.db.write((tx) => addNote(tx, "our own"));
+    expect(notes.db.foreignVersion()).toBe(first);
+
+    other.run("BEGIN IMMEDIATE");
+    other.run("INSERT INTO notes VALUES ('rolled back')");
+    other.run("ROLLBACK");
+    expect(notes.db.foreignVersion()).toBe(first);
+
+    other.run("INSERT INTO notes VALUES ('theirs')");
+    expect(notes.db.foreignVersion()).not.toBe(first);
+  });
+
+  test("stays as it was while the database cannot be read, and a timer may go on asking", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "notes.db");
+    {
+      using _made = openNotes(path);
+    }
+    using notes = openNotes(path);
+    const first = notes.db.foreignVersion();
+    // With exclusive locking, which some tools use, not even reading is possible.
+    notes.sqlite.run("PRAGMA journal_mode = DELETE");
+    using other = new Database(path);
+    other.run("BEGIN EXCLUSIVE");
+    other.run("INSERT INTO notes VALUES ('theirs')");
+    expect(notes.db.foreignVersion()).toBe(first);
+    other.run("COMMIT");
+    expect(notes.db.foreignVersion()).not.toBe(first);
+  });
+});

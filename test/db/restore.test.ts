@@ -1,0 +1,317 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { backupCommand, restoreCommand } from "../../src/cli/backup";
+import { runCommandLine } from "../../src/cli/run";
+import { OperatorError } from "../../src/db";
+import { copyDatabase, restoreDatabase } from "../../src/db/backup";
+import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
+import { migrate } from "../../src/db/migrate";
+import { SCHEMA_VERSION } from "../../src/db/migrations";
+import { openSqlite } from "../../src/db/open";
+import { startChild } from "../support/child";
+import { committedNotes, NOTES_SQL } from "../support/database";
+import { temporaryFolder } from "../support/temporary-folder";
+
+interface Place extends Disposable {
+  folder: string;
+  directory: DataDirectory;
+  backup: string;
+}
+
+function makeDatabase(path: string, ...notes: string[]): void {
+  using sqlite = openSqlite(path, 0);
+  migrate(sqlite, undefined);
+  sqlite.run(NOTES_SQL);
+  for (const note of notes) sqlite.run("INSERT INTO notes VALUES (?)", [note]);
+}
+
+// Made once: every commit waits for the disk.
+const templates = temporaryFolder();
+afterAll(() => templates[Symbol.dispose]());
+const PRESENT = join(templates.path, "present.db");
+const BACKUP = join(templates.path, "backup.db");
+makeDatabase(PRESENT, "present");
+makeDatabase(join(templates.path, "source.db"), "past");
+{
+  using sqlite = openSqlite(join(templates.path, "source.db"), 0);
+  copyDatabase(sqlite, BACKUP);
+}
+
+/** A data directory whose database says "present", and a backup of one that said "past". */
+function place(): Place {
+  const temporary = temporaryFolder();
+  const folder = temporary.path;
+  const directory = openDataDirectory(join(folder, "data"));
+  const backup = join(folder, "backup.db");
+  copyFileSync(PRESENT, directory.database);
+  copyFileSync(BACKUP, backup);
+  return { folder, directory, backup, [Symbol.dispose]: () => temporary[Symbol.dispose]() };
+}
+
+/** Changes a backup as SQLite would, and leaves it one file. */
+function alter(file: string, ...statements: string[]): void {
+  using sqlite = new Database(file, { readwrite: true, create: false });
+  for (const statement of statements) sqlite.run(statement);
+}
+
+describe("restoring", () => {
+  test("puts the backup in the database's place and keeps the old file", () => {
+    using at = place();
+    const kept = restoreDatabase(at.directory, at.backup);
+    expect(committedNotes(at.directory.database)).toEqual(["past"]);
+    expect(basename(kept ?? "")).toMatch(/^allclear\.db\.before-restore-/);
+    expect(committedNotes(kept ?? "")).toEqual(["present"]);
+    expect(committedNotes(at.backup)).toEqual(["past"]);
+    using restored = openSqlite(at.directory.database, 0);
+    expect(migrate(restored, at.directory)).toMatchObject({ from: SCHEMA_VERSION });
+  });
+
+  test("keeps of the old database also what was still in its log", async () => {
+    using at = place();
+    {
+      await using writer = startChild("store-notes.ts", at.directory.database);
+      await writer.line();
+      await writer.kill();
+    }
+    expect(existsSync(`${at.directory.database}-wal`)).toBe(true);
+    const kept = restoreDatabase(at.directory, at.backup);
+    expect(existsSync(`${kept}-wal`)).toBe(false);
+    expect(committedNotes(kept ?? "")).toContain("1 second");
+    expect(committedNotes(at.directory.database)).toEqual(["past"]);
+  });
+
+  test("works where there is no database yet", () => {
+    using at = place();
+    const empty = openDataDirectory(join(at.folder, "elsewhere"));
+    expect(restoreDatabase(empty, at.backup)).toBeUndefined();
+    expect(committedNotes(empty.database)).toEqual(["past"]);
+  });
+
+  test("works over a database that is damaged beyond opening, and keeps that too", () => {
+    using at = place();
+    writeFileSync(at.directory.database, "ruined ".repeat(1_000));
+    const kept = restoreDatabase(at.directory, at.backup);
+    expect(committedNotes(at.directory.database)).toEqual(["past"]);
+    expect(readFileSync(kept ?? "", "utf8")).toStartWith("ruined ");
+  });
+
+  test("never replays the log of a database that is gone over the restored one", async () => {
+    using at = place();
+    const directory = openDataDirectory(join(at.folder, "elsewhere"));
+    // Of the same origin, so that the pages in its log would fit the restored database.
+    copyFileSync(at.backup, directory.database);
+    {
+      await using writer = startChild("store-notes.ts", directory.database);
+      await writer.line();
+      await writer.kill();
+    }
+    unlinkSync(directory.database);
+    expect(existsSync(`${directory.database}-wal`)).toBe(true);
+    restoreDatabase(directory, at.backup);
+    expect(committedNotes(directory.database)).toEqual(["past"]);
+  });
+
+  test("takes a copied database whole, the log beside it included", async () => {
+    using at = place();
+    const copied = join(at.folder, "copied.db");
+    makeDatabase(copied, "in the file");
+    {
+      await using writer = startChild("store-notes.ts", copied);
+      await writer.line();
+      await writer.kill();
+    }
+    restoreDatabase(at.directory, copied);
+    expect(committedNotes(at.directory.database)).toContain("1 second");
+    expect(existsSync(`${copied}-wal`)).toBe(true);
+  });
+
+  test("gives a database that can be written, whatever the backup's permissions are", () => {
+    using at = place();
+    chmodSync(at.backup, 0o444);
+    restoreDatabase(at.directory, at.backup);
+    expect(statSync(at.directory.database).mode & 0o777).toBe(0o640);
+  });
+});
+
+interface Unfit {
+  name: string;
+  /** Makes the file, from a good backup, and answers its name. */
+  make(at: Place): string;
+  message: string;
+}
+
+const UNFIT: Unfit[] = [
+  {
+    name: "a file that is not there",
+    make: (at) => join(at.folder, "missing.db"),
+    message: "There is no file ",
+  },
+  {
+    name: "a folder",
+    make: (at) => {
+      const path = join(at.folder, "folder.db");
+      mkdirSync(path);
+      return path;
+    },
+    message: "could not be copied: ",
+  },
+  {
+    name: "an empty file",
+    make: (at) => {
+      writeFileSync(join(at.folder, "empty.db"), "");
+      return join(at.folder, "empty.db");
+    },
+    message: "is not an Allclear database.",
+  },
+  {
+    name: "text",
+    make: (at) => {
+      writeFileSync(join(at.folder, "notes.txt"), "Remember the milk. ".repeat(500));
+      return join(at.folder, "notes.txt");
+    },
+    message: "is not an Allclear database, or it is damaged.",
+  },
+  {
+    name: "a backup that lost its end",
+    make: (at) => {
+      const bytes = readFileSync(at.backup);
+      writeFileSync(at.backup, bytes.subarray(0, bytes.length / 2));
+      return at.backup;
+    },
+    message: "damaged",
+  },
+  {
+    name: "a backup with a page of garbage",
+    make: (at) => {
+      const bytes = readFileSync(at.backup);
+      const pageBytes = bytes.readUInt16BE(16);
+      bytes.fill(0xa5, bytes.length - pageBytes);
+      writeFileSync(at.backup, bytes);
+      return at.backup;
+    },
+    message: "damaged",
+  },
+  {
+    name: "a backup with broken foreign keys",
+    make: (at) => {
+      alter(
+        at.backup,
+        "PRAGMA foreign_keys = OFF",
+        "INSERT INTO page_slugs (slug, page_id, created_at) VALUES ('a', 'nobody', 0)",
+      );
+      return at.backup;
+    },
+    message: "is damaged.",
+  },
+  {
+    name: "another program's database",
+    make: (at) => {
+      alter(at.backup, "PRAGMA application_id = 1234");
+      return at.backup;
+    },
+    message: "is not an Allclear database.",
+  },
+  {
+    name: "a backup of a newer schema",
+    make: (at) => {
+      const newer = SCHEMA_VERSION + 1;
+      alter(at.backup, `INSERT INTO schema_migrations VALUES (${newer}, 'newer', 'unknown', 0)`);
+      return at.backup;
+    },
+    message: `has schema version ${SCHEMA_VERSION + 1}, this Allclear knows ${SCHEMA_VERSION}.`,
+  },
+  {
+    name: "a backup of a build with other migrations",
+    make: (at) => {
+      alter(at.backup, "UPDATE schema_migrations SET checksum = 'other' WHERE number = 1");
+      return at.backup;
+    },
+    message: "was made with another migration 1 ",
+  },
+];
+
+describe.each(UNFIT)("restoring $name", ({ make, message }) => {
+  test("is refused, naming the file, and the present database is untouched", () => {
+    using at = place();
+    const file = make(at);
+    const before = readFileSync(at.directory.database);
+    const names = readdirSync(at.directory.path);
+    const restore = () => restoreDatabase(at.directory, file);
+    expect(restore).toThrow(OperatorError);
+    expect(restore).toThrow(message);
+    expect(restore).toThrow(file);
+    expect(readFileSync(at.directory.database).equals(before)).toBe(true);
+    expect(readdirSync(at.directory.path)).toEqual(names);
+    expect(committedNotes(at.directory.database)).toEqual(["present"]);
+  });
+});
+
+describe("the commands", () => {
+  async function run(...args: string[]) {
+    const lines: string[] = [];
+    const code = await runCommandLine(
+      [backupCommand, restoreCommand],
+      args,
+      {},
+      {
+        out: (line) => lines.push(`out: ${line}`),
+        err: (line) => lines.push(line),
+      },
+    );
+    return { code, text: lines.join("\n") };
+  }
+
+  test("back up and restore, and name the file that the old database is kept in", async () => {
+    using at = place();
+    const file = join(at.folder, "now.db");
+    expect(await run("backup", file, "--data-dir", at.directory.path)).toEqual({
+      code: 0,
+      text: `Wrote ${file}.`,
+    });
+    const done = await run("restore", at.backup, "--data-dir", at.directory.path);
+    expect(done.code).toBe(0);
+    expect(done.text).toContain(`Restored ${at.backup}.`);
+    expect(done.text).toMatch(/kept in \S+allclear\.db\.before-restore-\S+\./);
+    expect(committedNotes(at.directory.database)).toEqual(["past"]);
+    expect(committedNotes(file)).toEqual(["present"]);
+  });
+
+  test("restore is refused while a server holds the directory, naming it; backup is not", async () => {
+    using at = place();
+    await using server = startChild("hold-directory.ts", at.directory.path, "serve");
+    expect(await server.line()).toBe("held");
+    const before = readFileSync(at.directory.database);
+
+    const refused = await run("restore", at.backup, "--data-dir", at.directory.path);
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain(`in use by process ${server.pid} (allclear serve)`);
+    expect(readFileSync(at.directory.database).equals(before)).toBe(true);
+
+    const file = join(at.folder, "now.db");
+    expect((await run("backup", file, "--data-dir", at.directory.path)).code).toBe(0);
+    expect(committedNotes(file)).toEqual(["present"]);
+  });
+
+  test("restore lets go of the directory, after a refusal too", async () => {
+    using at = place();
+    copyFileSync(at.backup, join(at.folder, "good.db"));
+    writeFileSync(at.backup, "bad");
+    expect((await run("restore", at.backup, "--data-dir", at.directory.path)).code).toBe(1);
+    lockOrExplain(at.directory, "serve").release();
+    const good = await run("restore", join(at.folder, "good.db"), "--data-dir", at.directory.path);
+    expect(good.code).toBe(0);
+    lockOrExplain(at.directory, "serve").release();
+  });
+});

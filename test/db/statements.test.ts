@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import {
+  createDb,
+  type Db,
+  insertInto,
+  mutate,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../src/db";
+import { openSqlite } from "../../src/db/open";
+import { createTestClock } from "../support/clock";
+import { createTestLog } from "../support/log";
+
+const things = sqliteTable("things", {
+  id: text().primaryKey(),
+  facts: text({ mode: "json" }).$type<unknown>(),
+  isOpen: integer("is_open", { mode: "boolean" }),
+  bytes: blob({ mode: "buffer" }),
+});
+
+const insertThing = insertInto(things);
+const updateThing = updateById(things);
+const findThing = selectOne((orm, $: { id: string }) =>
+  orm.select().from(things).where(eq(things.id, $.id)),
+);
+const listThings = selectMany((orm, _$: Record<string, never>) => orm.select().from(things));
+const setFacts = mutate((orm, $: { id: string; facts: unknown }) =>
+  orm.update(things).set({ facts: $.facts }).where(eq(things.id, $.id)),
+);
+
+/** What SQLite itself holds, by its own type names. */
+const RAW =
+  "SELECT typeof(facts) AS facts, typeof(is_open) AS isOpen, typeof(bytes) AS bytes FROM things";
+
+function openThings(): Disposable & { db: Db; raw(): unknown[] } {
+  const sqlite = openSqlite(":memory:", 0);
+  sqlite.run(
+    "CREATE TABLE things (id TEXT PRIMARY KEY, facts TEXT, is_open INTEGER, bytes BLOB) STRICT",
+  );
+  const db = createDb(sqlite, createTestClock(), createTestLog("info").log);
+  return { db, raw: () => sqlite.query(RAW).all(), [Symbol.dispose]: () => db.close() };
+}
+
+const FULL = {
+  id: "a",
+  facts: { list: [1, "two", null] },
+  isOpen: false,
+  bytes: Buffer.from([0, 255]),
+};
+
+describe("a statement", () => {
+  test("gives back what was stored, in every kind of column", async () => {
+    using at = openThings();
+    await at.db.write((tx) => insertThing(tx, FULL));
+    expect(findThing(at.db, { id: "a" })).toEqual(FULL);
+  });
+
+  test("stores NULL for null and for what is left out, in every kind of column", async () => {
+    using at = openThings();
+    const nulls = { facts: "null", isOpen: "null", bytes: "null" };
+    await at.db.write((tx) => {
+      insertThing(tx, { id: "a" });
+      insertThing(tx, { id: "b", facts: null, isOpen: null, bytes: null });
+    });
+    expect(at.raw()).toEqual([nulls, nulls]);
+    await at.db.write((tx) => {
+      updateThing(tx, FULL);
+      updateThing(tx, { ...FULL, facts: null, isOpen: null, bytes: null });
+      setFacts(tx, { id: "b", facts: null });
+    });
+    expect(at.raw()).toEqual([nulls, nulls]);
+    expect(findThing(at.db, { id: "a" })).toEqual({
+      id: "a",
+      facts: null,
+      isOpen: null,
+      bytes: null,
+    });
+  });
+
+  test("answers undefined for no row, an empty list for no rows, and 0 for nothing changed", async () => {
+    using at = openThings();
+    expect(findThing(at.db, { id: "nobody" })).toBeUndefined();
+    expect(listThings(at.db, {})).toEqual([]);
+    expect(await at.db.write((tx) => setFacts(tx, { id: "nobody", facts: 1 }))).toBe(0);
+  });
+
+  test("that replaces a row throws where there is none, and the transaction is undone", async () => {
+    using at = openThings();
+    const change = at.db.write((tx) => {
+      insertThing(tx, FULL);
+      updateThing(tx, { ...FULL, id: "nobody" });
+    });
+    await expect(change).rejects.toThrow("the row to update is not there");
+    expect(listThings(at.db, {})).toEqual([]);
+  });
+
+  test("of a store works on each database apart", async () => {
+    using one = openThings();
+    using two = openThings();
+    await one.db.write((tx) => insertThing(tx, FULL));
+    expect(listThings(one.db, {})).toHaveLength(1);
+    expect(listThings(two.db, {})).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { asc } from "drizzle-orm";
+import { selectMany } from "../../src/db";
+import { auditLog } from "../../src/db/tables/events";
+import { type AuditEntry, recordAudit } from "../../src/events";
+import { createPage } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { createTestApp } from "../support/app";
+import { outcomesOf } from "../support/database";
+
+const listEntries = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(auditLog).orderBy(asc(auditLog.id)),
+);
+
+const ENTRY: AuditEntry = {
+  actor: { kind: "user", id: "usr_1", label: "Ada" },
+  action: "page.rename",
+  targetId: "page_1",
+  summary: "Renamed the page",
+  ip: "203.0.113.7",
+  at: 1_000,
+};
+
+describe("an audit entry", () => {
+  test("says who did what to what, when and from where", async () => {
+    await using app = await createTestApp();
+    const { ip: _ip, ...withoutAddress } = ENTRY;
+    await app.ctx.db.write((tx) => {
+      recordAudit(tx, ENTRY);
+      recordAudit(tx, { ...withoutAddress, actor: CLI_ACTOR });
+    });
+    const { actor: _actor, ...facts } = ENTRY;
+    expect(listEntries(app.ctx.db, {})).toEqual([
+      {
+        id: 1,
+        ...facts,
+        ip: "203.0.113.7",
+        actorKind: "user",
+        actorId: "usr_1",
+        actorLabel: "Ada",
+      },
+      {
+        id: 2,
+        ...facts,
+        ip: null,
+        actorKind: CLI_ACTOR.kind,
+        actorId: CLI_ACTOR.id,
+        actorLabel: CLI_ACTOR.label,
+      },
+    ]);
+  });
+
+  test("commits with the change that it tells of and is undone with it", async () => {
+    await using app = await createTestApp();
+    const create = (slug: string, fails: boolean) =>
+      app.ctx.db.write((tx) => {
+        createPage(app.ctx, tx, { slug, name: slug }, CLI_ACTOR);
+        if (fails) throw new Error("the change failed");
+      });
+    const outcomes = await outcomesOf(create("undone", true), create("kept", false));
+    expect(outcomes).toEqual(["the change failed", "stored"]);
+    expect(app.audit().map((entry) => entry.summary)).toEqual([expect.stringContaining("kept")]);
+    const key = await app.keyWith("read:status");
+    const pages = await app.call("/api/v1/status", { key });
+    expect(pages.body.data).toHaveLength(1);
+    expect(pages.body.data[0].page.slug).toBe("kept");
+  });
+
+  test("of an actor of no known kind is refused, and the change with it", async () => {
+    await using app = await createTestApp();
+    const [outcome] = await outcomesOf(
+      app.ctx.db.write((tx) => {
+        createPage(app.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR);
+        recordAudit(tx, { ...ENTRY, actor: { ...ENTRY.actor, kind: "nobody" as never } });
+      }),
+    );
+    expect(outcome).toContain("CHECK constraint failed");
+    expect(app.audit()).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import type { Tx } from "../../src/db";
+import { type RecordedEvent, recordAudit } from "../../src/events";
+import { SYSTEM_ACTOR } from "../../src/kernel/actor";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { outcomesOf } from "../support/database";
+
+const EVENT = {
+  type: "component.status_changed",
+  pageId: null,
+  subjectId: "cmp_1",
+  data: { name: "API", nested: { list: [1, null, "ä"] } },
+} as const;
+
+/** What stands for a delivery: a row of another table, written by a subscriber. */
+function writeDelivery(tx: Tx, event: RecordedEvent): void {
+  recordAudit(tx, {
+    actor: SYSTEM_ACTOR,
+    action: "test.delivery",
+    targetId: event.id,
+    summary: `Delivery of ${event.subjectId}`,
+    at: event.at,
+  });
+}
+
+function deliveries(app: TestApp): string[] {
+  return app
+    .audit()
+    .filter((entry) => entry.action === "test.delivery")
+    .map((entry) => entry.summary);
+}
+
+async function pageWithKey(app: TestApp) {
+  const { components } = await app.page({ slug: "acme" }, ["API"]);
+  const key = await app.keyWith("read:status", "write:components");
+  const path = `/api/v1/components/${components["API"]}`;
+  const setStatus = (status: string) => app.call(path, { method: "PATCH", key, json: { status } });
+  const shown = async () => (await app.call(path, { key })).body.status;
+  return { setStatus, shown };
+}
+
+describe("an event", () => {
+  test("commits with its change and with what its subscriber writes", async () => {
+    await using app = await createTestApp();
+    const told: RecordedEvent[] = [];
+    app.ctx.outbox.subscribe((tx, event) => {
+      told.push(event);
+      writeDelivery(tx, event);
+    });
+    await app.ctx.db.write((tx) => app.ctx.outbox.record(tx, EVENT));
+    expect(app.events()).toMatchObject([
+      { type: EVENT.type, subjectId: EVENT.subjectId, data: EVENT.data },
+    ]);
+    expect(told).toMatchObject([{ ...EVENT, at: app.clock.now() }]);
+    expect(told[0]?.id).toMatch(/^evt_[0-9a-z]{26}$/);
+    expect(deliveries(app)).toEqual(["Delivery of cmp_1"]);
+  });
+
+  test("is undone with its change, its subscriber's writes too, and its neighbour's are kept", async () => {
+    await using app = await createTestApp();
+    app.ctx.outbox.subscribe(writeDelivery);
+    const outcomes = await outcomesOf(
+      app.ctx.db.write((tx) => {
+        app.ctx.outbox.record(tx, { ...EVENT, subjectId: "cmp_undone" });
+        throw new Error("the change failed");
+      }),
+      app.ctx.db.write((tx) => app.ctx.outbox.record(tx, { ...EVENT, subjectId: "cmp_kept" })),
+    );
+    expect(outcomes).toEqual(["the change failed", "stored"]);
+    expect(app.events().map((event) => event.subjectId)).toEqual(["cmp_kept"]);
+    expect(deliveries(app)).toEqual(["Delivery of cmp_kept"]);
+  });
+
+  test("is kept in the order in which it happened", async () => {
+    await using app = await createTestApp();
+    const subjects = Array.from({ length: 20 }, (_, i) => `cmp_${i}`);
+    await app.ctx.db.write((tx) => {
+      for (const subjectId of subjects) app.ctx.outbox.record(tx, { ...EVENT, subjectId });
+    });
+    expect(app.events().map((event) => event.subjectId)).toEqual(subjects);
+  });
+
+  test("reaches every subscriber of its own application, and none of another", async () => {
+    await using one = await createTestApp();
+    await using two = await createTestApp();
+    const heard: string[] = [];
+    one.ctx.outbox.subscribe(() => heard.push("first of one"));
+    one.ctx.outbox.subscribe(() => heard.push("second of one"));
+    two.ctx.outbox.subscribe(() => heard.push("of two"));
+    await one.ctx.db.write((tx) => one.ctx.outbox.record(tx, EVENT));
+    expect(heard).toEqual(["first of one", "second of one"]);
+    expect(two.events()).toEqual([]);
+  });
+});
+
+describe("a change through the API", () => {
+  test("commits with its event and its deliveries", async () => {
+    await using app = await createTestApp();
+    app.ctx.outbox.subscribe(writeDelivery);
+    const { setStatus, shown } = await pageWithKey(app);
+    expect((await setStatus("partial_outage")).status).toBe(200);
+    expect(await shown()).toBe("partial_outage");
+    expect(app.events()).toHaveLength(1);
+    expect(deliveries(app)).toHaveLength(1);
+  });
+
+  test("is undone whole when a delivery cannot be written", async () => {
+    await using app = await createTestApp();
+    app.ctx.outbox.subscribe((tx, event) => {
+      writeDelivery(tx, event);
+      throw new Error("no delivery");
+    });
+    const { setStatus, shown } = await pageWithKey(app);
+    expectProblem(await setStatus("partial_outage"), "internal_error");
+    expect(await shown()).toBe("operational");
+    expect(app.events()).toEqual([]);
+    expect(deliveries(app)).toEqual([]);
+  });
+});

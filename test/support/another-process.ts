@@ -1,0 +1,30 @@
+import type { Database } from "bun:sqlite";
+import type { AppContext } from "../../src/context";
+import { createDb } from "../../src/db";
+import { openSqlite } from "../../src/db/open";
+import { createContext } from "../../src/installation";
+import { systemRandom } from "../../src/kernel/random";
+import { settle } from "./clock";
+import type { TestApp } from "./app";
+
+/** A second connection to an app's database, as the command line has it beside a running server. */
+export interface AnotherProcess extends AsyncDisposable {
+  ctx: AppContext;
+  sqlite: Database;
+}
+
+/** Opens the database file of a running app with signals of its own, which the app does not hear. */
+export function anotherProcess(app: TestApp, databasePath: string): AnotherProcess {
+  const { config, log } = app.ctx;
+  const sqlite = openSqlite(databasePath, 0);
+  const db = createDb(sqlite, app.clock, log);
+  const ctx = createContext({ config, db, clock: app.clock, log, random: systemRandom });
+  return {
+    ctx,
+    sqlite,
+    async [Symbol.asyncDispose]() {
+      await settle();
+      db.close();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { COMMANDS } from "../../src/cli/commands";
+import { runCommandLine } from "../../src/cli/run";
+
+/** A command that was run in this process. */
+export interface CommandOutcome {
+  exitCode: number;
+  /** Lines of standard output. */
+  out: string[];
+  /** Lines of standard error. */
+  err: string[];
+}
+
+/** A command line on a data directory, in an environment that holds nothing but what is given. */
+export type CommandLine = (args: string[], env?: Record<string, string>) => Promise<CommandOutcome>;
+
+export function commandLine(dataDir: string): CommandLine {
+  return async (args, env = {}) => {
+    const out: string[] = [];
+    const err: string[] = [];
+    const given = { ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent", ...env };
+    const exitCode = await runCommandLine(COMMANDS, args, given, {
+      out: (line) => out.push(line),
+      err: (line) => err.push(line),
+    });
+    return { exitCode, out, err };
+  };
+}
+
+/** Its output as one JSON document. Throws where the command failed. */
+export function jsonOf<T>(outcome: CommandOutcome): T {
+  if (outcome.exitCode !== 0) throw new Error(outcome.err.join("\n"));
+  return JSON.parse(outcome.out.join("\n")) as T;
+}

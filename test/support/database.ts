@@ -1,0 +1,88 @@
+import { Database } from "bun:sqlite";
+import { readFileSync } from "node:fs";
+import { asc } from "drizzle-orm";
+import { sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { createDb, type Db, insertInto, type Reader, selectMany, type Tx } from "../../src/db";
+import { openSqlite } from "../../src/db/open";
+import { Problem } from "../../src/errors";
+import type { Clock } from "../../src/kernel/clock";
+import { createTestClock } from "./clock";
+import { createTestLog, type LogLine } from "./log";
+
+/** The table that the tests of the writer write to: as plain as can be. */
+export const notes = sqliteTable("notes", { text: text().primaryKey() });
+
+export const NOTES_SQL = "CREATE TABLE IF NOT EXISTS notes (text TEXT PRIMARY KEY) STRICT";
+
+const insertNote = insertInto(notes);
+const listNotes = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(notes).orderBy(asc(notes.text)),
+);
+
+export function addNote(tx: Tx, note: string): void {
+  insertNote(tx, { text: note });
+}
+
+export function notesOf(reader: Reader): string[] {
+  return listNotes(reader, {}).map((row) => row.text);
+}
+
+/** A database with the table of notes, the raw connection that its writer uses, and its log. */
+export interface NotesDatabase extends Disposable {
+  db: Db;
+  sqlite: Database;
+  logged: LogLine[];
+}
+
+/** Opens it as a server does, without waiting in SQLite; in memory unless a file is named. */
+export function openNotes(path = ":memory:", clock: Clock = createTestClock()): NotesDatabase {
+  const sqlite = openSqlite(path, 0);
+  sqlite.run(NOTES_SQL);
+  const { log, lines } = createTestLog("info");
+  const db = createDb(sqlite, clock, log);
+  return { db, sqlite, logged: lines, [Symbol.dispose]: () => db.close() };
+}
+
+/** What another connection sees: the notes that are committed. */
+export function committedNotes(path: string): string[] {
+  const reader = new Database(path, { readonly: true });
+  try {
+    const rows = reader.query<{ text: string }, []>("SELECT text FROM notes ORDER BY text").all();
+    return rows.map((row) => row.text);
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * How each change ended, in their order: "stored", the code of the Problem that it was refused with,
+ * or the message of what its callback threw.
+ */
+export async function outcomesOf(...changes: Promise<unknown>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(changes);
+  return settled.map((outcome) => {
+    if (outcome.status === "fulfilled") return "stored";
+    const reason: unknown = outcome.reason;
+    return reason instanceof Problem ? reason.code : (reason as Error).message;
+  });
+}
+
+const WAL_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/**
+ * How many transactions were committed to a database's write-ahead log since it was begun: its
+ * frames that carry the size of the database, which only the last of a transaction does
+ * (SQLite's file format, section 4).
+ */
+export function committedTransactions(path: string): number {
+  const wal = readFileSync(`${path}-wal`);
+  const frameBytes = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
+  const salt = wal.toString("hex", 16, 24);
+  let count = 0;
+  for (let at = WAL_HEADER_BYTES; at + frameBytes <= wal.length; at += frameBytes) {
+    const isCurrent = wal.toString("hex", at + 8, at + 16) === salt;
+    if (isCurrent && wal.readUInt32BE(at + 4) > 0) count += 1;
+  }
+  return count;
+}

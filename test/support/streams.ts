@@ -1,0 +1,18 @@
+/** A body that arrives piece by piece, without a declared length, and tells whether anybody read it. */
+export function streamOf(...pieces: string[]): { stream: ReadableStream; wasRead(): boolean } {
+  const rest = pieces.map((piece) => new TextEncoder().encode(piece));
+  let reads = 0;
+  const stream = new ReadableStream(
+    {
+      pull(controller) {
+        reads += 1;
+        const piece = rest.shift();
+        if (piece) controller.enqueue(piece);
+        else controller.close();
+      },
+    },
+    // Nothing is pulled before somebody asks.
+    { highWaterMark: 0 },
+  );
+  return { stream, wasRead: () => reads > 0 };
+}
