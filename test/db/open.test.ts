@@ -18,6 +18,8 @@ describe("a database that was opened", () => {
       expect(pragma(sqlite, "synchronous")).toBe(2);
       expect(pragma(sqlite, "foreign_keys")).toBe(1);
       expect(pragma(sqlite, "trusted_schema")).toBe(0);
+      // 2: in memory, so that no transaction needs a place for temporary files.
+      expect(pragma(sqlite, "temp_store")).toBe(2);
       expect(pragma(sqlite, "auto_vacuum")).toBe(2);
       expect(pragma(sqlite, "journal_size_limit")).toBe(64 * 1024 * 1024);
       expect(pragma(sqlite, "busy_timeout")).toBe(0);
