@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { anotherProcess } from "../../support/another-process";
+import { createTestApp, expectProblem } from "../../support/app";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+/** A running app on a file, and the command line beside it. */
+async function serverAndCommand() {
+  const folder = temporaryFolder();
+  const databasePath = join(folder.path, "allclear.db");
+  const app = await createTestApp({ databasePath });
+  const command = anotherProcess(app, databasePath);
+  return {
+    app,
+    command: command.ctx,
+    /** What the server does when it sees that the file has another's commits. */
+    notice: () => app.ctx.signals.databaseChangedElsewhere.emit(),
+    async [Symbol.asyncDispose]() {
+      await command[Symbol.asyncDispose]();
+      await app[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+describe("once the server notices another process's commit", () => {
+  test("a key created there works", async () => {
+    await using both = await serverAndCommand();
+    const { app, command, notice } = both;
+    const { value } = await command.db.write((tx) =>
+      createKey(command, tx, { name: "made elsewhere", scopes: ["read:status"] }, CLI_ACTOR),
+    );
+    notice();
+    const own = await app.call("/api/v1/key", { key: value });
+    expect(own.body).toMatchObject({ name: "made elsewhere", scopes: ["read:status"] });
+  });
+
+  test("a key revoked there is refused", async () => {
+    await using both = await serverAndCommand();
+    const { app, command, notice } = both;
+    const { key, value } = await app.createKey();
+    await command.db.write((tx) => revokeKey(command, tx, key.id, CLI_ACTOR));
+    notice();
+    expectProblem(await app.call("/api/v1/key", { key: value }), "revoked_key");
+  });
+
+  test("a key rotated there has its new value and has lost its old one", async () => {
+    await using both = await serverAndCommand();
+    const { app, command, notice } = both;
+    const { key, value } = await app.createKey();
+    const rotated = await command.db.write((tx) =>
+      rotateKey(command, tx, key.id, "now", CLI_ACTOR),
+    );
+    notice();
+    expectProblem(await app.call("/api/v1/key", { key: value }), "expired_key");
+    expect((await app.call("/api/v1/key", { key: rotated.value })).status).toBe(200);
+  });
+
+  test("a limit changed there is the limit, with the same bucket", async () => {
+    await using both = await serverAndCommand();
+    const { app, command, notice } = both;
+    const { key, value } = await app.createKey({ rate_limit: 10 });
+    await app.call("/api/v1/key", { key: value });
+    await command.db.write((tx) => updateKey(command, tx, key.id, { rate_limit: 2 }, CLI_ACTOR));
+    notice();
+    const { headers } = await app.call("/api/v1/key", { key: value });
+    expect(headers.get("x-ratelimit-limit")).toBe("2");
+    expect(headers.get("x-ratelimit-remaining")).toBe("0");
+  });
+});
+
+test("the file tells of another process's commits and never of the server's own", async () => {
+  await using both = await serverAndCommand();
+  const { app, command } = both;
+  const before = app.ctx.db.foreignVersion();
+  await app.createKey();
+  expect(app.ctx.db.foreignVersion()).toBe(before);
+  await command.db.write((tx) =>
+    createKey(command, tx, { name: "made elsewhere", scopes: ["read:status"] }, CLI_ACTOR),
+  );
+  expect(app.ctx.db.foreignVersion()).not.toBe(before);
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { getKey, updateKey, type UpdateKeyBody } from "../../../src/features/keys";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createTestApp, type TestApp } from "../../support/app";
+import { refusalOf } from "../../support/refusal";
+
+function update(app: TestApp, id: string, input: unknown) {
+  return app.ctx.db.write((tx) => updateKey(app.ctx, tx, id, input as UpdateKeyBody, CLI_ACTOR));
+}
+
+describe("editing a key", () => {
+  test("changes its name and its limit, raises its version, and is told in the audit log", async () => {
+    await using app = await createTestApp();
+    const { key, value } = await app.createKey({ name: "old", rate_limit: 10 });
+    const after = await update(app, key.id, { name: "new", rate_limit: 20 });
+    expect(after).toEqual({ ...key, name: "new", rate_limit: 20, version: 2 });
+    expect(getKey(app.ctx.db, key.id)).toEqual(after);
+    expect(app.audit().map((entry) => entry.action)).toEqual(["key.create", "key.update"]);
+    expect(app.audit()[1]?.summary).toContain("“new”");
+    expect(app.audit()[1]?.summary).toContain("20 a minute");
+    const own = await app.call("/api/v1/key", { key: value });
+    expect(own.body).toMatchObject({ name: "new", rate_limit: 20 });
+  });
+
+  test("leaves what it does not name", async () => {
+    await using app = await createTestApp();
+    const { key } = await app.createKey({ name: "old", rate_limit: 10 });
+    expect(await update(app, key.id, { name: "new" })).toMatchObject({ rate_limit: 10 });
+    expect(await update(app, key.id, { rate_limit: 5 })).toMatchObject({ name: "new" });
+  });
+
+  test("writes nothing where nothing is different", async () => {
+    await using app = await createTestApp();
+    const { key } = await app.createKey({ name: "same", rate_limit: 10 });
+    expect(await update(app, key.id, { name: "same", rate_limit: 10 })).toEqual(key);
+    expect(app.audit()).toHaveLength(1);
+  });
+
+  test.each([
+    ["nothing to change", {}, "#"],
+    ["its scopes", { scopes: ["write:incidents"] }, "#/scopes"],
+    ["its expiration", { expires: "2027-01-31" }, "#/expires"],
+    ["a limit of 0", { rate_limit: 0 }, "#/rate_limit"],
+    ["a limit of 1.5", { rate_limit: 1.5 }, "#/rate_limit"],
+    ["a limit of 1,000,001", { rate_limit: 1_000_001 }, "#/rate_limit"],
+    ["an empty name", { name: "" }, "#/name"],
+    ["no name any more", { name: null }, "#/name"],
+    ["a name of 300 characters", { name: "x".repeat(300) }, "#/name"],
+    ["a name with a control character", { name: "a\tb" }, "#/name"],
+    ["a name with an override", { name: "a\u202eb" }, "#/name"],
+  ])("refuses %s, and nothing is changed", async (_what, input, pointer) => {
+    await using app = await createTestApp();
+    const { key } = await app.createKey();
+    const refusal = await refusalOf(update(app, key.id, input));
+    expect(refusal.code).toBe("validation_failed");
+    expect(refusal.fields.map((field) => field.pointer)).toEqual([pointer]);
+    expect(getKey(app.ctx.db, key.id)).toEqual(key);
+    expect(app.audit()).toHaveLength(1);
+  });
+
+  test("lists every wrong field at once", async () => {
+    await using app = await createTestApp();
+    const { key } = await app.createKey();
+    const refusal = await refusalOf(update(app, key.id, { name: "", rate_limit: 0, scopes: [] }));
+    expect(refusal.fields.map((field) => field.pointer).sort()).toEqual([
+      "#/name",
+      "#/rate_limit",
+      "#/scopes",
+    ]);
+  });
+
+  test("of an id that does not exist is not found", async () => {
+    await using app = await createTestApp();
+    const refusal = await refusalOf(update(app, "key_00000000000000000000000000", { name: "x" }));
+    expect(refusal.code).toBe("not_found");
+    expect(app.audit()).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { crc32 } from "node:zlib";
+import { containsKeyShape, isKeyValue } from "../../../src/features/keys";
+import { generateKeyValue } from "../../../src/features/keys/value";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Any value that the generator can make. */
+const anyValue = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => generateKeyValue(() => bytes));
+
+function fromBase62(text: string): bigint {
+  let number = 0n;
+  for (const digit of text) number = number * 62n + BigInt(DIGITS.indexOf(digit));
+  return number;
+}
+
+test("a value is allclear_, 43 digits of 32 random bytes, and 6 digits of CRC32 over both", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+      const value = generateKeyValue(() => bytes);
+      expect(value).toMatch(/^allclear_[0-9A-Za-z]{49}$/);
+      expect(value).toHaveLength(58);
+      expect(fromBase62(value.slice(9, 52))).toBe(
+        BigInt(`0x${Buffer.from(bytes).toString("hex")}`),
+      );
+      expect(fromBase62(value.slice(52))).toBe(BigInt(crc32(value.slice(0, 52))));
+    }),
+  );
+});
+
+test("the random part is asked for 32 bytes, once", () => {
+  const asked: number[] = [];
+  generateKeyValue((size) => {
+    asked.push(size);
+    return new Uint8Array(size);
+  });
+  expect(asked).toEqual([32]);
+});
+
+test("every value that is made is recognised, alone and inside a longer text", () => {
+  fc.assert(
+    fc.property(anyValue, fc.string(), fc.string(), (value, before, after) => {
+      expect(isKeyValue(value)).toBe(true);
+      expect(containsKeyShape(before + value + after)).toBe(true);
+    }),
+  );
+});
+
+test("a value with any one character mistyped is not recognised", () => {
+  fc.assert(
+    fc.property(
+      anyValue,
+      fc.nat(57),
+      fc.constantFrom(...`${DIGITS}_-. `),
+      (value, at, character) => {
+        fc.pre(value[at] !== character);
+        expect(isKeyValue(value.slice(0, at) + character + value.slice(at + 1))).toBe(false);
+      },
+    ),
+  );
+});
+
+test("a value with two neighbours swapped is not recognised", () => {
+  fc.assert(
+    fc.property(anyValue, fc.nat(56), (value, at) => {
+      const [left = "", right = ""] = [value[at], value[at + 1]];
+      fc.pre(left !== right);
+      const swapped = value.slice(0, at) + right + left + value.slice(at + 2);
+      expect(isKeyValue(swapped)).toBe(false);
+    }),
+  );
+});
+
+test("a value that is cut short, grown or padded is not recognised", () => {
+  fc.assert(
+    fc.property(anyValue, fc.nat(57), fc.string({ minLength: 1 }), (value, cut, more) => {
+      expect(isKeyValue(value.slice(0, cut))).toBe(false);
+      expect(isKeyValue(value + more)).toBe(false);
+      expect(isKeyValue(more + value)).toBe(false);
+    }),
+  );
+});
+
+test("text that no generator made is not recognised", () => {
+  fc.assert(fc.property(fc.string(), (text) => expect(isKeyValue(text)).toBe(false)));
+});

@@ -1,0 +1,178 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { BucketMap } from "../../../src/features/limits";
+import { createTestClock } from "../../support/clock";
+
+const CAPACITY = 16;
+
+/** A map for sixteen callers. One `limit` of 60 is a token a second, easily told apart. */
+function smallMap(overflowLimit = 3) {
+  const clock = createTestClock();
+  const map = new BucketMap({
+    clock,
+    capacity: CAPACITY,
+    overflowLimit,
+    neighbourhood: (id) => id.slice(0, 2),
+  });
+  /** Spends tokens of a caller, and says whether that was from a bucket of its own. */
+  const spend = (id: string, tokens: number, limit = 60): boolean => {
+    const before = map.overflowed;
+    for (let i = 0; i < tokens; i++) map.take(id, limit);
+    return map.overflowed === before;
+  };
+  return { clock, map, spend };
+}
+
+describe("a map of buckets", () => {
+  test("tells callers apart", () => {
+    const { map, spend } = smallMap();
+    spend("a", 60);
+    expect(map.take("a", 60).isAllowed).toBe(false);
+    expect(map.take("b", 60).isAllowed).toBe(true);
+    expect(map.size).toBe(2);
+  });
+
+  test("gives a caller who has never come the whole limit, and takes nothing by looking", () => {
+    const { map } = smallMap();
+    expect(map.remaining("nobody", 60)).toBe(60);
+    expect(map.size).toBe(0);
+  });
+
+  test("goes by the monotonic clock: setting the wall clock refills nothing", () => {
+    const { clock, map, spend } = smallMap();
+    spend("a", 60);
+    clock.setWallClock(clock.now() + 86_400_000);
+    expect(map.take("a", 60).isAllowed).toBe(false);
+  });
+
+  test("remembers a caller exactly as long as its bucket takes to be full", async () => {
+    const { clock, map, spend } = smallMap();
+    spend("short", 1);
+    for (let i = 1; i < CAPACITY; i++) spend(`long${i}`, 60);
+    await clock.advance(999);
+    expect(spend("early", 1)).toBe(false);
+    await clock.advance(1);
+    expect(spend("in time", 1)).toBe(true);
+    expect(map.size).toBe(CAPACITY);
+  });
+
+  test("renews that time at every use", async () => {
+    const { clock, map, spend } = smallMap();
+    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
+    await clock.advance(900);
+    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
+    await clock.advance(900);
+    expect(spend("newcomer", 1)).toBe(false);
+    expect(map.remaining("id0", 60)).toBe(59);
+  });
+});
+
+describe("a full map", () => {
+  test("makes room by forgetting all that are full again", async () => {
+    const { clock, map, spend } = smallMap();
+    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
+    await clock.advance(1_001);
+    expect(spend("newcomer", 1)).toBe(true);
+    expect(map.size).toBe(1);
+  });
+
+  test("looks for them at most once a second, and between at the eight least recently used", async () => {
+    const { clock, spend } = smallMap();
+    // With a limit of 6000 a bucket of 50 tokens is full again after half a second.
+    for (let i = 0; i < 8; i++) spend(`old${i}`, 60);
+    for (let i = 0; i < 8; i++) spend(`new${i}`, 50, 6_000);
+    expect(spend("first", 1)).toBe(false);
+    await clock.advance(999);
+    // Eight buckets are full again, but they are not among the eight that are looked at.
+    expect(spend("second", 1)).toBe(false);
+    await clock.advance(1);
+    expect(spend("third", 1)).toBe(true);
+  });
+
+  test("takes the place of one of the eight that is full again, without waiting for the second", async () => {
+    const { clock, map, spend } = smallMap();
+    for (let i = 0; i < 7; i++) spend(`old${i}`, 60);
+    spend("quick", 50, 6_000);
+    for (let i = 0; i < 8; i++) spend(`new${i}`, 60);
+    expect(spend("first", 1)).toBe(false);
+    await clock.advance(500);
+    expect(spend("second", 1)).toBe(true);
+    expect(map.size).toBe(CAPACITY);
+    expect(map.remaining("old0", 60)).toBe(0);
+  });
+
+  test("counts every request of a newcomer that shared a bucket", () => {
+    const { map, spend } = smallMap();
+    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
+    spend("xx1", 2);
+    spend("xx2", 5);
+    expect(map.overflowed).toBe(7);
+    expect(map.size).toBe(CAPACITY);
+  });
+
+  test("lets newcomers of one neighbourhood share one bucket of the overflow's limit", () => {
+    const { map, spend } = smallMap();
+    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
+    const answers = ["xx1", "xx2", "xx3", "xx4"].map((id) => map.take(id, 60));
+    expect(answers.map((answer) => answer.isAllowed)).toEqual([true, true, true, false]);
+    expect(answers.map((answer) => answer.limit)).toEqual([3, 3, 3, 3]);
+  });
+
+  test("shares sixteen such buckets among all the newcomers of the world", () => {
+    const { map, spend } = smallMap();
+    for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
+    let allowed = 0;
+    for (let i = 0; i < 2_000; i++) {
+      if (map.take(`${String.fromCharCode(0x4e00 + i)}-`, 60).isAllowed) allowed += 1;
+    }
+    expect(allowed).toBe(16 * 3);
+  });
+});
+
+describe("a flood of new callers", () => {
+  test("never hands a drained caller a fresh bucket, and resets nobody", () => {
+    const { map, spend } = smallMap();
+    spend("drained", 60);
+    spend("half", 30);
+    for (let i = 0; i < 5_000; i++) map.take(`flood${i}`, 60);
+    expect(map.take("drained", 60).isAllowed).toBe(false);
+    expect(map.remaining("half", 60)).toBe(30);
+    expect(map.size).toBe(CAPACITY);
+    expect(map.overflowed).toBe(5_000 - (CAPACITY - 2));
+  });
+
+  test("admits nobody beyond its limit from a bucket of its own, however the two mix", () => {
+    const step = fc.record({
+      gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 })),
+      caller: fc.integer({ min: 0, max: 40 }),
+      times: fc.integer({ min: 1, max: 8 }),
+    });
+    fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 120 }), async (steps) => {
+        const { clock, map } = smallMap();
+        const limit = 6;
+        const admitted = new Map<number, number[]>();
+        for (const { gap, caller, times } of steps) {
+          if (gap > 0) await clock.advance(gap);
+          for (let i = 0; i < times; i++) {
+            const before = map.overflowed;
+            const { isAllowed } = map.take(`caller${caller}`, limit);
+            if (!isAllowed || map.overflowed > before) continue;
+            admitted.set(caller, [...(admitted.get(caller) ?? []), clock.monotonic()]);
+          }
+        }
+        for (const moments of admitted.values()) {
+          for (const [from, start] of moments.entries()) {
+            for (const [to, end] of moments.entries()) {
+              if (to < from) continue;
+              const most = limit + ((end - start) * limit) / 60_000 + 0.01;
+              expect(to - from + 1).toBeLessThanOrEqual(most);
+            }
+          }
+        }
+        expect(map.size).toBeLessThanOrEqual(CAPACITY);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, createTestApp, expectProblem } from "../../support/app";
+
+const NOON_SECONDS = Date.parse("2026-03-10T12:00:00.000Z") / 1_000;
+
+/** The headers that tell of the bucket that paid, as they were sent. */
+function limitHeaders({ headers }: Answer) {
+  return {
+    policy: headers.get("ratelimit-policy"),
+    state: headers.get("ratelimit"),
+    limit: headers.get("x-ratelimit-limit"),
+    remaining: headers.get("x-ratelimit-remaining"),
+    reset: headers.get("x-ratelimit-reset"),
+    retryAfter: headers.get("retry-after"),
+  };
+}
+
+describe("the headers of a limit", () => {
+  test("say whose bucket paid, its size, what is left, and when it is full again", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 20 });
+    await app.call("/api/v1/key", { key });
+    await app.call("/api/v1/key", { key });
+    expect(limitHeaders(await app.call("/api/v1/key", { key }))).toEqual({
+      policy: '"key";q=20;w=60',
+      state: '"key";r=17;t=9',
+      limit: "20",
+      remaining: "17",
+      reset: String(NOON_SECONDS + 9),
+      retryAfter: null,
+    });
+  });
+
+  test("round the time to full up and the requests left down", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 20 });
+    await app.call("/api/v1/key", { key });
+    await app.clock.advance(1_400);
+    // 2 − 1.4 / 3 tokens are spent, which take 4.6 seconds; the wall clock stands at 1.4.
+    expect(limitHeaders(await app.call("/api/v1/key", { key }))).toMatchObject({
+      state: '"key";r=18;t=5',
+      remaining: "18",
+      reset: String(NOON_SECONDS + 2 + 5),
+    });
+  });
+
+  test("of a request without a key tell of the public limit", async () => {
+    await using app = await createTestApp();
+    expect(limitHeaders(await app.call("/openapi.json"))).toEqual({
+      policy: '"public";q=100;w=60',
+      state: '"public";r=99;t=1',
+      limit: "100",
+      remaining: "99",
+      reset: String(NOON_SECONDS + 1),
+      retryAfter: null,
+    });
+  });
+
+  test("of a health check tell of its own limit", async () => {
+    await using app = await createTestApp();
+    expect(limitHeaders(await app.call("/healthz"))).toMatchObject({
+      policy: '"health";q=1200;w=60',
+      state: '"health";r=1199;t=1',
+    });
+  });
+
+  test("of a refusal add how long to wait, and the detail names the limit", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 2 });
+    await app.call("/api/v1/key", { key });
+    await app.call("/api/v1/key", { key });
+    await app.clock.advance(500);
+    const refused = await app.call("/api/v1/key", { key });
+    expect(expectProblem(refused, "rate_limited").detail).toBe(
+      "The limit of 2 requests a minute for the API key is used up. Try again in 30 seconds.",
+    );
+    expect(limitHeaders(refused)).toEqual({
+      policy: '"key";q=2;w=60',
+      state: '"key";r=0;t=60',
+      limit: "2",
+      remaining: "0",
+      reset: String(NOON_SECONDS + 1 + 60),
+      retryAfter: "30",
+    });
+  });
+
+  test("of a refused address name the address's limit", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "60" } });
+    for (let i = 0; i < 60; i++) await app.call("/");
+    const refused = await app.call("/");
+    expect(expectProblem(refused, "rate_limited").detail).toBe(
+      "The limit of 60 requests a minute for this address for requests without a valid API key is used up. Try again in 1 second.",
+    );
+    expect(refused.headers.get("retry-after")).toBe("1");
+  });
+
+  test("are shown to browsers of other origins where those may read the answer", async () => {
+    await using app = await createTestApp();
+    const exposed = (answer: Answer) => answer.headers.get("access-control-expose-headers");
+    const names = exposed(await app.call("/openapi.json"))
+      ?.toLowerCase()
+      .split(", ");
+    for (const name of [
+      "ratelimit",
+      "ratelimit-policy",
+      "retry-after",
+      "x-ratelimit-limit",
+      "x-ratelimit-remaining",
+      "x-ratelimit-reset",
+      "x-request-id",
+      "etag",
+    ]) {
+      expect(names).toContain(name);
+    }
+    const key = await app.keyWith("read:status");
+    expect(exposed(await app.call("/api/v1/key", { key }))).toBeNull();
+  });
+
+  test("also come with the 429 that a browser of another origin meets", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    await app.call("/openapi.json");
+    const refused = await app.call("/openapi.json");
+    expectProblem(refused, "rate_limited");
+    expect(refused.headers.get("access-control-allow-origin")).toBe("*");
+    expect(refused.headers.get("access-control-expose-headers")).toContain("Retry-After");
+  });
+});

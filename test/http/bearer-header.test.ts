@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../../src/errors";
+import { createCredentials } from "../../src/http/credentials";
+import { createTestApp, expectProblem } from "../support/app";
+
+/** `Authorization` as sent, with KEY for the value of a live key; what the door makes of it. */
+const HEADERS: [header: string, verdict: "accepted" | "missing_key" | "invalid_key"][] = [
+  ["Bearer KEY", "accepted"],
+  ["bearer KEY", "accepted"],
+  ["BEARER KEY", "accepted"],
+  ["bEaReR KEY", "accepted"],
+  ["BearerKEY", "missing_key"],
+  ["Bearerabc", "missing_key"],
+  ["Bearer", "missing_key"],
+  ["KEY", "missing_key"],
+  ["Basic KEY", "missing_key"],
+  ["Basic YWxsOmNsZWFy", "missing_key"],
+  ["Token KEY", "missing_key"],
+  ["Bearers KEY", "missing_key"],
+  ["Bearer\tKEY", "missing_key"],
+  ["Bearer  KEY", "invalid_key"],
+  ["Bearer KEY KEY", "invalid_key"],
+  ["Bearer KEY x", "invalid_key"],
+  ["Bearer KEY,", "invalid_key"],
+  ["Bearer KEY, Bearer KEY", "invalid_key"],
+  ["Bearer KEY, Basic YWxsOmNsZWFy", "invalid_key"],
+  ["Basic YWxsOmNsZWFy, Bearer KEY", "missing_key"],
+  ['Bearer "KEY"', "invalid_key"],
+  ["Bearer token=KEY", "invalid_key"],
+  ["Bearer KEY=", "invalid_key"],
+  ["Bearer KEY;", "invalid_key"],
+  ["Bearer %20KEY", "invalid_key"],
+  ["Bearer xKEY", "invalid_key"],
+  ["Bearer abc", "invalid_key"],
+  ["Bearer =", "invalid_key"],
+  ["Bearer ü", "invalid_key"],
+];
+
+describe("Authorization", () => {
+  test.each(HEADERS)("%j is %s", async (header, verdict) => {
+    await using app = await createTestApp();
+    const value = await app.keyWith("read:status");
+    const authorization = header.replaceAll("KEY", value);
+    const answer = await app.call("/api/v1/key", { headers: { authorization } });
+    if (verdict === "accepted") expect(answer.status).toBe(200);
+    else expectProblem(answer, verdict);
+  });
+
+  test("sent twice opens nothing, even with the same key", async () => {
+    await using app = await createTestApp();
+    const value = await app.keyWith("read:status");
+    const headers = new Headers([
+      ["authorization", `Bearer ${value}`],
+      ["authorization", `Bearer ${value}`],
+    ]);
+    const request = new Request("http://status.test/api/v1/key", { headers });
+    const answer = await app.app.door(request, "203.0.113.7");
+    expect(answer.status).toBe(401);
+    expect((await answer.json()) as unknown).toMatchObject({ code: "invalid_key" });
+  });
+});
+
+test("a cookie, a body or another header with a key in it opens nothing", async () => {
+  await using app = await createTestApp();
+  const value = await app.keyWith("read:status");
+  for (const headers of [
+    { cookie: `access_token=${value}` },
+    { "x-api-key": value },
+    { "proxy-authorization": `Bearer ${value}` },
+  ] as Record<string, string>[]) {
+    expectProblem(await app.call("/api/v1/key", { headers }), "missing_key");
+  }
+});
+
+test("a value whose shape or checksum is wrong is refused without a look-up", async () => {
+  await using app = await createTestApp();
+  const value = await app.keyWith("read:status");
+  let lookUps = 0;
+  const credentials = createCredentials({ find: () => void lookUps++ }, () => 0);
+  const mistyped = value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
+  for (const token of ["abc", mistyped, value.slice(1), value.toUpperCase(), `${value}0`]) {
+    expect(credentials.judge(`Bearer ${token}`)).toBeInstanceOf(Problem);
+  }
+  expect(lookUps).toBe(0);
+  expect(credentials.judge(`Bearer ${value}`)).toBeInstanceOf(Problem);
+  expect(lookUps).toBe(1);
+});

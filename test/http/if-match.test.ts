@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../support/app";
+import { createComponentSite } from "../support/component-site";
+
+const OUTAGE = { status: "major_outage" };
+
+describe("If-Match", () => {
+  test.each(['"1"', '"7", "1"', '"1","7"', "*", ' "1" '])(
+    "%s lets the change through",
+    async (tag) => {
+      await using site = await createComponentSite();
+      const answer = await site.patch({ json: OUTAGE, headers: { "if-match": tag } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("etag")).toBe('"2"');
+    },
+  );
+
+  test.each([
+    ['"0"', "stale"],
+    ['"2"', "not made yet"],
+    ['W/"1"', "weak"],
+    ['W/"1", "7"', "weak in a list"],
+    ["1", "without quotes"],
+    ['""', "empty"],
+    ['"01"', "spelled otherwise"],
+    ['"*"', "a quoted star"],
+  ])("%s, which is %s, is 412 with the present tag, and nothing is written", async (tag) => {
+    await using site = await createComponentSite();
+    const before = await site.state();
+    const answer = await site.patch({ json: OUTAGE, headers: { "if-match": tag } });
+    expectProblem(answer, "precondition_failed");
+    expect(answer.headers.get("etag")).toBe('"1"');
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("of one version lets exactly one of twenty changes through that come at once", async () => {
+    await using site = await createComponentSite();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        site.patch({
+          json: { status: index % 2 === 0 ? "major_outage" : "partial_outage" },
+          headers: { "if-match": '"1"' },
+        }),
+      ),
+    );
+    const statuses = answers.map((answer) => answer.status).sort();
+    expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 412)]);
+    expect(site.app.events()).toHaveLength(1);
+  });
+
+  test("left out lets every change through", async () => {
+    await using site = await createComponentSite();
+    expect((await site.patch({ json: OUTAGE })).status).toBe(200);
+    expect((await site.patch({ json: { status: "operational" } })).status).toBe(200);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../support/app";
+import { createComponentSite } from "../support/component-site";
+import { streamOf } from "../support/streams";
+
+const JSON_TYPE = { "content-type": "application/json" };
+const GOOD = '{"status":"major_outage","reason":"Slow"}';
+
+describe("a body is accepted", () => {
+  test.each([
+    ["as application/json", GOOD, "application/json"],
+    ["with a charset", GOOD, "application/json; charset=utf-8"],
+    ["with a charset in capitals and no space", GOOD, "Application/JSON;charset=UTF-8"],
+    ["as a +json type", GOOD, "application/merge-patch+json"],
+    ["with white space around it", `\n\t ${GOOD} \r\n`, "application/json"],
+    ["nested as deep as its schema", '{"status":"major_outage","reason":null}', "application/json"],
+    [
+      "with brackets inside its text",
+      `{"status":"major_outage","reason":"${"[{".repeat(400)}\\"${"[{".repeat(80)}"}`,
+      "application/json",
+    ],
+    [
+      "with 1,000 code points of text beyond ASCII",
+      `{"status":"major_outage","reason":"${"🚀".repeat(1_000)}"}`,
+      "application/json",
+    ],
+  ])("%s", async (_how, raw, type) => {
+    await using site = await createComponentSite();
+    const answer = await site.patch({ raw, headers: { "content-type": type } });
+    expect(answer.status).toBe(200);
+    expect(answer.body.status).toBe("major_outage");
+    expect(site.app.events()).toHaveLength(1);
+  });
+
+  test("that arrives in pieces, also where a character is cut in two", async () => {
+    await using site = await createComponentSite();
+    const bytes = Buffer.from('{"status":"major_outage","reason":"é🚀"}');
+    const pieces = [...bytes].map((byte) => new Uint8Array([byte]));
+    const raw = new ReadableStream({
+      pull(controller) {
+        const piece = pieces.shift();
+        if (piece) controller.enqueue(piece);
+        else controller.close();
+      },
+    });
+    const headers = { ...JSON_TYPE, "transfer-encoding": "chunked" };
+    expect((await site.patch({ raw, headers })).status).toBe(200);
+    const history = await site.app.call(`${site.path}/history`, { key: site.key });
+    expect(history.body.data[0].reason).toBe("é🚀");
+  });
+});
+
+describe("a body that is not JSON is invalid_request, and nothing is written:", () => {
+  test.each<[string, string | Uint8Array<ArrayBuffer>]>([
+    ["nothing at all", ""],
+    ["white space", "  "],
+    ["an open brace", "{"],
+    ["a trailing comma", '{"status":"major_outage",}'],
+    ["single quotes", "{'status':'major_outage'}"],
+    ["a comment", '{"status":"major_outage"} // now'],
+    ["two documents", `${GOOD}${GOOD}`],
+    ["NaN", '{"status":NaN}'],
+    ["a NUL outside a text", `${GOOD}\0`],
+    ["a bare NUL inside a text", '{"status":"major_outage","reason":"a\0b"}'],
+    ["200,000 arrays deep", "[".repeat(200_000)],
+    ["200,000 arrays deep and closed", "[".repeat(100_000) + "]".repeat(100_000)],
+    ["40,000 objects deep", '{"a":'.repeat(40_000)],
+    ["33 levels deep in a field", `{"status":${"[".repeat(33)}${"]".repeat(33)}}`],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])],
+    [
+      "a text with a byte that is not UTF-8",
+      new Uint8Array(Buffer.from('{"status":"major_outage","reason":"\xff"}', "latin1")),
+    ],
+    ["UTF-16", new Uint8Array(Buffer.from(GOOD, "utf16le"))],
+  ])("%s", async (_what, raw) => {
+    await using site = await createComponentSite();
+    const before = await site.state();
+    expectProblem(await site.patch({ raw, headers: JSON_TYPE }), "invalid_request");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("no body, and no word of one", async () => {
+    await using site = await createComponentSite();
+    const before = await site.state();
+    expectProblem(await site.patch({}), "invalid_request");
+    expectProblem(await site.patch({ headers: JSON_TYPE }), "invalid_request");
+    expect(await site.state()).toEqual(before);
+  });
+});
+
+describe("a body of another type is unsupported_media_type, and nothing is written:", () => {
+  test.each([
+    ["no type", undefined],
+    ["text", "text/plain"],
+    ["a form", "application/x-www-form-urlencoded"],
+    ["a multipart form", "multipart/form-data; boundary=x"],
+    ["JSON as text", "text/json"],
+    ["JSON lines", "application/jsonl"],
+    ["a type that begins like JSON", "application/json-seq"],
+    ["a type that only contains JSON", "x-application/json"],
+    ["an empty type", ""],
+  ])("%s", async (_what, type) => {
+    await using site = await createComponentSite();
+    const before = await site.state();
+    const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
+    const raw = new TextEncoder().encode(GOOD);
+    expectProblem(await site.patch({ raw, headers }), "unsupported_media_type");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("one that arrives in pieces", async () => {
+    await using site = await createComponentSite();
+    const body = streamOf(GOOD);
+    const headers = { "content-type": "text/plain", "transfer-encoding": "chunked" };
+    expectProblem(await site.patch({ raw: body.stream, headers }), "unsupported_media_type");
+    expect(body.wasRead()).toBe(false);
+  });
+});
+
+describe("a body's size", () => {
+  const LIMIT = 256 * 1024;
+  /** A good body of exactly so many bytes. */
+  const padded = (bytes: number) => GOOD + " ".repeat(bytes - GOOD.length);
+
+  test("may be 256 KiB and not a byte more", async () => {
+    await using site = await createComponentSite();
+    const before = await site.state();
+    expectProblem(
+      await site.patch({ raw: padded(LIMIT + 1), headers: JSON_TYPE }),
+      "payload_too_large",
+    );
+    expect(await site.state()).toEqual(before);
+    expect((await site.patch({ raw: padded(LIMIT), headers: JSON_TYPE })).status).toBe(200);
+  });
+
+  test("of 300 KiB is refused by its declared length, before it is read", async () => {
+    await using site = await createComponentSite();
+    const body = streamOf(padded(300 * 1024));
+    const headers = { ...JSON_TYPE, "content-length": String(300 * 1024) };
+    expectProblem(await site.patch({ raw: body.stream, headers }), "payload_too_large");
+    expect(body.wasRead()).toBe(false);
+  });
+
+  test("of 300 KiB is refused without a declared length too, and nothing is written", async () => {
+    await using site = await createComponentSite();
+    const before = await site.state();
+    const headers = { ...JSON_TYPE, "transfer-encoding": "chunked" };
+    const pieces = Array.from({ length: 30 }, () => " ".repeat(10 * 1024));
+    const { stream } = streamOf(GOOD, ...pieces);
+    expectProblem(await site.patch({ raw: stream, headers }), "payload_too_large");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is what arrives, whatever was declared", async () => {
+    await using site = await createComponentSite();
+    const headers = { ...JSON_TYPE, "content-length": "10" };
+    const { stream } = streamOf(padded(200 * 1024), " ".repeat(100 * 1024));
+    expectProblem(await site.patch({ raw: stream, headers }), "payload_too_large");
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { anotherProcess } from "../support/another-process";
+import { createTestApp, expectProblem } from "../support/app";
+import { temporaryFolder } from "../support/temporary-folder";
+
+describe("a failure of the server", () => {
+  test("says nothing of its cause, and the log does, under the request's id", async () => {
+    using folder = temporaryFolder();
+    const databasePath = join(folder.path, "allclear.db");
+    await using app = await createTestApp({ databasePath });
+    const { components } = await app.page({ slug: "acme" }, ["API"]);
+    const key = await app.keyWith("read:status");
+    await using other = anotherProcess(app, databasePath);
+    other.sqlite.run("DROP TABLE component_changes");
+
+    const answer = await app.call(`/api/v1/components/${components["API"]}/history`, { key });
+    const problem = expectProblem(answer, "internal_error");
+    expect(problem.detail).toBe(
+      "Something went wrong. The server's log has the cause under this request's id.",
+    );
+    expect(answer.text).not.toMatch(/component_changes|sqlite|select|stack|\.ts/i);
+    const errors = app.logged.filter((line) => line["level"] === 50);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.["request"]).toBe(answer.headers.get("x-request-id"));
+    expect(JSON.stringify(errors[0]?.["err"])).toContain("component_changes");
+  });
+
+  test("takes its token, counts as nobody's mistake, and leaves the next request alone", async () => {
+    using folder = temporaryFolder();
+    const databasePath = join(folder.path, "allclear.db");
+    await using app = await createTestApp({ databasePath });
+    const { components } = await app.page({ slug: "acme" }, ["API"]);
+    const { value: key } = await app.createKey({ rate_limit: 10 });
+    await using other = anotherProcess(app, databasePath);
+    other.sqlite.run("DROP TABLE component_changes");
+    const path = `/api/v1/components/${components["API"]}`;
+    expect((await app.call(`${path}/history`, { key })).status).toBe(500);
+    const next = await app.call(path, { key });
+    expect(next.status).toBe(200);
+    expect(next.headers.get("x-ratelimit-remaining")).toBe("8");
+  });
+});
+
+test("what the caller did wrong is no failure of the server: it is not in the log", async () => {
+  await using app = await createTestApp();
+  const key = await app.keyWith("read:status");
+  await app.call("/nothing");
+  await app.call("/api/v1/key");
+  await app.call("/api/v1/components?limit=0", { key });
+  await app.call("/api/v1/components", { key, method: "PATCH", json: {} });
+  expect(app.logged).toEqual([]);
+});

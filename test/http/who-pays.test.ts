@@ -1,0 +1,236 @@
+import { describe, expect, test } from "bun:test";
+import { revokeKey, rotateKey } from "../../src/features/keys";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
+
+/** Who paid for an answer, and what that bucket has left. */
+function paid({ headers }: Answer): string {
+  const state = headers.get("ratelimit");
+  const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(state ?? "") ?? [];
+  return state === null ? "nobody" : `${policy} ${left}`;
+}
+
+const PUBLIC_LIMIT = 100;
+
+async function drainAddress(app: TestApp): Promise<void> {
+  for (let i = 0; i < PUBLIC_LIMIT; i++) expect((await app.call("/")).status).toBe(200);
+  expectProblem(await app.call("/"), "rate_limited");
+}
+
+describe("a request is paid for", () => {
+  test("by the key on a protected route, and then not by the address", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 10 });
+    expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
+    expect(paid(await app.call("/"))).toBe("public 99");
+  });
+
+  test("by the address on a public route, an unknown path and a wrong method", async () => {
+    await using app = await createTestApp();
+    expect(paid(await app.call("/"))).toBe("public 99");
+    expect(paid(await app.call("/docs"))).toBe("public 98");
+    expect(paid(await app.call("/status/nobody"))).toBe("public 97");
+    expect(paid(await app.call("/nothing"))).toBe("public 96");
+    expect(paid(await app.call("/api/v1/nothing"))).toBe("public 95");
+    expect(paid(await app.call("/api/v1/key", { method: "DELETE" }))).toBe("public 94");
+    expect(paid(await app.call("/openapi.json", { method: "OPTIONS" }))).toBe("public 93");
+  });
+
+  test("by the address there even where a valid key is sent", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 10 });
+    for (const [path, method] of [
+      ["/", "GET"],
+      ["/api/v1/nothing", "GET"],
+      ["/api/v1/key", "DELETE"],
+    ]) {
+      expect(paid(await app.call(path ?? "", { key, method: method ?? "" }))).toStartWith("public");
+    }
+    expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
+  });
+
+  test("by the address where the key is missing, misread, unknown, expired, ended or revoked", async () => {
+    await using app = await createTestApp();
+    await using elsewhere = await createTestApp();
+    const expired = await app.createKey({ expires: "2026-03-10T12:00:00.001Z" });
+    const revoked = await app.createKey();
+    const ended = await app.createKey();
+    await app.ctx.db.write((tx) => {
+      revokeKey(app.ctx, tx, revoked.key.id, CLI_ACTOR);
+      rotateKey(app.ctx, tx, ended.key.id, "now", CLI_ACTOR);
+    });
+    await app.clock.advance(1);
+    const presented: [string | undefined, string][] = [
+      [undefined, "missing_key"],
+      ["nonsense", "invalid_key"],
+      [await elsewhere.keyWith("read:status"), "invalid_key"],
+      [expired.value, "expired_key"],
+      [ended.value, "expired_key"],
+      [revoked.value, "revoked_key"],
+    ];
+    let left = PUBLIC_LIMIT;
+    for (const [key, code] of presented) {
+      const answer = await app.call("/api/v1/key", { key });
+      expect(answer.body.code).toBe(code);
+      expect(paid(answer)).toBe(`public ${--left}`);
+    }
+  });
+
+  test("by the address where the query holds a key, valid or not", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    expect(paid(await app.call(`/api/v1/key?key=${key}`, { key }))).toBe("public 99");
+    expect(paid(await app.call("/api/v1/key?access_token=x", { key }))).toBe("public 98");
+  });
+
+  test("by a bucket for health checks of its own at /healthz and /readyz", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    expect(paid(await app.call("/healthz"))).toBe("health 1199");
+    expect(paid(await app.call("/readyz", { key }))).toBe("health 1198");
+    expect(paid(await app.call("/healthz", { from: "198.51.100.1" }))).toBe("health 1199");
+    expect(paid(await app.call("/healthz", { method: "POST" }))).toBe("public 99");
+  });
+});
+
+describe("exactly one token is taken", () => {
+  test("from a key, whatever the answer: 200, 304, 400, 403, 404, 412, 413, 415, 422", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({ slug: "acme" }, ["API"]);
+    const { value: key } = await app.createKey({ scopes: ["write:components", "read:status"] });
+    const { value: reader } = await app.createKey({ scopes: ["read:status"] });
+    const component = `/api/v1/components/${components["API"]}`;
+    const patch = { key, method: "PATCH" };
+    const json = { "content-type": "application/json" };
+    const etag = (await app.call(component, { key })).headers.get("etag") ?? "";
+    const answers = [
+      await app.call(component, { key }),
+      await app.call(component, { key, headers: { "if-none-match": etag } }),
+      await app.call("/api/v1/components?limit=0", { key }),
+      await app.call("/api/v1/components/none", { key }),
+      await app.call(component, { ...patch, raw: "{", headers: json }),
+      await app.call(component, {
+        ...patch,
+        json: { status: "operational" },
+        headers: { "if-match": '"9"' },
+      }),
+      await app.call(component, { ...patch, raw: " ".repeat(300 * 1024), headers: json }),
+      await app.call(component, { ...patch, raw: "x", headers: { "content-type": "text/plain" } }),
+      await app.call(component, { ...patch, json: {} }),
+      await app.call(component, { ...patch, json: { status: "major_outage" } }),
+      await app.call(component, { key, method: "HEAD" }),
+    ];
+    expect(answers.map((answer) => answer.status)).toEqual([
+      200, 304, 400, 404, 400, 412, 413, 415, 422, 200, 200,
+    ]);
+    expect(answers.map(paid)).toEqual(answers.map((_, index) => `key ${998 - index}`));
+    const refused = await app.call(component, { ...patch, key: reader, json: {} });
+    expectProblem(refused, "insufficient_scope");
+    expect(paid(refused)).toBe("key 999");
+    expect(paid(await app.call("/"))).toBe("public 99");
+  });
+
+  test("from an address, whatever the answer", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme" });
+    const etag = (await app.call("/status/acme")).headers.get("etag") ?? "";
+    const answers = [
+      await app.call("/status/acme", { headers: { "if-none-match": etag } }),
+      await app.call("/status/acme", { method: "HEAD" }),
+      await app.call("/status/acme", { method: "PROPFIND" }),
+      await app.call("/nothing"),
+      await app.call("/api/v1/status/acme"),
+    ];
+    expect(answers.map((answer) => answer.status)).toEqual([304, 200, 405, 404, 401]);
+    expect(answers.map(paid)).toEqual([98, 97, 96, 95, 94].map((left) => `public ${left}`));
+  });
+
+  test("and none by a refusal, so that Retry-After stays true", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 1 });
+    await app.call("/api/v1/key", { key });
+    for (let i = 0; i < 50; i++)
+      expectProblem(await app.call("/api/v1/key", { key }), "rate_limited");
+    await app.clock.advance(60_000);
+    expect((await app.call("/api/v1/key", { key })).status).toBe(200);
+  });
+});
+
+describe("a drained address", () => {
+  test("does not block a valid key that calls from it", async () => {
+    await using app = await createTestApp();
+    const { value: key } = await app.createKey({ rate_limit: 10 });
+    await drainAddress(app);
+    expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
+  });
+
+  test("blocks who has no valid key, before it is told whether it has one", async () => {
+    await using app = await createTestApp();
+    await drainAddress(app);
+    expectProblem(await app.call("/api/v1/key"), "rate_limited");
+    expectProblem(await app.call("/api/v1/key", { key: "nonsense" }), "rate_limited");
+  });
+
+  test("does not fail its health checks, and they do not drain it", async () => {
+    await using app = await createTestApp();
+    await drainAddress(app);
+    for (let i = 0; i < 1_200; i++) {
+      expect((await app.call(i % 2 === 0 ? "/healthz" : "/readyz")).status).toBe(200);
+    }
+    expectProblem(await app.call("/healthz"), "rate_limited");
+    expect((await app.call("/", { from: "198.51.100.1" })).status).toBe(200);
+  });
+
+  test("is alone: another address has its whole limit", async () => {
+    await using app = await createTestApp();
+    await drainAddress(app);
+    expect(paid(await app.call("/", { from: "198.51.100.1" }))).toBe("public 99");
+  });
+});
+
+test("nobody without the key can spend its budget", async () => {
+  await using app = await createTestApp();
+  const { key, value } = await app.createKey({ rate_limit: 10 });
+  const forged = value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
+  for (const guess of [key.id, key.start, forged, value.toLowerCase(), `${value}=`]) {
+    const answer = await app.call("/api/v1/key", { key: guess });
+    expectProblem(answer, "invalid_key");
+    expect(paid(answer)).toStartWith("public");
+  }
+  expect(paid(await app.call("/api/v1/key", { key: value }))).toBe("key 9");
+});
+
+describe("a file under its hashed name", () => {
+  /** The paths that a page refers to. */
+  async function assetsOf(app: TestApp): Promise<string[]> {
+    const { text } = await app.call("/docs");
+    return [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+  }
+
+  test("is counted to nobody, also where the address is drained", async () => {
+    await using app = await createTestApp();
+    const assets = await assetsOf(app);
+    expect(assets.length).toBeGreaterThan(1);
+    for (const path of assets) {
+      const answer = await app.call(path);
+      expect(answer.status).toBe(200);
+      expect(paid(answer)).toBe("nobody");
+      expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+    }
+    expect(paid(await app.call("/"))).toBe("public 98");
+    for (let left = 98; left > 0; left--) await app.call("/");
+    expectProblem(await app.call("/"), "rate_limited");
+    expect((await app.call(assets[0] ?? "")).status).toBe(200);
+  });
+
+  test("that does not exist is paid for by the address, like any other path that is none", async () => {
+    await using app = await createTestApp();
+    const answer = await app.call("/assets/nothing.0123456789abcdef.css");
+    expectProblem(answer, "not_found");
+    expect(paid(answer)).toBe("public 99");
+    expect(paid(await app.call("/assets/docs.css"))).toBe("public 98");
+    expect(paid(await app.call("/assets/docs.css", { method: "POST" }))).toBe("public 97");
+    for (let left = 97; left > 0; left--) await app.call("/assets/nothing.css");
+    expectProblem(await app.call("/assets/nothing.css"), "rate_limited");
+  });
+});

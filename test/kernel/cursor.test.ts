@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { decodeCursor, encodeCursor } from "../../src/kernel/cursor";
+
+test("a cursor gives back the position that it was made of, and fits a URL", () => {
+  const position = fc.oneof(
+    fc.string(),
+    fc.maxSafeInteger().filter((n) => !Object.is(n, -0)),
+  );
+  fc.assert(
+    fc.property(position, (value) => {
+      const cursor = encodeCursor(value);
+      expect(decodeCursor(cursor)).toBe(value);
+      expect(cursor).toBe(encodeURIComponent(cursor));
+    }),
+  );
+});
+
+test.each([
+  ["nothing", ""],
+  ["text that is not base64url", "!!"],
+  ["base64url of no JSON", Buffer.from("cmp_1").toString("base64url")],
+  ["another shape", Buffer.from('{"a":1}').toString("base64url")],
+  ["a fraction", Buffer.from("1.5").toString("base64url")],
+  ["null", Buffer.from("null").toString("base64url")],
+  ["the same position spelled otherwise", Buffer.from(" 7").toString("base64url")],
+  ["a cursor with padding", `${encodeCursor(7)}=`],
+  ["a cursor with more behind it", `${encodeCursor("cmp_1")}A`],
+])("%s is no cursor", (_what, text) => {
+  expect(decodeCursor(text)).toBeUndefined();
+});

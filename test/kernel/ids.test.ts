@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createIdFactory, isId } from "../../src/kernel/ids";
+import { systemRandom } from "../../src/kernel/random";
+import { createTestClock, TEST_START } from "../support/clock";
+
+const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
+
+function toUuid(id: string): string {
+  let value = 0n;
+  for (const digit of id.slice(id.indexOf("_") + 1)) {
+    value = value * 32n + BigInt(CROCKFORD.indexOf(digit));
+  }
+  const hex = value.toString(16).padStart(32, "0");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+describe("an id", () => {
+  test("is its prefix and a UUIDv7 of its moment, in 26 characters", () => {
+    const newId = createIdFactory(createTestClock(), systemRandom);
+    for (const prefix of ["key", "page", "cmp"] as const) {
+      const id = newId(prefix);
+      expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+      const uuid = toUuid(id);
+      expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(Number.parseInt(uuid.replace("-", "").slice(0, 12), 16)).toBe(TEST_START);
+    }
+  });
+
+  test("sorts behind every id made before it, whatever the wall clock does", () => {
+    const moves = fc.array(fc.integer({ min: -2_000, max: 2_000 }), { maxLength: 200 });
+    fc.assert(
+      fc.property(moves, fc.uint8Array({ minLength: 10, maxLength: 10 }), (steps, tail) => {
+        const clock = createTestClock();
+        const newId = createIdFactory(clock, () => tail);
+        let last = newId("evt");
+        for (const step of steps) {
+          clock.setWallClock(clock.now() + step);
+          const next = newId("evt");
+          expect(next > last).toBe(true);
+          last = next;
+        }
+      }),
+    );
+  });
+
+  test("differs from all others of its millisecond, 10,000 of them, by its counter alone", () => {
+    const newId = createIdFactory(createTestClock(), (size) => new Uint8Array(size).fill(0xff));
+    const ids = Array.from({ length: 10_000 }, () => newId("evt"));
+    expect(new Set(ids).size).toBe(10_000);
+    expect(ids).toEqual([...ids].sort());
+  });
+});
+
+test("a text is an id of a prefix only in that prefix's whole shape", () => {
+  const newId = createIdFactory(createTestClock(), systemRandom);
+  const id = newId("cmp");
+  expect(isId("cmp", id)).toBe(true);
+  for (const other of [
+    id.slice(0, -1),
+    `${id}0`,
+    id.toUpperCase(),
+    id.replace("cmp", "page"),
+    `cmp_8${id.slice(5)}`,
+    `cmp_${"u".repeat(26)}`,
+    `x${id}`,
+    "",
+  ]) {
+    expect(isId("cmp", other)).toBe(false);
+  }
+});
