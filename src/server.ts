@@ -31,8 +31,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     }
     let app: App | undefined;
     const socket = listen(given, (request, server) => {
-      const peer = server.requestIP(request)?.address ?? "";
-      return (app as App).door(request, peer);
+      return (app as App).door(request, () => server.requestIP(request)?.address ?? "");
     });
     // The port is known only now where any free one was asked for; nothing was awaited since.
     const bound = { ...given, listen: { ...given.listen, port: socket.port ?? given.listen.port } };

@@ -70,11 +70,20 @@ export function parseNetworks(value: string): Network[] {
     .filter((part) => part !== "")
     .map((part) => {
       try {
-        if (part.includes("/")) return ipaddr.parseCIDR(part);
-        const address = ipaddr.parse(part);
-        return [address, address.kind() === "ipv4" ? 32 : 128] as Network;
+        return unmapped(part.includes("/") ? ipaddr.parseCIDR(part) : wholeAddress(part));
       } catch {
         throw new Error(`must list networks such as 10.0.0.0/8, and ${part} is not one`);
       }
     });
+}
+
+function wholeAddress(text: string): Network {
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+/** An IPv4 network written as IPv4-mapped IPv6 is the IPv4 network, as clients' addresses are. */
+function unmapped([address, bits]: Network): Network {
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
+  return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }

@@ -3,7 +3,6 @@ import type { Problem } from "../errors";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
 import type { Actor } from "../kernel/actor";
-import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 
 /** Who is calling: the bearer of a live key, or somebody known by an address only. */
@@ -15,7 +14,6 @@ export interface Admission {
   /** Undefined where no declared route matched. */
   route: Route | undefined;
   caller: Caller;
-  address: ClientAddress;
   /** The one token that the request took; undefined for a file, which takes none. */
   charge: Charge | undefined;
   /** What went wrong behind the door, for the door's one problem writer. */

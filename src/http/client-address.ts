@@ -24,7 +24,7 @@ const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0" };
 export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): ClientAddresses {
   const trusted = ctx.config.trustedProxies;
   const parsedPeers = new LRUCache<string, ClientAddress>({ max: PARSED_PEERS });
-  let suspicion = 0;
+  const suspicions = new LRUCache<string, number>({ max: PARSED_PEERS });
   let suspect: string | undefined;
 
   function isTrusted(address: ClientAddress): boolean {
@@ -44,7 +44,10 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
   }
 
   function noteUntrusted(peer: ClientAddress): void {
-    if (suspect !== undefined || ++suspicion < SUSPICION) return;
+    if (suspect !== undefined) return;
+    const seen = (suspicions.get(peer.ip) ?? 0) + 1;
+    suspicions.set(peer.ip, seen);
+    if (seen < SUSPICION) return;
     suspect = peer.ip;
     ctx.log.warn(
       { peer: peer.ip },
@@ -59,7 +62,7 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
       if (trusted.length > 0 && isTrusted(socket)) {
         return forwarded === null ? socket : walkBack(socket, forwarded, isTrusted);
       }
-      if (forwarded !== null) noteUntrusted(socket);
+      if (forwarded !== null || headers.has("forwarded")) noteUntrusted(socket);
       return socket;
     },
     suspectedProxy: () => suspect,

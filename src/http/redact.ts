@@ -1,15 +1,18 @@
 const SECRETS = /allclear_[0-9A-Za-z]{20,}|((?:^|[?&])access_token=)[^&\s]*/g;
 
-/** A path with its query as a log may keep it: what could be a key is gone. */
+/** A path with its query as a log may keep it: what could be a key is gone, however it is encoded. */
 export function redactUrl(pathAndQuery: string): string {
-  let readable = pathAndQuery;
-  try {
-    readable = decodeURIComponent(pathAndQuery);
-  } catch {
-    // Left as it came: what does not decode is searched as it stands.
-  }
+  const readable = decodeLeniently(pathAndQuery);
   const redacted = readable.replace(SECRETS, (_match, name: string | undefined) =>
     name === undefined ? "[redacted]" : `${name}[redacted]`,
   );
   return redacted === readable ? pathAndQuery : redacted;
+}
+
+/** Decodes printable ASCII until nothing changes. What does not decode stays: this is for searching. */
+function decodeLeniently(text: string): string {
+  const decoded = text.replace(/%([2-7][0-9a-f])/gi, (_match, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return decoded === text ? text : decodeLeniently(decoded);
 }

@@ -1,8 +1,9 @@
 import { gzipSync } from "node:zlib";
+import type { Charge } from "../features/limits";
 import { sha256Hex } from "../kernel/hash";
 import type { Admission } from "./admission";
 import { matchesAny } from "./etag";
-import { stamp, stampOnce } from "./stamp";
+import { stampLimit, stampOnce, stampUse } from "./stamp";
 
 /** Smaller answers do not gain from compression. */
 const COMPRESS_FROM_BYTES = 1_024;
@@ -13,6 +14,8 @@ interface Variant {
   body: Blob;
   etag: string;
   headers: Headers;
+  /** Whose limit the headers tell of now. */
+  told: Charge | undefined;
 }
 
 export interface RepresentationOptions {
@@ -53,7 +56,11 @@ export class Representation {
     const chosen = this.#choose(request.headers.get("accept-encoding"));
     // One Headers object a variant, written over at each answer, costs half of a new one: Response
     // copies it at once, so that no other request can come between.
-    stamp(chosen.headers, admission, nowMs);
+    if (admission.charge && !tells(chosen, admission.charge)) {
+      stampLimit(chosen.headers, admission.charge);
+      chosen.told = admission.charge;
+    }
+    stampUse(chosen.headers, admission, nowMs);
     admission.isStamped = true;
     const known = request.headers.get("if-none-match");
     if (known !== null && matchesAny(known, chosen.etag)) {
@@ -109,7 +116,11 @@ function variant(
     ...options.headers,
   });
   stampOnce(headers, options.isCrossOrigin ?? false);
-  return { bytes, body: new Blob([bytes]), etag, headers };
+  return { bytes, body: new Blob([bytes]), etag, headers, told: undefined };
+}
+
+function tells({ told }: Variant, charge: Charge): boolean {
+  return told?.policy === charge.policy && told.decision.limit === charge.decision.limit;
 }
 
 function withoutContent(headers: Headers): Headers {
@@ -119,15 +130,19 @@ function withoutContent(headers: Headers): Headers {
   return rest;
 }
 
-/** Whether RFC 9110's Accept-Encoding takes gzip: named or by `*`, and not with a weight of 0. */
+/** Whether RFC 9110's Accept-Encoding takes gzip, by name or by `*`, and prefers it to none. */
 export function acceptsGzip(header: string): boolean {
-  let byStar = false;
-  for (const part of header.toLowerCase().split(",")) {
-    const [coding = "", ...parameters] = part.split(";").map((piece) => piece.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith("q="));
-    const isTaken = weight === undefined || Number(weight.slice(2)) > 0;
-    if (coding === "gzip" || coding === "x-gzip") return isTaken;
-    if (coding === "*") byStar = isTaken;
-  }
-  return byStar;
+  if (header === "gzip") return true;
+  const weights = new Map(
+    header
+      .toLowerCase()
+      .split(",")
+      .map((part) => {
+        const [coding = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+        const weight = parameters.find((parameter) => parameter.startsWith("q="));
+        return [coding, weight === undefined ? 1 : Number(weight.slice(2))];
+      }),
+  );
+  const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
+  return gzip > 0 && gzip >= (weights.get("identity") ?? 0);
 }

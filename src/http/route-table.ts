@@ -46,6 +46,8 @@ export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable
   return {
     routes,
     match(method, path) {
+      // Elysia hands a parameter that does not decode to the handler as null.
+      if (path.includes("%") && !isDecodable(path)) return { route: undefined, allowed: [] };
       const found = router.find(method === "HEAD" ? "GET" : method, path);
       if (found) return { route: found.store };
       const matches = METHODS.map((candidate) => router.find(candidate, path)?.store).filter(
@@ -54,6 +56,15 @@ export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable
       return { route: undefined, allowed: allowedMethods(matches) };
     },
   };
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function allowedMethods(routes: readonly Route[]): string[] {

@@ -10,16 +10,26 @@ const EXPOSED =
  * epoch seconds), and the security headers.
  */
 export function stamp(headers: Headers, admission: Admission, nowMs: number): void {
+  if (admission.charge) stampLimit(headers, admission.charge);
+  stampUse(headers, admission, nowMs);
+}
+
+/** The headers that change with whose bucket pays, but not from one of its requests to the next. */
+export function stampLimit(headers: Headers, charge: Charge): void {
+  headers.set("RateLimit-Policy", policyHeader(charge));
+  headers.set("X-RateLimit-Limit", String(charge.decision.limit));
+}
+
+/** The headers that differ from one answer to the next. */
+export function stampUse(headers: Headers, admission: Admission, nowMs: number): void {
   const { charge, requestId } = admission;
   headers.set("X-Request-Id", requestId);
   if (!charge) return;
   const { decision } = charge;
-  headers.set("RateLimit-Policy", policyHeader(charge));
   headers.set(
     "RateLimit",
     `"${charge.policy}";r=${decision.remaining};t=${decision.fullInSeconds}`,
   );
-  headers.set("X-RateLimit-Limit", String(decision.limit));
   headers.set("X-RateLimit-Remaining", String(decision.remaining));
   headers.set("X-RateLimit-Reset", String(Math.ceil(nowMs / 1_000) + decision.fullInSeconds));
 }

@@ -27,3 +27,14 @@ export function encodeBase62Number(value: number, length: number): string {
   if (rest > 0) throw new RangeError(`the number does not fit ${length} base62 digits`);
   return text;
 }
+
+/** The number that base62 digits write. Undefined for a text with another character in it. */
+export function decodeBase62Number(text: string): number | undefined {
+  let value = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = DIGITS.indexOf(text.charAt(i));
+    if (digit === -1) return undefined;
+    value = value * 62 + digit;
+  }
+  return value;
+}

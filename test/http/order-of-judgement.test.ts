@@ -78,7 +78,9 @@ describe("judged in this order", () => {
     const request = new Request(`http://status.test/nothing?key=${writer}`);
     // What Bun hands over where the Host header is empty.
     Object.defineProperty(request, "url", { value: `/nothing?key=${writer}` });
-    const answer = (await (await app.app.door(request, "203.0.113.7")).json()) as Answer["body"];
+    const answer = (await (
+      await app.app.door(request, () => "203.0.113.7")
+    ).json()) as Answer["body"];
     expect(answer.detail).toContain("Host");
     const inQuery = await app.call(`/nothing?key=${writer}`);
     expect(expectProblem(inQuery, "invalid_request").detail).toContain("query string");

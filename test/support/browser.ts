@@ -44,7 +44,7 @@ export function describeInBrowser(name: string, body: (site: () => BrowserSite) 
       server = Bun.serve({
         port: 0,
         hostname: "127.0.0.1",
-        fetch: (request) => app.app.door(request, "127.0.0.1"),
+        fetch: (request) => app.app.door(request, () => "127.0.0.1"),
       });
       browser = await chromium.launch({
         executablePath: CHROMIUM,

@@ -6,6 +6,8 @@ import type { LastUse } from "./model";
 import { addToHour, touchKeyValue } from "./store";
 
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
+/** Asking a socket for its address is a system call, so a busy key is asked for its once a second. */
+const IP_FRESH_MS = SECOND_MS;
 
 interface HourCounts {
   hour: number;
@@ -18,6 +20,8 @@ interface HourCounts {
 interface Gathered {
   keyId: string;
   lastUse: LastUse;
+  /** When the address in `lastUse` was asked for, in unix ms. */
+  ipKnownAt: number;
   /** The present hour's, last. */
   hours: HourCounts[];
 }
@@ -27,8 +31,11 @@ interface Gathered {
  * write every five seconds, and one at shutdown, never one a request.
  */
 export interface KeyUsage {
-  /** Counts one answer to a live key. 5xx answers are the server's doing and count as nothing. */
-  record(credential: Credential, status: number, ip: string): void;
+  /**
+   * Counts one answer to a live key. 5xx answers are the server's doing and count as nothing. `ip`
+   * gives the client's address, and is asked at most once a second for each value of a key.
+   */
+  record(credential: Credential, status: number, ip: () => string): void;
   /** The last use of a key's value, by its hash, that is not written yet. */
   pendingLastUse(hash: string): LastUse | undefined;
   /** Writes what was gathered. Keeps it for the next time when the database refuses. */
@@ -86,11 +93,15 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
       const now = ctx.clock.now();
       let gathered = byHash.get(credential.hash);
       if (!gathered) {
-        gathered = { keyId: credential.key.id, lastUse: { at: now, ip }, hours: [] };
+        const lastUse = { at: now, ip: ip() };
+        gathered = { keyId: credential.key.id, lastUse, ipKnownAt: now, hours: [] };
         byHash.set(credential.hash, gathered);
       }
       gathered.lastUse.at = now;
-      gathered.lastUse.ip = ip;
+      if (Math.abs(now - gathered.ipKnownAt) >= IP_FRESH_MS) {
+        gathered.ipKnownAt = now;
+        gathered.lastUse.ip = ip();
+      }
       const hour = now - (now % HOUR_MS);
       let counts = gathered.hours.at(-1);
       if (counts?.hour !== hour) {

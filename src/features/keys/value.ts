@@ -1,4 +1,4 @@
-import { encodeBase62, encodeBase62Number } from "../../kernel/base62";
+import { decodeBase62Number, encodeBase62, encodeBase62Number } from "../../kernel/base62";
 import { crc32, sha256 } from "../../kernel/hash";
 import type { RandomBytes } from "../../kernel/random";
 
@@ -26,7 +26,7 @@ export function generateKeyValue(random: RandomBytes): string {
 export function isKeyValue(text: string): boolean {
   if (text.length !== VALUE_LENGTH || !SHAPE.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
-  return text.slice(-CHECKSUM_LENGTH) === checksum(body);
+  return decodeBase62Number(text.slice(-CHECKSUM_LENGTH)) === crc32(body);
 }
 
 /** Whether a text holds anything of a value's shape, for places where none may ever stand. */

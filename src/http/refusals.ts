@@ -1,0 +1,30 @@
+import { notFound, Problem } from "../errors";
+import { type Charge, POLICIES } from "../features/limits";
+
+/*
+ * What the front door refuses by itself, before any handler is asked.
+ */
+
+export function badHost(): Problem {
+  return new Problem("invalid_request", "The Host header is empty or is not a host.");
+}
+
+export function noRoute(method: string, allowed: readonly string[]): Problem {
+  if (allowed.length === 0) return notFound("path");
+  const list = allowed.join(", ");
+  return new Problem(
+    "method_not_allowed",
+    `${method} is not a method of this path; it answers ${list}.`,
+    { headers: { Allow: list } },
+  );
+}
+
+export function rateLimited({ policy, decision }: Charge): Problem {
+  const seconds = decision.retryAfterSeconds;
+  const plural = seconds === 1 ? "second" : "seconds";
+  return new Problem(
+    "rate_limited",
+    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].whose} is used up. Try again in ${seconds} ${plural}.`,
+    { headers: { "Retry-After": String(seconds) } },
+  );
+}

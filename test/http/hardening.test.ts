@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { redactUrl } from "../../src/http/redact";
+import { createTestApp, expectProblem } from "../support/app";
+
+describe("what a stranger can send", () => {
+  test.each(["h:99999", "h:abc", "[::1"])(
+    "HEAD with the Host %s is answered by the door",
+    async (host) => {
+      await using app = await createTestApp();
+      const request = new Request("http://status.test/healthz", { method: "HEAD" });
+      // Bun hands such a Host over inside the URL, and no URL can be made of it again.
+      Object.defineProperty(request, "url", { value: `http://${host}/healthz` });
+      const answer = await app.app.door(request, () => "203.0.113.7");
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("x-request-id")).toStartWith("req_");
+    },
+  );
+
+  test("a path that does not decode is not found, wherever it leads", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    for (const path of ["/assets/%E0%A4%A", "/status/%zz", "/api/v1/components/%c3%28", "/%"]) {
+      expectProblem(await app.call(path, { key }), "not_found");
+    }
+  });
+});
+
+describe("what a log may keep of a URL", () => {
+  const key = `allclear_${"a".repeat(49)}`;
+
+  test.each([
+    `http://h/x?k=${key}`,
+    `http://h/x?b=%zz&a=%61llclear_${"a".repeat(49)}`,
+    `http://h/x?a=allclear%5F${"a".repeat(49)}`,
+    `http://h/x?a=%2561llclear_${"a".repeat(49)}`,
+    `http://h/x?access%5Ftoken=secret-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&y=1`,
+    `http://h/${key}`,
+  ])("%s loses its secret", (url) => {
+    expect(redactUrl(url)).toContain("[redacted]");
+    expect(redactUrl(url)).not.toContain("aaaaaaaaaaaaaaaaaaaa");
+  });
+
+  test("a URL without one stays as it came", () => {
+    expect(redactUrl("http://h/x?page=%C3%A9&limit=5")).toBe("http://h/x?page=%C3%A9&limit=5");
+  });
+});
