@@ -3,6 +3,11 @@ import { startServer } from "../server";
 import { VERSION } from "../version";
 import type { Command } from "./command";
 
+/** How this program is called: by its name, or from its sources on a machine that has only Node. */
+const SELF = import.meta.url.includes("$bunfs")
+  ? "allclear"
+  : `npx -y bun@${Bun.version} src/main.ts`;
+
 export const serveCommand: Command = {
   name: "serve",
   summary: "Serve status pages and the API until it is told to stop.",
@@ -12,7 +17,7 @@ export const serveCommand: Command = {
     const server = await startServer(config);
     output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);
     output.err(`  API documentation   ${server.url}/docs`);
-    output.err("  Create an API key   allclear key create --name first --scope read:status");
+    output.err(`  Create an API key   ${SELF} key create --name first --scope read:status`);
     await stopRequested;
     await server.stop();
     return 0;
