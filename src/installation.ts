@@ -8,6 +8,7 @@ import {
   isHeldByServer,
   lockOrExplain,
   openDataDirectory,
+  requireInstallation,
   tryLock,
 } from "./db/data-directory";
 import { migrate, type MigrationReport } from "./db/migrate";
@@ -55,8 +56,15 @@ function lockWhenCommandEnds(directory: DataDirectory): DirectoryLock | undefine
 /**
  * Opens the installation for a command, beside whoever else uses it. When nobody holds the data
  * directory the command does, and migrates; otherwise the schema must be this build's own already.
+ * Unless it may create, a command refuses a data directory without a database: most likely the path
+ * is wrong, and an empty installation would answer as if it were not.
  */
-export function openForCommand(config: Config, command: string): Installation {
+export function openForCommand(
+  config: Config,
+  command: string,
+  { mayCreate }: { mayCreate: boolean },
+): Installation {
+  if (!mayCreate) requireInstallation(config.dataDir);
   const directory = openDataDirectory(config.dataDir);
   const lock = tryLock(directory, command);
   return open(config, directory, lock, COMMAND_BUSY_TIMEOUT_MS);

@@ -25,6 +25,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
   const installation = openForServer(given);
   const { ctx, migration, directory } = installation;
   const { log } = ctx;
+  // From before the first request on: what it finds in the database must not go stale unnoticed.
+  const poll = watchForeignChanges(ctx);
   try {
     if (migration?.copy) {
       log.info({ copy: migration.copy }, "the database was copied before it was migrated");
@@ -40,7 +42,6 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.baseUrl = bound.baseUrl ?? url;
     app = createApp(ctx);
     await ctx.db.write((tx) => createSamplePage(ctx, tx));
-    const poll = watchForeignChanges(ctx);
     warnAboutAddress(bound, log);
     log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
@@ -58,6 +59,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
       },
     };
   } catch (error) {
+    poll.cancel();
     installation.close();
     throw error;
   }

@@ -28,7 +28,7 @@ export const applyCommand: Command = {
     const text = readText(path);
     try {
       const file = readApplyFile(text);
-      const installation = openForCommand(config, "apply");
+      const installation = openForCommand(config, "apply", { mayCreate: true });
       try {
         const isDryRun = isSet("dry-run");
         const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });

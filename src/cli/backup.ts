@@ -11,7 +11,7 @@ export const backupCommand: Command = {
   options: optionNames("backup"),
   async run({ config, positionals, output }) {
     const [file = ""] = positionals;
-    const installation = openForCommand(config, "backup");
+    const installation = openForCommand(config, "backup", { mayCreate: false });
     try {
       installation.ctx.db.copyTo(file);
     } finally {

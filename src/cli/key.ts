@@ -1,7 +1,9 @@
-import { type Config, optionNames } from "../config";
-import { Problem } from "../errors";
+import { optionNames } from "../config";
+import { type FieldError, Problem } from "../errors";
 import {
   createKey,
+  type CreateKeyBody,
+  judgeCreateKey,
   type KeyResource,
   listAllKeys,
   OVERLAPS,
@@ -46,26 +48,23 @@ const createCommand: Command = {
     { ...JSON_FLAG, help: "Print the key's resource with the value in `value`." },
   ],
   options: optionNames("key"),
-  run: (invocation) =>
-    change(invocation, "create", async ({ ctx }) => {
-      const rateLimit = readRateLimit(invocation);
-      const expires = invocation.value("expires");
-      const revealed = await ctx.db.write((tx) =>
-        createKey(
-          ctx,
-          tx,
-          {
-            name: invocation.value("name") ?? "",
-            // The service judges each: a wrong one is listed with the rest of what is wrong.
-            scopes: invocation.values("scope").flatMap((value) => value.split(",")) as never,
-            ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
-            ...(expires === undefined ? {} : { expires }),
-          },
-          CLI_ACTOR,
-        ),
-      );
-      reveal(invocation, revealed);
-    }),
+  async run(invocation) {
+    const rateLimit = readRateLimit(invocation);
+    const expires = invocation.value("expires");
+    const input: CreateKeyBody = {
+      name: invocation.value("name") ?? "",
+      // Judged with the rest, so that all that is wrong is listed together.
+      scopes: scopesOf(invocation) as never,
+      ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+      ...(expires === undefined ? {} : { expires }),
+    };
+    // Before the data directory is opened, which may make it.
+    const fields = judgeCreateKey(input, Date.now());
+    if (fields.length > 0) throw wrongFlags(invocation, fields);
+    return withInstallation(invocation, "create", { mayCreate: true }, async ({ ctx }) => {
+      reveal(invocation, await ctx.db.write((tx) => createKey(ctx, tx, input, CLI_ACTOR)));
+    });
+  },
 };
 
 const listCommand: Command = {
@@ -74,7 +73,7 @@ const listCommand: Command = {
   flags: [JSON_FLAG],
   options: optionNames("key"),
   run: (invocation) =>
-    change(invocation, "list", async ({ ctx }) => {
+    withExisting(invocation, "list", async ({ ctx }) => {
       const keys = listAllKeys(ctx.db);
       if (invocation.isSet("json")) invocation.output.out(JSON.stringify(keys, null, 2));
       else printTable(invocation.output, keys, ctx.clock.now());
@@ -87,22 +86,23 @@ const updateCommand: Command = {
   positionals: ["ID"],
   flags: [NAME_FLAG, RATE_LIMIT_FLAG, JSON_FLAG],
   options: optionNames("key"),
-  run: (invocation) =>
-    change(invocation, "update", async ({ ctx }) => {
-      const name = invocation.value("name");
-      const rateLimit = readRateLimit(invocation);
-      if (name === undefined && rateLimit === undefined) {
-        throw new UsageError(["Give --name, --rate-limit or both."]);
-      }
-      const input = {
-        ...(name === undefined ? {} : { name }),
-        ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
-      };
+  async run(invocation) {
+    const name = invocation.value("name");
+    const rateLimit = readRateLimit(invocation);
+    if (name === undefined && rateLimit === undefined) {
+      throw new UsageError(["Give --name, --rate-limit or both."]);
+    }
+    const input = {
+      ...(name === undefined ? {} : { name }),
+      ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
+    };
+    return withExisting(invocation, "update", async ({ ctx }) => {
       const key = await ctx.db.write((tx) =>
         updateKey(ctx, tx, idOf(invocation), input, CLI_ACTOR),
       );
       confirm(invocation, key, `Changed ${key.id} (${key.name}).`);
-    }),
+    });
+  },
 };
 
 const rotateCommand: Command = {
@@ -118,14 +118,15 @@ const rotateCommand: Command = {
     { ...JSON_FLAG, help: "Print the key's resource with the new value in `value`." },
   ],
   options: optionNames("key"),
-  run: (invocation) =>
-    change(invocation, "rotate", async ({ ctx }) => {
-      const overlap = readOverlap(invocation);
+  async run(invocation) {
+    const overlap = readOverlap(invocation);
+    return withExisting(invocation, "rotate", async ({ ctx }) => {
       const revealed = await ctx.db.write((tx) =>
         rotateKey(ctx, tx, idOf(invocation), overlap, CLI_ACTOR),
       );
       reveal(invocation, revealed);
-    }),
+    });
+  },
 };
 
 const revokeCommand: Command = {
@@ -135,7 +136,7 @@ const revokeCommand: Command = {
   flags: [JSON_FLAG],
   options: optionNames("key"),
   run: (invocation) =>
-    change(invocation, "revoke", async ({ ctx }) => {
+    withExisting(invocation, "revoke", async ({ ctx }) => {
       const key = await ctx.db.write((tx) => revokeKey(ctx, tx, idOf(invocation), CLI_ACTOR));
       confirm(invocation, key, `Revoked ${key.id} (${key.name}).`);
     }),
@@ -157,33 +158,45 @@ const FLAG_OF_FIELD: Record<string, string> = {
   expires: "--expires",
 };
 
-async function change(
+function withExisting(
   invocation: Invocation,
   verb: string,
   work: (installation: Installation) => Promise<void>,
 ): Promise<0> {
-  const installation = openForCommand(invocation.config satisfies Config, `key ${verb}`);
+  return withInstallation(invocation, verb, { mayCreate: false }, work);
+}
+
+async function withInstallation(
+  invocation: Invocation,
+  verb: string,
+  options: { mayCreate: boolean },
+  work: (installation: Installation) => Promise<void>,
+): Promise<0> {
+  const installation = openForCommand(invocation.config, `key ${verb}`, options);
   try {
     await work(installation);
     return 0;
   } catch (error) {
-    if (error instanceof Problem && error.code === "validation_failed") {
-      throw new UsageError(
-        error.fields.map(({ pointer, detail }) => {
-          const [, field = "", index] = pointer.split("/");
-          const flag = FLAG_OF_FIELD[field] ?? field;
-          const given =
-            index === undefined
-              ? ""
-              : ` ${invocation.values("scope").flatMap((v) => v.split(","))[Number(index)]}`;
-          return `${flag}${given} ${detail}.`;
-        }),
-      );
-    }
-    throw error;
+    const isWrongCall = error instanceof Problem && error.code === "validation_failed";
+    throw isWrongCall ? wrongFlags(invocation, error.fields) : error;
   } finally {
     installation.close();
   }
+}
+
+/** Broken fields as the flags that they came from. */
+function wrongFlags(invocation: Invocation, fields: readonly FieldError[]): UsageError {
+  return new UsageError(
+    fields.map(({ pointer, detail }) => {
+      const [, field = "", index] = pointer.split("/");
+      const given = index === undefined ? "" : ` ${scopesOf(invocation)[Number(index)] || '""'}`;
+      return `${FLAG_OF_FIELD[field] ?? field}${given} ${detail}.`;
+    }),
+  );
+}
+
+function scopesOf(invocation: Invocation): string[] {
+  return invocation.values("scope").flatMap((value) => value.split(","));
 }
 
 function idOf(invocation: Invocation): string {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
@@ -42,7 +43,7 @@ interface Holder {
  */
 export function openDataDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
-  const database = join(absolute, "allclear.db");
+  const database = databaseIn(absolute);
   try {
     mkdirSync(absolute, { recursive: true, mode: 0o750 });
     accessSync(absolute, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -85,6 +86,23 @@ function explainAccess(directory: string, what: string, error: unknown): string 
 
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Throws an OperatorError where a path is no data directory with a database in it. */
+export function requireInstallation(path: string): void {
+  const directory = resolve(path);
+  const database = databaseIn(directory);
+  if (existsSync(database)) return;
+  if (existsSync(directory) && !statSync(directory).isDirectory()) {
+    throw new OperatorError(`${directory} is not a directory.`);
+  }
+  throw new OperatorError(
+    `There is no database at ${database}. Name the data directory with --data-dir or ALLCLEAR_DATA_DIR.`,
+  );
+}
+
+function databaseIn(directory: string): string {
+  return join(directory, "allclear.db");
 }
 
 /**

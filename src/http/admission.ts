@@ -16,6 +16,11 @@ export interface Admission {
   caller: Caller;
   /** The one token that the request took; undefined for a file, which takes none. */
   charge: Charge | undefined;
+  /**
+   * Judges the caller's credential once more: reading a body takes as long as its sender likes, and
+   * a key may have been revoked meanwhile. Throws a Problem if it opens nothing any more.
+   */
+  confirm: () => void;
   /** What went wrong behind the door, for the door's one problem writer. */
   failure: Problem | undefined;
   /** Whether the answer already carries the headers that the door gives every answer. */
@@ -52,6 +57,7 @@ function admissionPlugin(find: (request: Request) => Admission | undefined) {
       if (admission?.route?.path !== route) {
         throw new Error(`the door did not admit this request to ${route}`);
       }
+      if (admission.route.body) admission.confirm();
       return { admission };
     },
   );

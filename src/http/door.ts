@@ -73,6 +73,12 @@ export function createDoor(parts: DoorParts): Door {
     }
   }
 
+  function confirmCaller(request: Request, caller: Caller): void {
+    if (caller.kind !== "key") return;
+    const verdict = judgeCredential(request.headers.get("authorization"));
+    if (verdict instanceof Problem) throw verdict;
+  }
+
   function judge(request: Request, match: Match): Judgement {
     if (!match.route) {
       return { caller: NOBODY, refusal: noRoute(request.method, match.allowed) };
@@ -160,6 +166,7 @@ export function createDoor(parts: DoorParts): Door {
       charge: charge(caller, match, address),
       failure: undefined,
       isStamped: false,
+      confirm: () => confirmCaller(request, caller),
     };
     const visit: Visit = { request, admission, address, since };
 

@@ -1,7 +1,7 @@
 /**
  * The front door and what every route shares: how a route is declared, who is let in and who pays,
  * how answers, lists, entity tags and problems are written. Knows the capabilities of keys and
- * limits; knows no page, component or incident.
+ * limits; of pages and components only what the OpenAPI document says of its tags.
  */
 export { type Admission, actorOf, type Admissions, bearerOf, createAdmissions } from "./admission";
 export { sendList, sendResource, sendUntagged } from "./answers";

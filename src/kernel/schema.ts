@@ -46,6 +46,7 @@ defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) 
   if (length < minLength) return minLength === 1 ? "is empty" : `is shorter than ${minLength}`;
   if (length > maxLength) return `is ${length} characters long; ${maxLength} is the most`;
   if (value.includes("\0")) return "holds a NUL character";
+  if (!value.isWellFormed()) return "holds half of a surrogate pair";
   if (schema[IsName] && hasUnsafeCharacters(value)) {
     return "holds control characters or bidirectional overrides";
   }

@@ -3,7 +3,7 @@ import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import { findDefaultPage } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
-import { type Admissions, operation, representOnce } from "../http";
+import { type Admissions, operation, PUBLIC_CACHE, representOnce } from "../http";
 import { htmlRepresentation } from "./html";
 import { renderEmptyHome, renderStatusPage } from "./status-page";
 
@@ -38,7 +38,9 @@ export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots:
         if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
         const { slug } = snapshot.document.page;
         if (slug !== params.slug) {
-          return new Response(null, { status: 308, headers: { Location: `/status/${slug}` } });
+          // Not for ever: the slug may come back.
+          const headers = { Location: `/status/${slug}`, "Cache-Control": PUBLIC_CACHE };
+          return new Response(null, { status: 308, headers });
         }
         return pageOf(snapshot).respond(request, admission, ctx.clock.now());
       },

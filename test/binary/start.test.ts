@@ -24,7 +24,8 @@ describe("the executable in an empty folder", () => {
 
   test("keeps its data in ./data unless told otherwise", async () => {
     await using site = await createInstallation();
-    const { exitCode } = await site.run(["key", "list", "--data-dir", "./data"]);
+    const create = ["key", "create", "--name", "n", "--scope", "read:status"];
+    const { exitCode } = await site.run([...create, "--data-dir", "./data"]);
     expect(exitCode).toBe(0);
     expect(existsSync(join(site.workDir, "data/allclear.db"))).toBe(true);
     expect(existsSync(site.dataDir)).toBe(false);

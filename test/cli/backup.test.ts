@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { commandLine } from "../support/command-line";
+import { commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const create = ["key", "create", "--scope", "read:status", "--name"];
@@ -35,7 +35,10 @@ describe("allclear backup and restore, while no server runs", () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "precious");
     await Bun.write(file, "precious");
-    const { exitCode, err } = await commandLine(join(folder.path, "data"))(["backup", file]);
+    const { exitCode, err } = await installedCommandLine(join(folder.path, "data"))([
+      "backup",
+      file,
+    ]);
     expect([exitCode, err]).toEqual([1, [`${file} exists already; name a new file.`]]);
     expect(await Bun.file(file).text()).toBe("precious");
   });

@@ -79,7 +79,7 @@ describe("help", () => {
     const dataDir = join(folder.path, "data");
     await commandLine(dataDir)(["key", "create", "--help"]);
     expect(existsSync(dataDir)).toBe(false);
-    await commandLine(dataDir)(["key", "list"]);
+    await commandLine(dataDir)(["key", "create", "--name", "n", "--scope", "read:status"]);
     expect(existsSync(dataDir)).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type CommandLine, commandLine, jsonOf } from "../support/command-line";
+import { type CommandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const VALUE = /^allclear_[0-9A-Za-z]{49}$/;
@@ -27,7 +27,7 @@ async function listKeys(run: CommandLine): Promise<Key[]> {
 describe("allclear key create", () => {
   test("prints the value alone on standard output, so that $(…) takes it", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run(create);
     expect(exitCode).toBe(0);
     expect(out).toEqual([expect.stringMatching(VALUE)]);
@@ -37,7 +37,7 @@ describe("allclear key create", () => {
 
   test("--json prints the key's resource with the value, this once", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const outcome = await run([
       ...create,
       ..."--scope write:components --rate-limit 60 --expires 2199-01-31 --json".split(" "),
@@ -64,7 +64,7 @@ describe("allclear key create", () => {
   test("takes a limit of 1000 and no end where none is given, and scopes with commas", async () => {
     using folder = temporaryFolder();
     const key = jsonOf<Key>(
-      await commandLine(folder.path)([
+      await installedCommandLine(folder.path)([
         ...create.slice(0, 4),
         "--scope=read:status,read:analytics",
         "--json",
@@ -79,7 +79,7 @@ describe("allclear key create", () => {
 
   test("refuses every wrong value in one answer, exits 2, and makes no key", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run([
       ..."key create --name= --scope read:status --scope read:all --scope write".split(" "),
       ..."--rate-limit 1000001 --expires 2020-01-01".split(" "),
@@ -108,7 +108,7 @@ describe("allclear key create", () => {
     ["--name", "two"],
   ])("refuses %s %s, names the flag, exits 2, and makes no key", async (flag, value) => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const { exitCode, err } = await run([...create, flag, value]);
     expect(exitCode).toBe(2);
     expect(err[0]).toStartWith(flag);
@@ -121,7 +121,7 @@ describe("allclear key create", () => {
 describe("allclear key list", () => {
   test("shows all keys with their state, newest first, and never a value", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const first = jsonOf<Key>(await run([...create, "--json"]));
     const second = jsonOf<Key>(await run([...create, "--expires", "2199-01-31", "--json"]));
     await run(["key", "revoke", first.id]);
@@ -139,7 +139,7 @@ describe("allclear key list", () => {
 describe("allclear key update, rotate and revoke", () => {
   test("update changes name and limit, and answers the key with --json", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const { id } = jsonOf<Key>(await run([...create, "--json"]));
     const changed = await run([
       "key",
@@ -159,7 +159,7 @@ describe("allclear key update, rotate and revoke", () => {
 
   test("rotate prints the new value alone and keeps the old one for the overlap", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const { id, value } = jsonOf<Key>(await run([...create, "--json"]));
     const { out } = await run(["key", "rotate", id, "--overlap", "1h"]);
     expect(out).toEqual([expect.stringMatching(VALUE)]);
@@ -173,7 +173,7 @@ describe("allclear key update, rotate and revoke", () => {
 
   test("revoke is final, and doing it twice is no failure", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const { id } = jsonOf<Key>(await run([...create, "--json"]));
     const revoked = jsonOf<Key>(await run(["key", "revoke", id, "--json"]));
     expect(revoked.revoked_at).not.toBeNull();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine, jsonOf } from "../support/command-line";
+import { commandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 /** The address that `allclear openapi` builds links from: what became of the settings. */
@@ -32,7 +32,8 @@ describe("settings", () => {
   test("--data-dir wins over ALLCLEAR_DATA_DIR", async () => {
     using folder = temporaryFolder();
     const [fromEnv, fromFlag] = [join(folder.path, "env"), join(folder.path, "flag")];
-    const { exitCode } = await commandLine(fromEnv)(["key", "list", "--data-dir", fromFlag]);
+    const create = ["key", "create", "--name", "n", "--scope", "read:status"];
+    const { exitCode } = await commandLine(fromEnv)([...create, "--data-dir", fromFlag]);
     expect(exitCode).toBe(0);
     expect(existsSync(join(fromFlag, "allclear.db"))).toBe(true);
     expect(existsSync(fromEnv)).toBe(false);
@@ -40,7 +41,7 @@ describe("settings", () => {
 
   test("a wrong setting in the environment stops a command, unless a flag stands before it", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const env = { ALLCLEAR_LISTEN: "somewhere" };
     const stopped = await run(["key", "list"], env);
     expect(stopped.exitCode).toBe(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { commandLine } from "../support/command-line";
+import { commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("a command that is called wrongly", () => {
@@ -31,7 +31,7 @@ describe("a command that is called wrongly", () => {
     [["apply"], "FILE is missing."],
   ])("%p exits 2 and says why", async (args, complaint) => {
     using folder = temporaryFolder();
-    const { exitCode, out, err } = await commandLine(folder.path)(args);
+    const { exitCode, out, err } = await installedCommandLine(folder.path)(args);
     expect([exitCode, out]).toEqual([2, []]);
     expect(err[0]).toBe(complaint);
     expect(err.at(-1)).toMatch(/^allclear .*--help lists /);
@@ -39,7 +39,7 @@ describe("a command that is called wrongly", () => {
 
   test("is told everything at once: flags, arguments and settings", async () => {
     using folder = temporaryFolder();
-    const { exitCode, err } = await commandLine(folder.path)(
+    const { exitCode, err } = await installedCommandLine(folder.path)(
       ["key", "create", "--loud", "extra", "--base-url", "ftp://x"],
       { ALLCLEAR_LOG_LEVEL: "shout", ALLCLEAR_TRUSTED_PROXIES: "10.0.0.0/8, somewhere" },
     );
@@ -58,7 +58,7 @@ describe("a command that is called wrongly", () => {
 
   test("a forgotten value does not swallow the next flag", async () => {
     using folder = temporaryFolder();
-    const run = commandLine(folder.path);
+    const run = installedCommandLine(folder.path);
     const scope = ["--scope", "read:status"];
     const wrong = await run(["key", "create", ...scope, "--name", "--json"]);
     expect([wrong.exitCode, wrong.out]).toEqual([2, []]);
@@ -80,7 +80,7 @@ describe("what a person can mend", () => {
     [["apply", "/nonexistent.yaml"], "/nonexistent.yaml cannot be read"],
   ])("%p exits 1 with a sentence and no stack", async (args, sentence) => {
     using folder = temporaryFolder();
-    const { exitCode, out, err } = await commandLine(folder.path)(args);
+    const { exitCode, out, err } = await installedCommandLine(folder.path)(args);
     expect([exitCode, out]).toEqual([1, []]);
     expect(err).toHaveLength(1);
     expect(err[0]).toStartWith(sentence);

@@ -1,5 +1,7 @@
 import { COMMANDS } from "../../src/cli/commands";
 import { runCommandLine } from "../../src/cli/run";
+import { openForCommand } from "../../src/installation";
+import { testConfig } from "./app";
 
 /** A command that was run in this process. */
 export interface CommandOutcome {
@@ -24,6 +26,13 @@ export function commandLine(dataDir: string): CommandLine {
     });
     return { exitCode, out, err };
   };
+}
+
+/** The same, on a data directory that has a database already. */
+export function installedCommandLine(dataDir: string): CommandLine {
+  const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
+  openForCommand(config, "test", { mayCreate: true }).close();
+  return commandLine(dataDir);
 }
 
 /** Its output as one JSON document. Throws where the command failed. */

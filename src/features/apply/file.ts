@@ -4,6 +4,9 @@ import { toRef } from "../../kernel/text";
 import { judgePageInput, type PageInput } from "../pages";
 import { ApplyFile, type FilePage } from "./model";
 
+/** One broken bracket can make a parser complain of every line behind it. */
+const SYNTAX_ERRORS_SHOWN = 10;
+
 /** Where something stands in a file: keys and indexes from its root. */
 export type Path = readonly (string | number)[];
 
@@ -32,11 +35,13 @@ export function readApplyFile(text: string): ReadFile {
   const broken = [...document.errors, ...document.warnings];
   if (broken.length > 0) {
     throw new ApplyFileError(
-      broken.map((error) => ({ line: lines.linePos(error.pos[0]).line, detail: error.message })),
+      broken
+        .slice(0, SYNTAX_ERRORS_SHOWN)
+        .map((error) => ({ line: lines.linePos(error.pos[0]).line, detail: error.message })),
     );
   }
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
-  const content: unknown = document.toJS();
+  const content = toPlain(document);
   const fields = [...fieldErrors(ApplyFile, content)];
   if (fields.length === 0) fields.push(...judgeMeaning(content as ApplyFile));
   if (fields.length > 0) {
@@ -48,6 +53,15 @@ export function readApplyFile(text: string): ReadFile {
     );
   }
   return { content: content as ApplyFile, lineOf };
+}
+
+/** The document as plain values. An alias that leads nowhere, or to too much, is only found here. */
+function toPlain(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new ApplyFileError([{ line: 1, detail: (error as Error).message }]);
+  }
 }
 
 /** The ref of something in a file: the one that it gives, or one made from its name. */
@@ -84,16 +98,31 @@ function judgeMeaning(content: ApplyFile): FieldError[] {
   return fields;
 }
 
-function judgeRefs<T extends { ref?: string; name: string }>(
+/** A ref that something in the file has cannot be the old one of something else in it. */
+function judgeRenames(
+  items: readonly { item: { ref?: string; name: string; previous_refs?: string[] }; at: string }[],
+): FieldError[] {
+  const present = new Set(items.map(({ item }) => refOf(item)));
+  return items.flatMap(({ item, at }) =>
+    (item.previous_refs ?? [])
+      .filter((ref) => ref !== refOf(item) && present.has(ref))
+      .map((ref) => ({
+        pointer: `${at}/previous_refs`,
+        detail: `names ${ref}, which is the ref of something else in the file`,
+      })),
+  );
+}
+
+function judgeRefs<T extends { ref?: string; name: string; previous_refs?: string[] }>(
   items: readonly { item: T; at: string }[],
 ): FieldError[] {
   const nameless = items
     .filter(({ item }) => refOf(item) === "")
     .map(({ at }) => ({
       pointer: `${at}/name`,
-      detail: "has no letters or digits: give it a ref",
+      detail: "has no letter a to z and no digit to make a ref from: give it a ref",
     }));
-  return [...nameless, ...judgeDoubles(items, refOf, "ref")];
+  return [...nameless, ...judgeDoubles(items, refOf, "ref"), ...judgeRenames(items)];
 }
 
 function judgeDoubles<T>(

@@ -68,6 +68,8 @@ export function applyFile(
 
 class Reconciliation {
   readonly outcome: ApplyOutcome = { changes: [], leftovers: [] };
+  /** What an entry of the file stands for already: no other can mean the same. */
+  readonly #claimed = new Set<string>();
 
   constructor(
     private readonly ctx: AppContext,
@@ -79,6 +81,7 @@ class Reconciliation {
   page(wanted: FilePage, path: Path): void {
     const { ctx, tx, options } = this;
     const known = this.#findPage(wanted);
+    if (known) this.#claimed.add(known.id);
     const row = this.#at(path, () => {
       if (!known) {
         this.#note("create", "page", wanted.slug);
@@ -131,7 +134,7 @@ class Reconciliation {
     const { ctx, tx, options } = this;
     const { components: _components, previous_refs = [], ...input } = wanted;
     const ref = refOf(wanted);
-    const known = findByRef(listGroups(tx, { pageId: page.id }), [ref, ...previous_refs]);
+    const known = this.#claim(listGroups(tx, { pageId: page.id }), [ref, ...previous_refs]);
     const label = `${page.slug}/${ref}`;
     return this.#at(path, () => {
       if (!known) {
@@ -159,7 +162,10 @@ class Reconciliation {
     const { ctx, tx, options } = this;
     const { previous_refs = [], ...input } = wanted;
     const ref = refOf(wanted);
-    const known = findByRef(listComponentsOfPage(tx, { pageId: page.id }), [ref, ...previous_refs]);
+    const known = this.#claim(listComponentsOfPage(tx, { pageId: page.id }), [
+      ref,
+      ...previous_refs,
+    ]);
     const label = `${page.slug}/${ref}`;
     return this.#at(path, () => {
       if (!known) {
@@ -201,7 +207,20 @@ class Reconciliation {
       ...refs.map((ref) => findPageByRef(this.tx, { ref })),
       ...slugs.map((slug) => findPageBySlug(this.tx, { slug })),
     ];
-    return found.find((row) => row !== undefined && !row.isSample);
+    return found.find((row) => row !== undefined && !row.isSample && !this.#claimed.has(row.id));
+  }
+
+  /** The object that an entry means, by its ref or one that it had before. */
+  #claim<Row extends { id: string; ref: string }>(
+    rows: readonly Row[],
+    refs: readonly string[],
+  ): Row | undefined {
+    const free = rows.filter((row) => !this.#claimed.has(row.id));
+    const found = refs
+      .map((ref) => free.find((row) => row.ref === ref))
+      .find((row) => row !== undefined);
+    if (found) this.#claimed.add(found.id);
+    return found;
   }
 
   #note(kind: Change["kind"], noun: Change["noun"], label: string): void {
@@ -232,11 +251,4 @@ class Reconciliation {
       );
     }
   }
-}
-
-function findByRef<Row extends { ref: string }>(
-  rows: readonly Row[],
-  refs: readonly string[],
-): Row | undefined {
-  return refs.map((ref) => rows.find((row) => row.ref === ref)).find((row) => row !== undefined);
 }

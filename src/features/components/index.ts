@@ -4,15 +4,11 @@
  */
 export {
   Component,
-  ComponentChange,
   ComponentGroup,
   ComponentInput,
   GroupInput,
-  presentChange,
   presentComponent,
   presentGroup,
-  UpdateComponentBody,
-  UpdateComponentsBody,
 } from "./model";
 export { type CauseInterval, knownSpan, uptime } from "./rules";
 export {
@@ -20,21 +16,14 @@ export {
   createGroup,
   deleteComponent,
   deleteGroup,
-  getComponent,
-  getComponentRow,
   updateComponent,
   updateGroup,
 } from "./service";
-export { type ChangeReason, setBaselines } from "./set-status";
+export { setBaselines } from "./set-status";
 export {
-  type CauseRow,
   type ComponentRow,
   type GroupRow,
   listCausesOfPage,
-  listChanges,
-  listComponentsBefore,
   listComponentsOfPage,
   listGroups,
-  listOpenCauses,
-  listPageComponentsBefore,
 } from "./store";

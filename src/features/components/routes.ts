@@ -92,7 +92,8 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/components",
-      async ({ body, admission }) => {
+      async ({ body, request, admission }) => {
+        refuseVersion(request.headers.get("if-match"));
         const statuses = new Map(Object.entries(body.components));
         const data = await ctx.db.write((tx) => {
           setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
@@ -105,7 +106,8 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         ...operation({
           id: "updateComponents",
           summary: "Set the statuses of several components",
-          description: "All of them or none; each change is recorded with the key as its actor.",
+          description:
+            "All of them or none; each change is recorded with the key as its actor. They have no version in common, so If-Match is refused unless it is `*`.",
           tag: "Components",
           access: scope("write:components"),
           answers: {
@@ -114,6 +116,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
               schema: Type.Object({ data: Type.Array(Component) }),
             },
           },
+          errors: ["precondition_failed"],
         }),
       },
     )
@@ -189,6 +192,15 @@ function pageIdOf(ctx: AppContext, slugOrId: string): string {
   throw new Problem("invalid_request", "The query parameter page names no page.", {
     fields: [{ pointer: "#/page", detail: "is no page's slug or id" }],
   });
+}
+
+/** Ignoring the header would change what its sender meant to protect. */
+function refuseVersion(ifMatch: string | null): void {
+  if (ifMatch === null || ifMatch.trim() === "*") return;
+  throw new Problem(
+    "precondition_failed",
+    "Several components have no version in common. Set each by itself to use If-Match.",
+  );
 }
 
 function reasonOf(admission: Admission, reason: string | null | undefined): ChangeReason {

@@ -1,4 +1,8 @@
-import { type ComponentStatus, worstStatus } from "../../kernel/component-status";
+import {
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  worstStatus,
+} from "../../kernel/component-status";
 import { DAY_MS, parseDay, startOfDay } from "../../kernel/time";
 
 /** An interval in which something marked a component. Times in unix ms; an open one has no end. */
@@ -24,36 +28,54 @@ export function effectiveStatus(
   return worstStatus(statuses);
 }
 
-/** For how many milliseconds of a span each status was the worst; the rest was operational. */
+/**
+ * For how many milliseconds of a span each status was the worst; the rest was operational. One sweep
+ * over the edges of the causes, so that a component that flaps all day is folded quickly, too.
+ */
 export function timeByStatus(
   causes: readonly CauseInterval[],
   span: Span,
 ): Record<ComponentStatus, number> {
-  const total: Record<ComponentStatus, number> = {
+  const total = noneOfEach();
+  const open = noneOfEach();
+  let at = span.from;
+  for (const edge of edgesOf(causes, span)) {
+    total[worstOf(open)] += edge.at - at;
+    at = edge.at;
+    open[edge.status] += edge.change;
+  }
+  total[worstOf(open)] += Math.max(0, span.to - at);
+  return total;
+}
+
+/** Where causes begin (+1) and end (−1) within a span, in the order of time. */
+function edgesOf(causes: readonly CauseInterval[], span: Span) {
+  return causes
+    .map(({ status, startedAt, endedAt }) => ({
+      status,
+      from: Math.max(startedAt, span.from),
+      to: Math.min(endedAt ?? span.to, span.to),
+    }))
+    .filter(({ from, to }) => to > from)
+    .flatMap(({ status, from, to }) => [
+      { at: from, status, change: 1 },
+      { at: to, status, change: -1 },
+    ])
+    .sort((a, b) => a.at - b.at);
+}
+
+function noneOfEach(): Record<ComponentStatus, number> {
+  return {
     operational: 0,
     under_maintenance: 0,
     degraded_performance: 0,
     partial_outage: 0,
     major_outage: 0,
   };
-  if (span.to <= span.from) return total;
-  const within = causes
-    .map((cause) => ({
-      status: cause.status,
-      from: Math.max(cause.startedAt, span.from),
-      to: Math.min(cause.endedAt ?? span.to, span.to),
-    }))
-    .filter((cause) => cause.to > cause.from);
-  const edges = [...new Set([span.from, span.to, ...within.flatMap((c) => [c.from, c.to])])].sort(
-    (a, b) => a - b,
-  );
-  for (const [index, from] of edges.entries()) {
-    const to = edges[index + 1];
-    if (to === undefined) break;
-    const open = within.filter((cause) => cause.from <= from && cause.to >= to);
-    total[worstStatus(open.map((cause) => cause.status))] += to - from;
-  }
-  return total;
+}
+
+function worstOf(open: Record<ComponentStatus, number>): ComponentStatus {
+  return COMPONENT_STATUSES.findLast((status) => open[status] > 0) ?? "operational";
 }
 
 /**

@@ -11,10 +11,11 @@ export {
   type UpdateKeyBody,
 } from "./model";
 export { judgeKey, missingScope, OVERLAPS, type Overlap } from "./rules";
-export { isScope, type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
+export { type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
 export {
   createKey,
   getKey,
+  judgeCreateKey,
   listAllKeys,
   type RevealedKey,
   revokeKey,

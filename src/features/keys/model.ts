@@ -69,7 +69,7 @@ export interface KeyResource {
   created_at: string;
   created_by: { kind: string; id: string | null; label: string };
   version: number;
-  /** The values that open the key, newest first: two while a rotation's overlap lasts. */
+  /** Every value that the key has had, newest first. One whose `ends_at` has passed opens nothing. */
   values: {
     start: string;
     created_at: string;

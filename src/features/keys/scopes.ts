@@ -16,7 +16,3 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 
 export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[];
-
-export function isScope(text: string): text is Scope {
-  return Object.hasOwn(SCOPES, text);
-}

@@ -1,6 +1,13 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { conflict, fieldErrors, invalidFields, notFound, validate } from "../../errors";
+import {
+  conflict,
+  type FieldError,
+  fieldErrors,
+  invalidFields,
+  notFound,
+  Problem,
+} from "../../errors";
 import { recordAudit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import {
@@ -23,7 +30,7 @@ import {
   listValuesOfKey,
   updateKeyRow,
 } from "./store";
-import { generateKeyValue, hashKeyValue, keyValueStart } from "./value";
+import { containsKeyShape, generateKeyValue, hashKeyValue, keyValueStart } from "./value";
 
 /** A key with its value, which exists here and nowhere else: show it once, keep it nowhere. */
 export interface RevealedKey {
@@ -36,13 +43,14 @@ type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
 /** Creates a key. Throws `validation_failed` with every field that is wrong. */
 export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
   const now = ctx.clock.now();
-  const { body, expiresAt } = readCreateBody(input, now);
+  const fields = judgeCreateKey(input, now);
+  if (fields.length > 0) throw invalidFields(fields);
   const row: KeyRow = {
     id: ctx.newId("key"),
-    name: body.name,
-    scopes: body.scopes,
-    rateLimit: body.rate_limit ?? DEFAULT_RATE_LIMIT,
-    expiresAt,
+    name: input.name,
+    scopes: input.scopes,
+    rateLimit: input.rate_limit ?? DEFAULT_RATE_LIMIT,
+    expiresAt: readExpiry(input.expires, now),
     revokedAt: null,
     version: 1,
     createdAt: now,
@@ -72,12 +80,13 @@ export function updateKey(
   input: UpdateKeyBody,
   actor: Actor,
 ): KeyResource {
-  const body = validate(UpdateKeyBody, input);
+  const fields = [...fieldErrors(UpdateKeyBody, input), ...judgeName(input.name)];
+  if (fields.length > 0) throw invalidFields(fields);
   const before = getKeyRow(tx, id);
   const after = {
     ...before,
-    name: body.name ?? before.name,
-    rateLimit: body.rate_limit ?? before.rateLimit,
+    name: input.name ?? before.name,
+    rateLimit: input.rate_limit ?? before.rateLimit,
     version: before.version + 1,
   };
   if (after.name === before.name && after.rateLimit === before.rateLimit) return getKey(tx, id);
@@ -149,8 +158,12 @@ export function listAllKeys(reader: Reader): KeyResource[] {
 
 function getKeyRow(reader: Reader, id: string): KeyRow {
   const row = findKey(reader, { id });
-  if (!row) throw notFound(`key as ${id}`);
-  return row;
+  if (row) return row;
+  // A value given in the place of an id must not be said again.
+  if (containsKeyShape(id)) {
+    throw new Problem("not_found", "That is the value of a key. Keys are named by their id.");
+  }
+  throw notFound(`key as ${id}`);
 }
 
 function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
@@ -164,17 +177,27 @@ function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
   return value;
 }
 
-/** Judges the schema and the expiry together, so that a form shows every mistake at once. */
-function readCreateBody(
-  input: CreateKeyBody,
-  now: number,
-): { body: CreateKeyBody; expiresAt: number | null } {
-  const fields = fieldErrors(CreateKeyBody, input);
+/** What is wrong with the fields of a new key at `now` (unix ms), all of it at once. */
+export function judgeCreateKey(input: CreateKeyBody, now: number): FieldError[] {
+  const fields = [...fieldErrors(CreateKeyBody, input), ...judgeName(input.name)];
   const { expires } = input;
-  const expiry = typeof expires === "string" ? decideExpiry(expires, now) : { expiresAt: null };
-  if ("complaint" in expiry) fields.push({ pointer: "#/expires", detail: expiry.complaint });
-  if (fields.length > 0 || "complaint" in expiry) throw invalidFields(fields);
-  return { body: input, expiresAt: expiry.expiresAt };
+  const expiry = typeof expires === "string" ? decideExpiry(expires, now) : undefined;
+  if (expiry && "complaint" in expiry) {
+    fields.push({ pointer: "#/expires", detail: expiry.complaint });
+  }
+  return fields;
+}
+
+/** A value pasted as a name would reach the disk, lists and the audit log. */
+function judgeName(name: unknown): FieldError[] {
+  const isValue = typeof name === "string" && containsKeyShape(name);
+  return isValue ? [{ pointer: "#/name", detail: "holds the value of a key" }] : [];
+}
+
+function readExpiry(expires: string | null | undefined, now: number): number | null {
+  if (typeof expires !== "string") return null;
+  const expiry = decideExpiry(expires, now);
+  return "expiresAt" in expiry ? expiry.expiresAt : null;
 }
 
 function describeUpdate(before: KeyRow, after: KeyRow): string {

@@ -64,7 +64,9 @@ describe("a file with a mistake is refused, each mistake with its line", () => {
     [
       "a name without a letter and no ref",
       'pages:\n  - slug: acme\n    name: x\n    components:\n      - name: "🎉"',
-      ["line 5: pages[0].components[0].name has no letters or digits: give it a ref"],
+      [
+        "line 5: pages[0].components[0].name has no letter a to z and no digit to make a ref from: give it a ref",
+      ],
     ],
     [
       "a number for a slug",

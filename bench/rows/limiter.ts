@@ -1,0 +1,35 @@
+import type { LimiterCost } from "../programs/limiter-decisions";
+import { compileProgram } from "../support/compile";
+import { type Figure, median, megabytes } from "../support/figure";
+import type { Workshop } from "../support/workshop";
+
+const RUNS = 5;
+const REACH_NANOSECONDS = 500;
+const REACH_BYTES = 40e6;
+
+/** One decision, and the memory of all buckets, each run in a fresh process. */
+export async function measureLimiter(workshop: Workshop): Promise<Figure[]> {
+  const program = compileProgram(workshop, "limiter-decisions");
+  const costs: LimiterCost[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const { exitCode, stdout, stderr } = Bun.spawnSync([program]);
+    if (exitCode !== 0) throw new Error(stderr.toString());
+    costs.push(JSON.parse(stdout.toString()));
+  }
+  const middle = (name: keyof LimiterCost) => median(costs.map((cost) => cost[name]));
+  const count = middle("buckets").toLocaleString("en-US");
+  return [
+    {
+      what: `a limiter decision with ${count} live buckets`,
+      reach: `${REACH_NANOSECONDS} ns`,
+      measured: `${Math.round(middle("nanoseconds"))} ns`,
+      isReached: middle("nanoseconds") <= REACH_NANOSECONDS,
+    },
+    {
+      what: `all ${count} buckets`,
+      reach: megabytes(REACH_BYTES),
+      measured: `${megabytes(middle("residentBytes"))} resident, ${megabytes(middle("heapBytes"))} of heap`,
+      isReached: Math.max(middle("residentBytes"), middle("heapBytes")) <= REACH_BYTES,
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+import { type Figure, megabytes } from "../support/figure";
+import { residentBytes } from "../support/memory";
+import { seed } from "../support/seed";
+import { startAllclear } from "../support/server";
+import { runWrk } from "../support/wrk";
+import type { Workshop } from "../support/workshop";
+
+const IDLE_REACH_BYTES = 70e6;
+const GROWTH_REACH_BYTES = 50e6;
+const REQUESTS = 1_000_000;
+const ADDRESSES = 200_000;
+const CONNECTIONS = 32;
+const SECONDS = 5;
+/** What the collector frees by itself when there is nothing to do is not the server's weight. */
+const SETTLE_MS = 3_000;
+
+/**
+ * Each request comes from the next address, as a trusted proxy tells it. The counting goes on where
+ * the run before ended, so that all addresses have their turn.
+ */
+const SCRIPT = `
+local count = 0
+function init(args)
+  count = tonumber(args[1])
+end
+function request()
+  local n = count % ${ADDRESSES}
+  count = count + 1
+  local address = "100." .. math.floor(n / 65536) .. "." .. (math.floor(n / 256) % 256) .. "." .. (n % 256)
+  return wrk.format("GET", nil, { ["X-Forwarded-For"] = address })
+end
+`;
+
+/** Resident memory with nothing to do, and after many requests from more addresses than fit. */
+export async function measureResidentMemory(workshop: Workshop): Promise<Figure[]> {
+  const { dataDir, slug, keys } = await seed(workshop.path("data"), { keys: 1 });
+  const script = workshop.path("addresses.lua");
+  await Bun.write(script, SCRIPT);
+  const server = await startAllclear(workshop, dataDir, {
+    env: { ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32" },
+  });
+  try {
+    const headers = { Authorization: `Bearer ${keys[0]}` };
+    const response = await fetch(`${server.url}/api/v1/status/${slug}`, { headers });
+    if (response.status !== 200) throw new Error(`the status read answered ${response.status}`);
+    await response.bytes();
+    await Bun.sleep(SETTLE_MS);
+    const idle = residentBytes(server.pid);
+
+    let sent = 0;
+    while (sent < REQUESTS) {
+      const { requests } = await runWrk(`${server.url}/status/${slug}`, {
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+        script,
+        args: [String(sent)],
+        // Addresses beyond the limiter's room share the overflow buckets and are refused in turn.
+        allowsRefusals: true,
+      });
+      sent += requests;
+    }
+    await Bun.sleep(SETTLE_MS);
+    const growth = residentBytes(server.pid) - idle;
+    return [
+      {
+        what: "resident memory, idle",
+        reach: megabytes(IDLE_REACH_BYTES),
+        measured: megabytes(idle),
+        isReached: idle <= IDLE_REACH_BYTES,
+      },
+      {
+        what: `more of it after ${(sent / 1e6).toFixed(1)} million requests from ${ADDRESSES.toLocaleString("en-US")} addresses`,
+        reach: megabytes(GROWTH_REACH_BYTES),
+        measured: megabytes(growth),
+        isReached: growth <= GROWTH_REACH_BYTES,
+      },
+    ];
+  } finally {
+    await server.stop();
+  }
+}

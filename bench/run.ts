@@ -1,0 +1,44 @@
+/**
+ * Measures what Allclear promises of its speed and memory, in the compiled executable, and prints one
+ * Markdown table. `bun run bench` measures all rows, `bun bench/run.ts start-up …` some of them. A
+ * figure that misses its reach is said so in the table; only what cannot be measured is an error.
+ */
+import { type Figure, toTable } from "./support/figure";
+import { inWorkshop, type Workshop } from "./support/workshop";
+import { measureComponentChange } from "./rows/component-change";
+import { measureLimiter } from "./rows/limiter";
+import { measureResidentMemory } from "./rows/resident-memory";
+import { measureStartUp } from "./rows/start-up";
+import { measureStatusRead } from "./rows/status-read";
+
+const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
+  "status-read": measureStatusRead,
+  limiter: measureLimiter,
+  "start-up": measureStartUp,
+  "resident-memory": measureResidentMemory,
+  "component-change": measureComponentChange,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in ROWS));
+if (unknown.length > 0) {
+  console.error(
+    `There is no row ${unknown.join(", ")}; there are ${Object.keys(ROWS).join(", ")}.`,
+  );
+  process.exit(2);
+}
+
+const figures: Figure[] = [];
+let isWhole = true;
+for (const [name, measure] of Object.entries(ROWS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.error(`measuring ${name} …`);
+  try {
+    figures.push(...(await inWorkshop(measure)));
+  } catch (error) {
+    isWhole = false;
+    console.error(`${name} could not be measured: ${(error as Error).message}`);
+  }
+}
+console.log(toTable(figures));
+process.exit(isWhole ? 0 : 1);

@@ -1,0 +1,40 @@
+/** One line of the table: what was measured, what it should reach, and whether it does. */
+export interface Figure {
+  what: string;
+  reach: string;
+  measured: string;
+  /** Undefined where a figure is told beside another and has no reach of its own. */
+  isReached?: boolean;
+}
+
+/** The figures as a Markdown table. */
+export function toTable(figures: readonly Figure[]): string {
+  const lines = figures.map(({ what, reach, measured, isReached }) => [
+    what,
+    reach,
+    measured,
+    isReached === undefined ? "" : isReached ? "yes" : "no",
+  ]);
+  return [["figure", "reach", "measured", "ok?"], ["---", "---", "---", "---"], ...lines]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+/** The middle of some numbers, which one bad run on a busy machine does not move. */
+export function median(values: readonly number[]): number {
+  if (values.length === 0) throw new Error("there is no median of nothing");
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}
+
+/** A count as a table shows it: three digits that matter, thousands as k. */
+export function rounded(value: number): string {
+  if (value < 1_000) return value.toPrecision(3);
+  return `${(value / 1_000).toFixed(value < 100_000 ? 1 : 0)} k`;
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
