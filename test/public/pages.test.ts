@@ -34,6 +34,8 @@ describe("the public page", () => {
     const answer = await app.call("/status/old");
     expect(answer.status).toBe(308);
     expect(answer.headers.get("location")).toBe("/status/fresh");
+    // Not for ever: the page may take its old slug back.
+    expect(answer.headers.get("cache-control")).toStartWith("public, max-age=15");
   });
 
   test("an unknown page is not found, and an empty installation says what to do", async () => {

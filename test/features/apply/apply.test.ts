@@ -140,6 +140,15 @@ describe("apply", () => {
     expect((await apply(app, renamed)).changes).toEqual([]);
   });
 
+  test("no two entries of a file become the same page, whatever slugs it had before", async () => {
+    await using app = await createTestApp();
+    await apply(app, "pages: [{ slug: acme, ref: acme, name: Acme }]");
+    const swapped =
+      "pages: [{ slug: other, ref: acme, name: Acme }, { slug: acme, ref: fresh, name: Fresh }]";
+    expect(apply(app, swapped)).rejects.toThrow("line 1: The slug acme is taken.");
+    expect((await read(app, "acme")).page).toMatchObject({ slug: "acme", name: "Acme" });
+  });
+
   test("what leaves the file stays until it is pruned, and pruning takes only what apply made", async () => {
     await using app = await createTestApp();
     const byHand = await app.page({ slug: "by-hand", name: "By hand" });

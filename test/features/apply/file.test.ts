@@ -78,6 +78,18 @@ describe("a file with a mistake is refused, each mistake with its line", () => {
       "pages:\n  - slug: acme\n    name: x\n    components:\n      - { name: y, status: operational }",
       ["line 5: pages[0].components[0].status is not a known field"],
     ],
+    [
+      "an old ref that something else in the file has",
+      "pages:\n  - slug: acme\n    name: x\n    components:\n      - name: b\n      - name: a\n        previous_refs: [b]",
+      [
+        "line 7: pages[0].components[1].previous_refs names b, which is the ref of something else in the file",
+      ],
+    ],
+    [
+      "an alias that leads nowhere",
+      "pages: *x",
+      ["line 1: Unresolved alias (the anchor must be set before the alias): x"],
+    ],
     ["nothing at all", "", ["line 1: the file must be an object"]],
     ["no pages", "{}", ["line 1: pages is required"]],
   ])("%s", (_name, text, problems) => {

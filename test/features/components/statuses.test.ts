@@ -179,6 +179,21 @@ describe("PATCH /api/v1/components", () => {
     ]);
   });
 
+  test("If-Match is refused, since several components have no version in common", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({}, ["API"]);
+    const key = await app.keyWith("write:components");
+    const change = (ifMatch: string) => ({
+      method: "PATCH",
+      key,
+      json: { components: { [components.API as string]: "major_outage" } },
+      headers: { "if-match": ifMatch },
+    });
+    expectProblem(await app.call("/api/v1/components", change('"1"')), "precondition_failed");
+    expect(app.events()).toEqual([]);
+    expect((await app.call("/api/v1/components", change("*"))).status).toBe(200);
+  });
+
   test("one id that is none leaves all as they are", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);

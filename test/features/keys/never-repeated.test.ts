@@ -1,0 +1,30 @@
+import { describe, expect, test } from "bun:test";
+import { revokeKey, updateKey } from "../../../src/features/keys";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createTestApp } from "../../support/app";
+
+describe("a key's value given in the wrong place", () => {
+  test("as an id, is not said again", async () => {
+    await using app = await createTestApp();
+    const { value } = await app.createKey();
+    const revoking = app.ctx.db.write((tx) => revokeKey(app.ctx, tx, value, CLI_ACTOR));
+    const message = await revoking.catch((error: Error) => error.message);
+    expect(message).toContain("Keys are named by their id");
+    expect(message).not.toContain(value);
+  });
+
+  test("as a name, is refused and nothing is written", async () => {
+    await using app = await createTestApp();
+    const { key, value } = await app.createKey({ name: "before" });
+    const audited = app.audit();
+    expect(app.createKey({ name: `my ${value}` })).rejects.toMatchObject({
+      fields: [{ pointer: "#/name", detail: "holds the value of a key" }],
+    });
+    const renaming = app.ctx.db.write((tx) =>
+      updateKey(app.ctx, tx, key.id, { name: value }, CLI_ACTOR),
+    );
+    expect(renaming).rejects.toMatchObject({ code: "validation_failed" });
+    await renaming.catch(() => {});
+    expect(app.audit()).toEqual(audited);
+  });
+});
