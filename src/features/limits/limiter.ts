@@ -23,6 +23,8 @@ export interface Limiter {
   stats(): { buckets: number; overflowed: number };
 }
 
+const HEALTH_CHECKERS_MAX = 10_000;
+
 /** In-process limits, one bucket map a kind of caller, so that none crowds out another. */
 export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limiter {
   const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
@@ -42,7 +44,8 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   });
   const healthChecks = new BucketMap({
     clock,
-    capacity,
+    // Health checkers are few; room for a flood of them would be memory that nobody uses.
+    capacity: Math.min(capacity, HEALTH_CHECKERS_MAX),
     overflowLimit: publicRateLimit,
     neighbourhood: addressNeighbourhood,
   });
