@@ -1,17 +1,5 @@
-import { readFileSync } from "node:fs";
 import { optionNames } from "../config";
-import { OperatorError } from "../db";
-import {
-  applyFile,
-  ApplyFileError,
-  type ApplyOutcome,
-  describeChange,
-  readApplyFile,
-  type ReadFile,
-} from "../features/apply";
-import { type Installation, openForCommand } from "../installation";
-import { CLI_ACTOR } from "../kernel/actor";
-import { type Command, type ExitCode, JSON_FLAG, type Output } from "./command";
+import { type Command, JSON_FLAG } from "./command";
 
 export const applyCommand: Command = {
   name: "apply",
@@ -23,85 +11,6 @@ export const applyCommand: Command = {
     JSON_FLAG,
   ],
   options: optionNames("apply"),
-  async run({ config, positionals, isSet, output }) {
-    const [path = ""] = positionals;
-    const text = readText(path);
-    try {
-      const file = readApplyFile(text);
-      const installation = openForCommand(config, "apply", { mayCreate: true });
-      try {
-        const isDryRun = isSet("dry-run");
-        const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
-        if (isSet("json")) output.out(JSON.stringify({ dry_run: isDryRun, ...outcome }, null, 2));
-        else report(output, outcome, { isDryRun, isPruned: isSet("prune") });
-      } finally {
-        installation.close();
-      }
-      return 0;
-    } catch (error) {
-      if (error instanceof ApplyFileError) return explain(path, error, output);
-      throw error;
-    }
-  },
+  // Loaded when it is called: a server need not hold a YAML reader in memory.
+  run: async (invocation) => (await import("./apply-run")).runApply(invocation),
 };
-
-/** Undoes a transaction whose outcome was all that was wanted. */
-class DryRun extends Error {
-  readonly outcome: ApplyOutcome;
-
-  constructor(outcome: ApplyOutcome) {
-    super("a dry run is rolled back");
-    this.outcome = outcome;
-  }
-}
-
-/** A dry run does everything and rolls it back, so that what it tells is what an apply would do. */
-async function reconcile(
-  { ctx }: Installation,
-  file: ReadFile,
-  options: { prune: boolean; isDryRun: boolean },
-): Promise<ApplyOutcome> {
-  try {
-    return await ctx.db.write((tx) => {
-      const outcome = applyFile(ctx, tx, file, { prune: options.prune, actor: CLI_ACTOR });
-      if (options.isDryRun) throw new DryRun(outcome);
-      return outcome;
-    });
-  } catch (error) {
-    if (error instanceof DryRun) return error.outcome;
-    throw error;
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new OperatorError(`${path} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-function report(
-  output: Output,
-  { changes, leftovers }: ApplyOutcome,
-  how: { isDryRun: boolean; isPruned: boolean },
-): void {
-  for (const change of changes) output.out(describeChange(change));
-  const counts = (["create", "update", "delete"] as const).map(
-    (kind) => changes.filter((change) => change.kind === kind).length,
-  );
-  const [created, changed, removed] = counts;
-  if (changes.length === 0) output.err("Nothing to change.");
-  else if (how.isDryRun) {
-    output.err(`A dry run: would create ${created}, change ${changed}, remove ${removed}.`);
-  } else output.err(`Created ${created}, changed ${changed}, removed ${removed}.`);
-  if (leftovers.length > 0 && !how.isPruned) {
-    output.err(`No longer in the file, and kept: ${leftovers.join(", ")}. --prune removes them.`);
-  }
-}
-
-/** A wrong file is a wrong call: exit 2, like any wrong value. */
-function explain(path: string, error: ApplyFileError, output: Output): ExitCode {
-  for (const { line, detail } of error.problems) output.err(`${path}:${line}: ${detail}`);
-  return 2;
-}
