@@ -32,9 +32,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
       log.info({ copy: migration.copy }, "the database was copied before it was migrated");
     }
     let app: App | undefined;
-    const socket = listen(given, (request, server) => {
-      return (app as App).door(request, () => server.requestIP(request)?.address ?? "");
-    });
+    const peer = (request: Request) => socket.requestIP(request)?.address ?? "";
+    const socket = listen(given, (request) => (app as App).door(request, peer));
     // The port is known only now where any free one was asked for; nothing was awaited since.
     const bound = { ...given, listen: { ...given.listen, port: socket.port ?? given.listen.port } };
     const url = listenUrl(bound.listen);
@@ -65,7 +64,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
   }
 }
 
-type Fetch = (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>;
+type Fetch = (request: Request) => Response | Promise<Response>;
 
 function listen(config: Config, fetch: Fetch): Bun.Server<undefined> {
   const { host, port } = config.listen;

@@ -11,6 +11,8 @@ export type Caller = { kind: "key"; credential: Credential } | { kind: "address"
 /** What the front door found out about one request before it let it through. */
 export interface Admission {
   requestId: string;
+  /** When the request came, in unix ms: the "now" of all that is decided about it. */
+  now: number;
   /** Undefined where no declared route matched. */
   route: Route | undefined;
   caller: Caller;
@@ -20,7 +22,7 @@ export interface Admission {
    * Judges the caller's credential once more: reading a body takes as long as its sender likes, and
    * a key may have been revoked meanwhile. Throws a Problem if it opens nothing any more.
    */
-  confirm: () => void;
+  confirm(): void;
   /** What went wrong behind the door, for the door's one problem writer. */
   failure: Problem | undefined;
   /** Whether the answer already carries the headers that the door gives every answer. */

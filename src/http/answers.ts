@@ -34,7 +34,6 @@ export function sendList(
   request: Request,
   admission: Admission,
   page: Page<unknown>,
-  nowMs: number,
   self: string,
 ): Response {
   const headers: Record<string, string> = {};
@@ -47,7 +46,7 @@ export function sendList(
     mediaType: JSON_TYPE,
     cacheControl: NO_STORE,
     headers,
-  }).respond(request, admission, nowMs);
+  }).respond(request, admission);
 }
 
 /** JSON that belongs to its caller and has no entity tag. */

@@ -14,7 +14,11 @@ import { toIso } from "../kernel/time";
 const CHALLENGE = 'Bearer realm="allclear"';
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
 const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+/** What nearly every caller sends: the same without a look at each letter, as the value is next. */
+const USUAL_START = "Bearer allclear_";
 const BEARER_SCHEME = /^bearer +\S/i;
+
+const NO_QUERY = {};
 
 type BearerReader = (context: {
   query: Record<string, never>;
@@ -33,28 +37,39 @@ function pluginReader(): BearerReader {
 }
 
 export interface Credentials {
-  /** The credential that a request presents. A Problem where it presents none that opens anything. */
-  judge(authorization: string | null): Credential | Problem;
+  /**
+   * The credential that a request presents at `now`, in unix ms. A Problem where it presents none that
+   * opens anything.
+   */
+  judge(authorization: string | null, now: number): Credential | Problem;
 }
 
 /** Reads and judges `Authorization` headers. Looks in memory only. */
-export function createCredentials(directory: KeyDirectory, now: () => number): Credentials {
+export function createCredentials(directory: KeyDirectory): Credentials {
   const readBearer = pluginReader();
   return {
-    judge(authorization) {
+    judge(authorization, now) {
       if (authorization === null) return missingKey();
-      const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
-      if (token === undefined) {
+      const credentials = canonicalCredentials(authorization);
+      if (credentials === undefined) {
         return BEARER_SCHEME.test(authorization) ? invalidKey() : missingKey();
       }
-      const value = readBearer({ query: {}, headers: { authorization: `Bearer ${token}` } }).bearer;
+      const value = readBearer({ query: NO_QUERY, headers: { authorization: credentials } }).bearer;
       if (value === undefined || !isKeyValue(value)) return invalidKey();
       const credential = directory.find(value);
       if (!credential) return invalidKey();
-      const verdict = judgeKey(credential, now());
+      const verdict = judgeKey(credential, now);
       return verdict.live ? credential : deadKey(verdict);
     },
   };
+}
+
+/** The credentials as `Bearer <token>`; undefined where the header holds no single well-formed token. */
+function canonicalCredentials(authorization: string): string | undefined {
+  // The usual header is in this form already. What else it may hold, the value's own shape judges.
+  if (authorization.startsWith(USUAL_START)) return authorization;
+  const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
+  return token === undefined ? undefined : `Bearer ${token}`;
 }
 
 /** 403, if the credential lacks one of the scopes; undefined if it has them all. */

@@ -2,8 +2,7 @@ import type { AppContext } from "../context";
 import { Problem } from "../errors";
 import type { Credential, KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
-import type { ClientAddress } from "../kernel/client-address";
-import type { Admission, Admissions, Caller } from "./admission";
+import type { Admissions } from "./admission";
 import type { ClientAddresses } from "./client-address";
 import { createCredentials, judgeQuery, judgeScopes } from "./credentials";
 import { judgeBodyHeaders } from "./json-body";
@@ -12,14 +11,12 @@ import { problemResponse, toProblem } from "./problems";
 import { redactUrl } from "./redact";
 import { badHost, noRoute, rateLimited } from "./refusals";
 import type { Match, RouteTable } from "./route-table";
-import { splitUrl } from "./split-url";
+import { type SplitUrl, splitUrl } from "./split-url";
 import { stamp, stampOnce } from "./stamp";
+import { type PeerOf, Visit, type VisitMeans } from "./visit";
 
-/**
- * Answers one request. `peer` gives the address of the socket that it came by; asking costs a system
- * call, so it is asked only where an address matters.
- */
-export type Door = (request: Request, peer: () => string) => Response | Promise<Response>;
+/** Answers one request. `peer` is asked only where an address matters. */
+export type Door = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
 export interface DoorParts {
   ctx: Pick<AppContext, "clock" | "log" | "random">;
@@ -33,22 +30,8 @@ export interface DoorParts {
   handle: (request: Request) => Response | Promise<Response>;
 }
 
-/** One request on its way through the door. */
-interface Visit {
-  request: Request;
-  admission: Admission;
-  address: () => ClientAddress;
-  /** When it came, on the monotonic clock. */
-  since: number;
-}
-
-/** What is known of a request from its first line, its headers and memory. */
-interface Judgement {
-  caller: Caller;
-  refusal: Problem | undefined;
-}
-
-const NOBODY: Caller = { kind: "address" };
+/** A URL that a bad Host left unreadable. */
+const NO_URL: SplitUrl = { path: "/", query: "" };
 const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
@@ -60,133 +43,95 @@ const NO_MATCH: Match = { route: undefined, allowed: [] };
 export function createDoor(parts: DoorParts): Door {
   const { ctx, routes, admissions, usage, limiter, addresses } = parts;
   const { clock, log } = ctx;
-  const credentials = createCredentials(parts.keys, () => clock.now());
+  const credentials = createCredentials(parts.keys);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
+  const means: VisitMeans = {
+    addressOf: (request, peer) => addresses.of(peer(request), request.headers),
+    confirm: confirmCaller,
+  };
 
   /** Keys are read anew after a change, at the next look-up; the database may refuse that. */
-  function judgeCredential(authorization: string | null): Credential | Problem {
+  function judgeCredential(request: Request, now: number): Credential | Problem {
     try {
-      return credentials.judge(authorization);
+      return credentials.judge(request.headers.get("authorization"), now);
     } catch (error) {
       return toProblem(error, "UNKNOWN");
     }
   }
 
-  function confirmCaller(request: Request, caller: Caller): void {
+  function confirmCaller({ request, caller }: Visit): void {
     if (caller.kind !== "key") return;
-    const verdict = judgeCredential(request.headers.get("authorization"));
+    const verdict = judgeCredential(request, clock.now());
     if (verdict instanceof Problem) throw verdict;
   }
 
-  function judge(request: Request, match: Match): Judgement {
-    if (!match.route) {
-      return { caller: NOBODY, refusal: noRoute(request.method, match.allowed) };
-    }
+  /** Finds out who is calling. Answers what speaks against letting the request through. */
+  function judge(visit: Visit, match: Match): Problem | undefined {
+    if (!match.route) return noRoute(visit.request.method, match.allowed);
     const { access } = match.route.operation;
-    if (access.kind !== "key") return { caller: NOBODY, refusal: undefined };
-    const verdict = judgeCredential(request.headers.get("authorization"));
-    if (verdict instanceof Problem) return { caller: NOBODY, refusal: verdict };
-    return {
-      caller: { kind: "key", credential: verdict },
-      refusal: judgeScopes(verdict, access.scopes),
-    };
+    if (access.kind !== "key") return undefined;
+    const verdict = judgeCredential(visit.request, visit.now);
+    if (verdict instanceof Problem) return verdict;
+    visit.caller = { kind: "key", credential: verdict };
+    return judgeScopes(verdict, access.scopes);
   }
 
-  function charge(caller: Caller, match: Match, address: () => ClientAddress): Charge | undefined {
-    if (caller.kind === "key") {
-      const { key } = caller.credential;
+  function charge(visit: Visit): Charge | undefined {
+    if (visit.caller.kind === "key") {
+      const { key } = visit.caller.credential;
       return limiter.chargeKey(key.id, key.rateLimit);
     }
-    const kind = match.route?.operation.access.kind;
+    const kind = visit.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"
-      ? limiter.chargeHealthCheck(address())
-      : limiter.chargeAddress(address());
+      ? limiter.chargeHealthCheck(visit.address)
+      : limiter.chargeAddress(visit.address);
   }
 
   /** What went wrong with a request, if anything did. A file that is not there is charged for now. */
   function failureOf(visit: Visit, outcome: Response | Problem): Problem | undefined {
-    const { admission } = visit;
-    const failure = outcome instanceof Problem ? outcome : admission.failure;
-    if (failure === undefined || admission.charge) return failure;
-    admission.charge = limiter.chargeAddress(visit.address());
-    return admission.charge.decision.isAllowed ? failure : rateLimited(admission.charge);
+    const failure = outcome instanceof Problem ? outcome : visit.failure;
+    if (failure === undefined || visit.charge) return failure;
+    visit.charge = limiter.chargeAddress(visit.address);
+    return visit.charge.decision.isAllowed ? failure : rateLimited(visit.charge);
   }
 
   function finish(visit: Visit, outcome: Response | Problem): Response {
-    const { admission } = visit;
     const failure = failureOf(visit, outcome);
-    const response = failure
-      ? problemResponse(failure, admission.requestId)
-      : (outcome as Response);
+    const response = failure ? problemResponse(failure, visit.requestId) : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
-      log.error({ err: failure.cause, request: admission.requestId }, "a request failed");
+      log.error({ err: failure.cause, request: visit.requestId }, "a request failed");
     }
-    if (failure || !admission.isStamped) {
-      stampOnce(response.headers, admission.route?.operation.isCrossOrigin ?? false);
-      stamp(response.headers, admission, clock.now());
+    if (failure || !visit.isStamped) {
+      stampOnce(response.headers, visit.route?.operation.isCrossOrigin ?? false);
+      stamp(response.headers, visit);
     }
-    if (admission.caller.kind === "key") {
-      usage.record(admission.caller.credential, response.status, () => visit.address().ip);
-    }
+    if (visit.caller.kind === "key") usage.record(visit.caller.credential, response.status, visit);
     if (logsRequests) logRequest(visit, response.status);
     return response;
   }
 
-  function logRequest({ request, admission, address, since }: Visit, status: number): void {
-    const { caller } = admission;
+  function logRequest(visit: Visit, status: number): void {
+    const { request, caller } = visit;
     log.debug(
       {
-        request: admission.requestId,
+        request: visit.requestId,
         method: request.method,
         url: redactUrl(request.url),
         status,
-        ms: Math.round((clock.monotonic() - since) * 100) / 100,
-        ip: address().ip,
+        ms: clock.now() - visit.now,
+        ip: visit.address.ip,
         ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
       },
       "request",
     );
   }
 
-  return function door(request, peer) {
-    const since = clock.monotonic();
-    const url = splitUrl(request.url);
-    const unreadable = url ? judgeQuery(url.query) : badHost();
-    const match = url && !unreadable ? routes.match(request.method, url.path) : NO_MATCH;
-    const { caller, refusal } = unreadable
-      ? { caller: NOBODY, refusal: unreadable }
-      : judge(request, match);
-    const address = () => addresses.of(peer(), request.headers);
-    const admission: Admission = {
-      requestId: requestIds(),
-      route: match.route,
-      caller,
-      charge: charge(caller, match, address),
-      failure: undefined,
-      isStamped: false,
-      confirm: () => confirmCaller(request, caller),
-    };
-    const visit: Visit = { request, admission, address, since };
-
-    if (admission.charge?.decision.isAllowed === false) {
-      return finish(visit, rateLimited(admission.charge));
-    }
-    if (isPreflight(request, match)) return finish(visit, preflight(match.allowed));
-    if (refusal) return finish(visit, refusal);
-    if (match.route?.body) {
-      const badBody = judgeBodyHeaders(request.headers);
-      if (badBody) return finish(visit, badBody);
-    }
-    return pass(visit, url?.path ?? "/", url?.query ?? "");
-  };
-
   /** Lets a request through to its handler. */
-  function pass(visit: Visit, path: string, query: string): Response | Promise<Response> {
-    const { request, admission } = visit;
-    const inner = request.method === "HEAD" ? asGet(request, path, query) : request;
-    admissions.set(inner, admission);
+  function pass(visit: Visit, url: SplitUrl): Response | Promise<Response> {
+    const inner = visit.request.method === "HEAD" ? asGet(visit.request, url) : visit.request;
+    admissions.set(inner, visit);
     try {
       const answer = parts.handle(inner);
       return answer instanceof Promise
@@ -198,6 +143,24 @@ export function createDoor(parts: DoorParts): Door {
       return finish(visit, toProblem(error, "UNKNOWN"));
     }
   }
+
+  return function door(request, peer) {
+    const visit = new Visit(request, requestIds(), clock.now(), peer, means);
+    const url = splitUrl(request.url);
+    const unreadable = url ? judgeQuery(url.query) : badHost();
+    const match = url && !unreadable ? routes.match(request.method, url.path) : NO_MATCH;
+    visit.route = match.route;
+    const refusal = unreadable ?? judge(visit, match);
+    visit.charge = charge(visit);
+
+    if (visit.charge?.decision.isAllowed === false) {
+      return finish(visit, rateLimited(visit.charge));
+    }
+    if (isPreflight(request, match)) return finish(visit, preflight(match.allowed));
+    if (refusal) return finish(visit, refusal);
+    const badBody = match.route?.body ? judgeBodyHeaders(request.headers) : undefined;
+    return badBody ? finish(visit, badBody) : pass(visit, url ?? NO_URL);
+  };
 }
 
 /** Ids that are unique to this run of the server and cheap: a random beginning and a count. */
@@ -211,7 +174,7 @@ function createRequestIds(random: AppContext["random"]): () => string {
  * HEAD runs GET's handler; the server sends the headers and leaves the body away. The host is left
  * behind: it may be one that makes no URL.
  */
-function asGet(request: Request, path: string, query: string): Request {
+function asGet(request: Request, { path, query }: SplitUrl): Request {
   const url = `http://localhost${path}${query === "" ? "" : `?${query}`}`;
   return new Request(url, { headers: request.headers });
 }

@@ -5,7 +5,7 @@ export function isPreflight(
   request: Request,
   match: Match,
 ): match is { route: undefined; allowed: readonly string[] } {
-  return request.method === "OPTIONS" && !match.route && match.allowed.includes("OPTIONS");
+  return !match.route && request.method === "OPTIONS" && match.allowed.includes("OPTIONS");
 }
 
 export function preflight(allowed: readonly string[]): Response {

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
-import type { Charge } from "../features/limits";
 import { sha256Hex } from "../kernel/hash";
 import type { Admission } from "./admission";
 import { matchesAny } from "./etag";
-import { stampLimit, stampOnce, stampUse } from "./stamp";
+import { ReusedHeaders } from "./reused-headers";
+import { stampOnce } from "./stamp";
 
 /** Smaller answers do not gain from compression. */
 const COMPRESS_FROM_BYTES = 1_024;
@@ -13,9 +13,7 @@ interface Variant {
   /** The same bytes, which a Response shares where it would copy an array. */
   body: Blob;
   etag: string;
-  headers: Headers;
-  /** Whose limit the headers tell of now. */
-  told: Charge | undefined;
+  headers: ReusedHeaders;
 }
 
 export interface RepresentationOptions {
@@ -52,21 +50,15 @@ export class Representation {
   }
 
   /** The answer to one request: the bytes in the best encoding, or 304 where the caller has them. */
-  respond(request: Request, admission: Admission, nowMs: number): Response {
+  respond(request: Request, admission: Admission): Response {
     const chosen = this.#choose(request.headers.get("accept-encoding"));
-    // One Headers object a variant, written over at each answer, costs half of a new one: Response
-    // copies it at once, so that no other request can come between.
-    if (admission.charge && !tells(chosen, admission.charge)) {
-      stampLimit(chosen.headers, admission.charge);
-      chosen.told = admission.charge;
-    }
-    stampUse(chosen.headers, admission, nowMs);
+    const headers = chosen.headers.for(admission);
     admission.isStamped = true;
     const known = request.headers.get("if-none-match");
     if (known !== null && matchesAny(known, chosen.etag)) {
-      return new Response(null, { status: 304, headers: withoutContent(chosen.headers) });
+      return new Response(null, { status: 304, headers: withoutContent(headers) });
     }
-    return new Response(chosen.body, { headers: chosen.headers });
+    return new Response(chosen.body, { headers });
   }
 
   #choose(acceptEncoding: string | null): Variant {
@@ -116,11 +108,7 @@ function variant(
     ...options.headers,
   });
   stampOnce(headers, options.isCrossOrigin ?? false);
-  return { bytes, body: new Blob([bytes]), etag, headers, told: undefined };
-}
-
-function tells({ told }: Variant, charge: Charge): boolean {
-  return told?.policy === charge.policy && told.decision.limit === charge.decision.limit;
+  return { bytes, body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers) };
 }
 
 function withoutContent(headers: Headers): Headers {

@@ -27,6 +27,7 @@ interface DeclaredRoute {
   hooks: unknown;
 }
 
+const RECENT_READS_MAX = 1_000;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
@@ -34,23 +35,37 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
  * HEAD is answered wherever GET is. Throws for a route that does not declare an operation.
  */
 export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable {
-  const router = new Memoirist<Route>();
+  const router = new Memoirist<{ route: Route }>();
   const routes = declared.map(({ method, path, hooks }): Route => {
     const operation = operationOf({ hooks });
     if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
     const { body, query } = hooks as { body?: TSchema; query?: TSchema };
     return { method, path, operation, body, query };
   });
-  for (const route of routes) router.add(route.method, route.path, route);
+  for (const route of routes) router.add(route.method, route.path, { route });
+  // The paths that are read again and again; a status page's is the same each time.
+  const recentReads = new Map<string, Match>();
+
+  function find(method: string, path: string): Match | undefined {
+    if (method !== "GET") return router.find(method, path)?.store;
+    const recent = recentReads.get(path);
+    if (recent) return recent;
+    const found = router.find(method, path)?.store;
+    if (found) {
+      if (recentReads.size >= RECENT_READS_MAX) recentReads.clear();
+      recentReads.set(path, found);
+    }
+    return found;
+  }
 
   return {
     routes,
     match(method, path) {
       // Elysia hands a parameter that does not decode to the handler as null.
       if (path.includes("%") && !isDecodable(path)) return { route: undefined, allowed: [] };
-      const found = router.find(method === "HEAD" ? "GET" : method, path);
-      if (found) return { route: found.store };
-      const matches = METHODS.map((candidate) => router.find(candidate, path)?.store).filter(
+      const found = find(method === "HEAD" ? "GET" : method, path);
+      if (found) return found;
+      const matches = METHODS.map((candidate) => router.find(candidate, path)?.store.route).filter(
         (route) => route !== undefined,
       );
       return { route: undefined, allowed: allowedMethods(matches) };

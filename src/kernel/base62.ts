@@ -28,12 +28,14 @@ export function encodeBase62Number(value: number, length: number): string {
   return text;
 }
 
+const DIGIT_VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit.charCodeAt(0), value]));
+
 /** The number that base62 digits write. Undefined for a text with another character in it. */
 export function decodeBase62Number(text: string): number | undefined {
   let value = 0;
   for (let i = 0; i < text.length; i++) {
-    const digit = DIGITS.indexOf(text.charAt(i));
-    if (digit === -1) return undefined;
+    const digit = DIGIT_VALUES.get(text.charCodeAt(i));
+    if (digit === undefined) return undefined;
     value = value * 62 + digit;
   }
   return value;

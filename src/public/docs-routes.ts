@@ -15,7 +15,7 @@ const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
  */
 export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () => unknown) {
   const assets = createAssets(DOCS_ASSETS);
-  const now = () => ctx.clock.now();
+
   const made = new Map<string, Representation>();
 
   function once(name: string, make: () => Representation): Representation {
@@ -40,7 +40,7 @@ export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () 
               cacheControl: PUBLIC_CACHE,
               isCrossOrigin: true,
             }),
-        ).respond(request, admission, now()),
+        ).respond(request, admission),
       operation({
         ...PAGE,
         id: "getOpenApi",
@@ -54,7 +54,7 @@ export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () 
       "/docs",
       async ({ request, admission }) => {
         const document = await renderDocs(assets);
-        return once("docs", () => htmlRepresentation(document)).respond(request, admission, now());
+        return once("docs", () => htmlRepresentation(document)).respond(request, admission);
       },
       operation({
         ...PAGE,
@@ -65,11 +65,7 @@ export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () 
     .get(
       "/docs/errors",
       ({ request, admission }) =>
-        once("errors", () => htmlRepresentation(renderErrorDocs())).respond(
-          request,
-          admission,
-          now(),
-        ),
+        once("errors", () => htmlRepresentation(renderErrorDocs())).respond(request, admission),
       operation({ ...PAGE, summary: "The errors", answers: { 200: { description: "HTML." } } }),
     )
     .get(
@@ -77,7 +73,7 @@ export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () 
       async ({ params, request, admission }) => {
         const asset = await assets.find(params.name);
         if (!asset) throw notFound("asset");
-        return asset.respond(request, admission, now());
+        return asset.respond(request, admission);
       },
       operation({
         tag: PAGE.tag,

@@ -22,7 +22,7 @@ export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots:
         const page = findDefaultPage(ctx.db, {});
         const snapshot = page?.visibility === "public" ? snapshots.read(page.slug) : undefined;
         const html = snapshot ? pageOf(snapshot) : emptyHome;
-        return html.respond(request, admission, ctx.clock.now());
+        return html.respond(request, admission);
       },
       operation({
         summary: "The default page",
@@ -42,7 +42,7 @@ export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots:
           const headers = { Location: `/status/${slug}`, "Cache-Control": PUBLIC_CACHE };
           return new Response(null, { status: 308, headers });
         }
-        return pageOf(snapshot).respond(request, admission, ctx.clock.now());
+        return pageOf(snapshot).respond(request, admission);
       },
       operation({
         summary: "A status page",

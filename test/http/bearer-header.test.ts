@@ -76,12 +76,12 @@ test("a value whose shape or checksum is wrong is refused without a look-up", as
   await using app = await createTestApp();
   const value = await app.keyWith("read:status");
   let lookUps = 0;
-  const credentials = createCredentials({ find: () => void lookUps++ }, () => 0);
+  const credentials = createCredentials({ find: () => void lookUps++ });
   const mistyped = value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
   for (const token of ["abc", mistyped, value.slice(1), value.toUpperCase(), `${value}0`]) {
-    expect(credentials.judge(`Bearer ${token}`)).toBeInstanceOf(Problem);
+    expect(credentials.judge(`Bearer ${token}`, 0)).toBeInstanceOf(Problem);
   }
   expect(lookUps).toBe(0);
-  expect(credentials.judge(`Bearer ${value}`)).toBeInstanceOf(Problem);
+  expect(credentials.judge(`Bearer ${value}`, 0)).toBeInstanceOf(Problem);
   expect(lookUps).toBe(1);
 });

@@ -75,7 +75,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         );
         const filter = query.page === undefined ? "" : `&page=${encodeURIComponent(query.page)}`;
         const self = `${ctx.baseUrl}/api/v1/components?limit=${limit}${filter}`;
-        return sendList(request, admission, page, ctx.clock.now(), self);
+        return sendList(request, admission, page, self);
       },
       {
         query: ListQuery,
@@ -168,7 +168,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
         const page = toPage(rows, limit, (row) => row.id, presentChange);
         const self = `${ctx.baseUrl}/api/v1/components/${componentId}/history?limit=${limit}`;
-        return sendList(request, admission, page, ctx.clock.now(), self);
+        return sendList(request, admission, page, self);
       },
       {
         query: Type.Object(PageQuery, { additionalProperties: false }),

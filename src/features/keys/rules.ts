@@ -13,6 +13,8 @@ export type KeyVerdict =
   | { live: true }
   | { live: false; code: "expired_key" | "revoked_key"; since: number; isValueOnly: boolean };
 
+const LIVE: KeyVerdict = { live: true };
+
 /**
  * Whether a key opens anything at this moment. It is refused from the very millisecond of its expiry,
  * and revocation, being final, is told before expiry.
@@ -27,7 +29,7 @@ export function judgeKey(state: KeyState, now: number): KeyVerdict {
   if (state.endsAt !== null && now >= state.endsAt) {
     return { live: false, code: "expired_key", since: state.endsAt, isValueOnly: true };
   }
-  return { live: true };
+  return LIVE;
 }
 
 /** The first moment that ISO 8601 cannot write with a year of four digits. */

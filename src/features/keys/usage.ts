@@ -1,4 +1,5 @@
 import type { AppContext } from "../../context";
+import type { ClientAddress } from "../../kernel/client-address";
 import type { Timer } from "../../kernel/clock";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import type { Credential } from "./directory";
@@ -26,16 +27,23 @@ interface Gathered {
   hours: HourCounts[];
 }
 
+/** One use of a key. */
+export interface KeyUse {
+  /** In unix ms. */
+  now: number;
+  readonly address: ClientAddress;
+}
+
 /**
  * Last Used and the counts per key and hour, gathered in memory and written in batches: at most one
  * write every five seconds, and one at shutdown, never one a request.
  */
 export interface KeyUsage {
   /**
-   * Counts one answer to a live key. 5xx answers are the server's doing and count as nothing. `ip`
-   * gives the client's address, and is asked at most once a second for each value of a key.
+   * Counts one answer to a live key. 5xx answers are the server's doing and count as nothing. The
+   * caller's address is asked for at most once a second for each value of a key.
    */
-  record(credential: Credential, status: number, ip: () => string): void;
+  record(credential: Credential, status: number, use: KeyUse): void;
   /** The last use of a key's value, by its hash, that is not written yet. */
   pendingLastUse(hash: string): LastUse | undefined;
   /** Writes what was gathered. Keeps it for the next time when the database refuses. */
@@ -89,18 +97,18 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
   const timer: Timer = ctx.clock.every(FLUSH_INTERVAL_MS, () => void flush());
 
   return {
-    record(credential, status, ip) {
-      const now = ctx.clock.now();
+    record(credential, status, use) {
+      const { now } = use;
       let gathered = byHash.get(credential.hash);
       if (!gathered) {
-        const lastUse = { at: now, ip: ip() };
+        const lastUse = { at: now, ip: use.address.ip };
         gathered = { keyId: credential.key.id, lastUse, ipKnownAt: now, hours: [] };
         byHash.set(credential.hash, gathered);
       }
       gathered.lastUse.at = now;
       if (Math.abs(now - gathered.ipKnownAt) >= IP_FRESH_MS) {
         gathered.ipKnownAt = now;
-        gathered.lastUse.ip = ip();
+        gathered.lastUse.ip = use.address.ip;
       }
       const hour = now - (now % HOUR_MS);
       let counts = gathered.hours.at(-1);

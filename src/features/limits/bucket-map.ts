@@ -24,6 +24,8 @@ export class BucketMap {
   readonly #overflow: Bucket[];
   // Handed to the cache at every renewal: one object, so that a decision allocates none for it.
   readonly #renewal = { ttl: 1 };
+  /** The moment of the decision that is being made: the cache's clock, read once a decision. */
+  #now: number;
   #lastPurgeAt = Number.NEGATIVE_INFINITY;
   #overflowed = 0;
 
@@ -38,6 +40,7 @@ export class BucketMap {
     this.#overflowLimit = options.overflowLimit;
     this.#neighbourhood = options.neighbourhood;
     const startedAt = options.clock.monotonic();
+    this.#now = startedAt;
     this.#buckets = new LRUCache({
       max: options.capacity,
       ttl: 1,
@@ -45,7 +48,7 @@ export class BucketMap {
       // A stale bucket is a full one and does no harm; and only so does `rkeys` show the stale ones.
       allowStale: true,
       // The cache reads a start of 0 as "no time to live", so its time begins at 1.
-      perf: { now: () => options.clock.monotonic() - startedAt + 1 },
+      perf: { now: () => this.#now - startedAt + 1 },
     });
     this.#overflow = Array.from({ length: OVERFLOW_BUCKETS }, () => ({ spent: 0, at: startedAt }));
   }
@@ -53,7 +56,9 @@ export class BucketMap {
   /** Takes one token from the caller's bucket, or from an overflow bucket if there is no room. */
   take(id: string, limit: number): Decision {
     const now = this.#clock.monotonic();
-    let bucket = this.#buckets.get(id);
+    this.#now = now;
+    // Renewing it below is what makes it the most recently used.
+    let bucket = this.#buckets.peek(id);
     if (bucket === undefined) {
       if (this.#buckets.size >= this.#capacity && !this.#makeRoom(now)) {
         return this.#takeFromOverflow(id, now);

@@ -42,9 +42,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
         const snapshot = snapshots.read(params.slug);
         // A conditional, and no early return: a handler whose text holds "return f(" is taken for an
         // asynchronous one by Elysia, and each of these reads would then cost a promise.
-        return snapshot
-          ? jsonOf(snapshot).respond(request, admission, ctx.clock.now())
-          : refuseUnknown();
+        return snapshot ? jsonOf(snapshot).respond(request, admission) : refuseUnknown();
       },
       operation({
         id: "getStatus",
@@ -75,7 +73,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
           }),
         );
         const self = `${ctx.baseUrl}/api/v1/status?limit=${limit}`;
-        return sendList(request, admission, page, ctx.clock.now(), self);
+        return sendList(request, admission, page, self);
       },
       {
         query: Type.Object(PageQuery, { additionalProperties: false }),

@@ -1,0 +1,54 @@
+import type { Charge } from "../features/limits";
+import type { ClientAddress } from "../kernel/client-address";
+import type { Problem } from "../errors";
+import type { Admission, Caller } from "./admission";
+import type { Route } from "./route-table";
+
+/** What all visits share: how to learn what costs too much to find out for every one of them. */
+export interface VisitMeans {
+  addressOf(request: Request, peer: PeerOf): ClientAddress;
+  /** Throws a Problem if the caller's credential opens nothing any more. */
+  confirm(visit: Visit): void;
+}
+
+/** The address of the socket that a request came by. Asking costs a system call. */
+export type PeerOf = (request: Request) => string;
+
+export const NOBODY: Caller = { kind: "address" };
+
+/**
+ * One request on its way through the door, and what the door has found out about it so far. One
+ * object a request, without closures: the door's own work is a good part of what a small answer costs.
+ */
+export class Visit implements Admission {
+  route: Route | undefined = undefined;
+  caller: Caller = NOBODY;
+  charge: Charge | undefined = undefined;
+  failure: Problem | undefined = undefined;
+  isStamped = false;
+  #address: ClientAddress | undefined = undefined;
+  readonly #peer: PeerOf;
+  readonly #means: VisitMeans;
+
+  constructor(
+    readonly request: Request,
+    readonly requestId: string,
+    /** When it came, in unix ms. */
+    readonly now: number,
+    peer: PeerOf,
+    means: VisitMeans,
+  ) {
+    this.#peer = peer;
+    this.#means = means;
+  }
+
+  /** Where the request came from. Asked only where it matters, and then found out once. */
+  get address(): ClientAddress {
+    this.#address ??= this.#means.addressOf(this.request, this.#peer);
+    return this.#address;
+  }
+
+  confirm(): void {
+    this.#means.confirm(this);
+  }
+}
