@@ -1,6 +1,6 @@
 import type { PolicyName } from "../features/limits";
 import type { Admission } from "./admission";
-import { policyHeader, resetAt, useHeader } from "./stamp";
+import { policyHeader, resetAt } from "./stamp";
 
 /**
  * The headers of bytes that are sent many times: one `Headers`, written over at each answer, which
@@ -29,8 +29,9 @@ export class ReusedHeaders {
       headers.set("RateLimit-Policy", policyHeader(charge));
       headers.set("X-RateLimit-Limit", String(decision.limit));
     }
-    headers.set("RateLimit", useHeader(charge));
-    headers.set("X-RateLimit-Remaining", String(decision.remaining));
+    const remaining = String(decision.remaining);
+    headers.set("RateLimit", `"${policy}";r=${remaining};t=${decision.fullInSeconds}`);
+    headers.set("X-RateLimit-Remaining", remaining);
     const reset = resetAt(charge, now);
     if (reset !== this.#resetAt) {
       this.#resetAt = reset;

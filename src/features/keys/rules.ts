@@ -70,5 +70,8 @@ export function missingScope(
   held: ReadonlySet<string>,
   needed: readonly Scope[],
 ): Scope | undefined {
-  return needed.find((scope) => !held.has(scope));
+  for (const scope of needed) {
+    if (!held.has(scope)) return scope;
+  }
+  return undefined;
 }
