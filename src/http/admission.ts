@@ -55,16 +55,19 @@ export function createAdmissions(): Admissions {
 }
 
 function admissionPlugin(find: (request: Request) => Admission | undefined) {
-  return new Elysia({ name: "admission" }).derive(
-    { as: "scoped" },
-    ({ request, route }): { admission: Admission } => {
-      const admission = find(request);
-      if (admission?.route?.path !== route) {
-        throw new Error(`the door did not admit this request to ${route}`);
-      }
-      if (admission.route.body) admission.confirm();
-      return { admission };
-    },
+  return (
+    new Elysia({ name: "admission" })
+      // Declares the property's type and gives it a place in the context, which the hook then fills.
+      // Deriving it would make one more object a request, and copy it into the context.
+      .decorate("admission", undefined as unknown as Admission)
+      .onTransform({ as: "scoped" }, (context) => {
+        const admission = find(context.request);
+        if (admission?.route?.path !== context.route) {
+          throw new Error(`the door did not admit this request to ${context.route}`);
+        }
+        if (admission.route.body) admission.confirm();
+        context.admission = admission;
+      })
   );
 }
 

@@ -30,10 +30,13 @@ export function encodeBase62Number(value: number, length: number): string {
 
 const DIGIT_VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit.charCodeAt(0), value]));
 
-/** The number that base62 digits write. Undefined for a text with another character in it. */
-export function decodeBase62Number(text: string): number | undefined {
+/**
+ * The number that a text's base62 digits write, from the position `start` on. Undefined where another
+ * character is among them.
+ */
+export function decodeBase62Number(text: string, start = 0): number | undefined {
   let value = 0;
-  for (let i = 0; i < text.length; i++) {
+  for (let i = start; i < text.length; i++) {
     const digit = DIGIT_VALUES.get(text.charCodeAt(i));
     if (digit === undefined) return undefined;
     value = value * 62 + digit;

@@ -20,7 +20,8 @@ export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots:
       "/",
       ({ request, admission }) => {
         const page = findDefaultPage(ctx.db, {});
-        const snapshot = page?.visibility === "public" ? snapshots.read(page.slug) : undefined;
+        const snapshot =
+          page?.visibility === "public" ? snapshots.read(page.slug, admission.now) : undefined;
         const html = snapshot ? pageOf(snapshot) : emptyHome;
         return html.respond(request, admission);
       },
@@ -34,7 +35,7 @@ export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots:
     .get(
       "/status/:slug",
       ({ params, request, admission }) => {
-        const snapshot = snapshots.read(params.slug);
+        const snapshot = snapshots.read(params.slug, admission.now);
         if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
         const { slug } = snapshot.document.page;
         if (slug !== params.slug) {

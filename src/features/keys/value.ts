@@ -26,7 +26,7 @@ export function generateKeyValue(random: RandomBytes): string {
 export function isKeyValue(text: string): boolean {
   if (text.length !== VALUE_LENGTH || !SHAPE.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
-  return decodeBase62Number(text.slice(-CHECKSUM_LENGTH)) === crc32(body);
+  return decodeBase62Number(text, VALUE_LENGTH - CHECKSUM_LENGTH) === crc32(body);
 }
 
 /** Whether a text holds anything of a value's shape, for places where none may ever stand. */

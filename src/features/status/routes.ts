@@ -39,7 +39,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
     .get(
       "/status/:slug",
       ({ params, request, admission }) => {
-        const snapshot = snapshots.read(params.slug);
+        const snapshot = snapshots.read(params.slug, admission.now);
         // A conditional, and no early return: a handler whose text holds "return f(" is taken for an
         // asynchronous one by Elysia, and each of these reads would then cost a promise.
         return snapshot ? jsonOf(snapshot).respond(request, admission) : refuseUnknown();

@@ -14,8 +14,8 @@ export interface Snapshot {
 }
 
 export interface Snapshots {
-  /** The snapshot of the page that answers to a slug; undefined if there is none. */
-  read(slug: string): Snapshot | undefined;
+  /** What the page that answers to a slug shows at `now`, in unix ms; undefined if there is none. */
+  read(slug: string, now: number): Snapshot | undefined;
 }
 
 /**
@@ -48,8 +48,7 @@ export function createSnapshots(ctx: AppContext): Snapshots {
   }
 
   return {
-    read(slug) {
-      const now = ctx.clock.now();
+    read(slug, now) {
       const known = bySlug.get(slug);
       return known && now < known.staleAt ? known : build(slug, now);
     },
