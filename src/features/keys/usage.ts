@@ -51,6 +51,15 @@ export interface KeyUsage {
   stop(): void;
 }
 
+/** The counts of the hour that a moment lies in. */
+function countsAt({ hours }: Gathered, now: number): HourCounts {
+  const last = hours[hours.length - 1];
+  if (last && now >= last.hour && now < last.hour + HOUR_MS) return last;
+  const counts = { hour: now - (now % HOUR_MS), ok: 0, clientError: 0, limited: 0 };
+  hours.push(counts);
+  return counts;
+}
+
 export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): KeyUsage {
   let byHash = new Map<string, Gathered>();
   /** The batch that is on its way to the database. */
@@ -110,12 +119,7 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
         gathered.ipKnownAt = now;
         gathered.lastUse.ip = use.address.ip;
       }
-      const hour = now - (now % HOUR_MS);
-      let counts = gathered.hours.at(-1);
-      if (counts?.hour !== hour) {
-        counts = { hour, ok: 0, clientError: 0, limited: 0 };
-        gathered.hours.push(counts);
-      }
+      const counts = countsAt(gathered, now);
       if (status < 400) counts.ok += 1;
       else if (status === 429) counts.limited += 1;
       else if (status < 500) counts.clientError += 1;
