@@ -30,42 +30,58 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
   const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
-  const keys = new BucketMap({
-    clock,
-    capacity,
-    overflowLimit: publicRateLimit,
-    neighbourhood: (keyId) => keyId,
-  });
-  const addresses = new BucketMap({
-    clock,
-    capacity,
-    overflowLimit: publicRateLimit,
-    neighbourhood: addressNeighbourhood,
-  });
-  const healthChecks = new BucketMap({
-    clock,
-    // Health checkers are few; room for a flood of them would be memory that nobody uses.
-    capacity: Math.min(capacity, HEALTH_CHECKERS_MAX),
-    overflowLimit: publicRateLimit,
-    neighbourhood: addressNeighbourhood,
-  });
+  // Room for a hundred thousand callers takes milliseconds to make: not while the server starts.
+  const keys = whenAsked(
+    () =>
+      new BucketMap({
+        clock,
+        capacity,
+        overflowLimit: publicRateLimit,
+        neighbourhood: (keyId) => keyId,
+      }),
+  );
+  const addresses = whenAsked(
+    () =>
+      new BucketMap({
+        clock,
+        capacity,
+        overflowLimit: publicRateLimit,
+        neighbourhood: addressNeighbourhood,
+      }),
+  );
+  const healthChecks = whenAsked(
+    () =>
+      new BucketMap({
+        clock,
+        // Health checkers are few; room for a flood of them would be memory that nobody uses.
+        capacity: Math.min(capacity, HEALTH_CHECKERS_MAX),
+        overflowLimit: publicRateLimit,
+        neighbourhood: addressNeighbourhood,
+      }),
+  );
   const maps = [keys, addresses, healthChecks];
   return {
-    chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys.take(keyId, rateLimit) }),
+    chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
     chargeAddress: (address) => ({
       policy: "public",
-      decision: addresses.take(address.network, publicRateLimit),
+      decision: addresses().take(address.network, publicRateLimit),
     }),
     chargeHealthCheck: (address) => ({
       policy: "health",
-      decision: healthChecks.take(address.network, healthLimit),
+      decision: healthChecks().take(address.network, healthLimit),
     }),
-    remainingForKey: (keyId, rateLimit) => keys.remaining(keyId, rateLimit),
+    remainingForKey: (keyId, rateLimit) => keys().remaining(keyId, rateLimit),
     stats: () => ({
-      buckets: maps.reduce((sum, map) => sum + map.size, 0),
-      overflowed: maps.reduce((sum, map) => sum + map.overflowed, 0),
+      buckets: maps.reduce((sum, map) => sum + map().size, 0),
+      overflowed: maps.reduce((sum, map) => sum + map().overflowed, 0),
     }),
   };
+}
+
+/** Makes something at its first use, and keeps it. */
+function whenAsked<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** The /16 of an IPv4 address, the /32 of an IPv6 network: who shares an overflow bucket. */
