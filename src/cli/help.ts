@@ -5,20 +5,29 @@ const WIDTH = 26;
 
 /** The help of the whole program: every command that exists. */
 export function programHelp(commands: readonly Command[], version: string): string {
-  const lines = commands.map((command) => row(usageOf(command), command.summary));
   return [
     `Allclear ${version}: a status page and incident communication service in one executable.`,
     "",
     "Usage: allclear [COMMAND] [OPTIONS]",
     "",
     "Commands (without one, serve):",
-    ...lines,
+    ...commands.map(commandRow),
     "",
     "Options of the whole:",
     row("--version", "Print the version."),
-    row("--help", "Print this, or a command's help."),
+    row("-h, --help", "Print this, or a command's help."),
     "",
     "allclear COMMAND --help lists a command's options. Each can also be set by the environment.",
+  ].join("\n");
+}
+
+/** The help of commands that begin with the same word, such as `key`. */
+export function groupHelp(commands: readonly Command[]): string {
+  return [
+    "Commands:",
+    ...commands.map(commandRow),
+    "",
+    "allclear COMMAND --help lists a command's options.",
   ].join("\n");
 }
 
@@ -33,8 +42,12 @@ export function commandHelp(command: Command): string {
     "Options:",
     ...flags.map((flag) => row(flagText(flag.name, flag.placeholder), flag.help)),
     ...command.options.flatMap(optionRows),
-    row("--help", "Print this."),
+    row("-h, --help", "Print this."),
   ].join("\n");
+}
+
+function commandRow(command: Command): string {
+  return row(usageOf(command), command.summary);
 }
 
 function usageOf(command: Command): string {

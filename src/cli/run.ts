@@ -4,7 +4,7 @@ import { VERSION } from "../version";
 import { readInvocation } from "./arguments";
 import type { Command, ExitCode, Output } from "./command";
 import { UsageError } from "./command";
-import { commandHelp, programHelp } from "./help";
+import { commandHelp, groupHelp, programHelp } from "./help";
 
 /** Runs one command line and answers its exit code. Never throws for what a person can mend. */
 export async function runCommandLine(
@@ -17,13 +17,17 @@ export async function runCommandLine(
     output.out(VERSION);
     return 0;
   }
-  if (args[0] === "--help" || args[0] === "help") {
+  if (isHelp(args[0]) || args[0] === "help") {
     output.out(programHelp(commands, VERSION));
     return 0;
   }
   const found = findCommand(commands, args);
   if (!found) {
     const near = commands.filter((command) => command.name.startsWith(`${args[0]} `));
+    if (near.length > 0 && args.some(isHelp)) {
+      output.out(groupHelp(near));
+      return 0;
+    }
     output.err(
       near.length > 0
         ? `allclear ${args[0]} needs one of: ${near.map((c) => c.name.split(" ")[1]).join(", ")}.`
@@ -33,7 +37,7 @@ export async function runCommandLine(
     return 2;
   }
   const { command, rest } = found;
-  if (rest.includes("--help")) {
+  if (rest.some(isHelp)) {
     output.out(commandHelp(command));
     return 0;
   }
@@ -42,6 +46,10 @@ export async function runCommandLine(
   } catch (error) {
     return explain(error, command, output);
   }
+}
+
+function isHelp(word: string | undefined): boolean {
+  return word === "--help" || word === "-h";
 }
 
 /** The command that the first words name; `serve` where they name none and begin with a flag. */

@@ -15,7 +15,7 @@ function listedCommands(help: readonly string[]): string[] {
 }
 
 describe("help", () => {
-  test.each([["--help"], ["help"]])(
+  test.each([["--help"], ["-h"], ["help"]])(
     "`allclear %s` lists every command that exists, once",
     async (word) => {
       using folder = temporaryFolder();
@@ -40,6 +40,22 @@ describe("help", () => {
       if (listed.includes(missing)) continue;
       expect([missing, (await run(missing.split(" "))).exitCode]).toEqual([missing, 2]);
     }
+  });
+
+  test("the first word of several commands, with a call for help, lists just those", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(folder.path);
+    for (const word of ["--help", "-h"]) {
+      const { exitCode, out, err } = await run(["key", word]);
+      expect([exitCode, err]).toEqual([0, []]);
+      const text = out.join("\n");
+      for (const { name } of COMMANDS) {
+        expect([name, text.includes(name)]).toEqual([name, name.startsWith("key ")]);
+      }
+    }
+    const without = await run(["key"]);
+    expect([without.exitCode, without.out]).toEqual([2, []]);
+    expect((await run(["kez", "--help"])).exitCode).toBe(2);
   });
 
   test("a command's help names each of its flags and options, with variable and default", async () => {
