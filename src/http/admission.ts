@@ -11,7 +11,7 @@ export type Caller = { kind: "key"; credential: Credential } | { kind: "address"
 /** What the front door found out about one request before it let it through. */
 export interface Admission {
   requestId: string;
-  /** When the request came, in unix ms: the "now" of all that is decided about it. */
+  /** When the request came, in unix ms. What follows the reading of a body asks the clock anew. */
   now: number;
   /** Undefined where no declared route matched. */
   route: Route | undefined;
@@ -58,7 +58,7 @@ function admissionPlugin(find: (request: Request) => Admission | undefined) {
   return (
     new Elysia({ name: "admission" })
       // Declares the property's type and gives it a place in the context, which the hook then fills.
-      // Deriving it would make one more object a request, and copy it into the context.
+      // Deriving it would make one more object a request, and copy it into the context. A route that does not use this plugin has no admission.
       .decorate("admission", undefined as unknown as Admission)
       .onTransform({ as: "scoped" }, (context) => {
         const admission = find(context.request);

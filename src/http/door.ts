@@ -97,7 +97,8 @@ export function createDoor(parts: DoorParts): Door {
     return visit.charge.decision.isAllowed ? failure : rateLimited(visit.charge);
   }
 
-  function finish(visit: Visit, outcome: Response | Problem): Response {
+  /** `answeredAt`, in unix ms: where nothing was waited for, the moment in which the request came. */
+  function finish(visit: Visit, outcome: Response | Problem, answeredAt = visit.now): Response {
     const failure = failureOf(visit, outcome);
     const response = failure ? problemResponse(failure, visit.requestId) : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
@@ -107,7 +108,8 @@ export function createDoor(parts: DoorParts): Door {
       stampOnce(response.headers, visit.route?.operation.isCrossOrigin ?? false);
       stamp(response.headers, visit);
     }
-    if (visit.caller.kind === "key") usage.record(visit.caller.credential, response.status, visit);
+    if (visit.caller.kind === "key")
+      usage.record(visit.caller.credential, response.status, answeredAt, visit);
     if (logsRequests) logRequest(visit, response.status);
     return response;
   }
@@ -120,7 +122,7 @@ export function createDoor(parts: DoorParts): Door {
         method: request.method,
         url: redactUrl(request.url),
         status,
-        ms: clock.now() - visit.now,
+        ms: Math.round((clock.monotonic() - visit.since) * 100) / 100,
         ip: visit.address.ip,
         ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
       },
@@ -137,7 +139,7 @@ export function createDoor(parts: DoorParts): Door {
       return answer instanceof Promise
         ? answer
             .catch((error: unknown) => toProblem(error, "UNKNOWN"))
-            .then((outcome) => finish(visit, outcome))
+            .then((outcome) => finish(visit, outcome, clock.now()))
         : finish(visit, answer);
     } catch (error) {
       return finish(visit, toProblem(error, "UNKNOWN"));
@@ -146,6 +148,7 @@ export function createDoor(parts: DoorParts): Door {
 
   return function door(request, peer) {
     const visit = new Visit(request, requestIds(), clock.now(), peer, means);
+    if (logsRequests) visit.since = clock.monotonic();
     const url = splitUrl(request.url);
     const unreadable = url ? judgeQuery(url.query) : badHost();
     const match = url && !unreadable ? routes.match(request.method, url.path) : NO_MATCH;

@@ -5,7 +5,8 @@ import { policyHeader, resetAt } from "./stamp";
 /**
  * The headers of bytes that are sent many times: one `Headers`, written over at each answer, which
  * costs half of a new one. `Response` copies it at once, so that no other request can come between.
- * What has not changed since the answer before is not set again.
+ * What has not changed since the answer before is not set again. Either all of its answers are paid for
+ * from a bucket, or (files) none: what one caller was told of a bucket stays until the next is told.
  */
 export class ReusedHeaders {
   readonly #headers: Headers;

@@ -35,6 +35,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
  * HEAD is answered wherever GET is. Throws for a route that does not declare an operation.
  */
 export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable {
+  // What it holds is the answer of `match` as it is, so that a match makes no object.
   const router = new Memoirist<{ route: Route }>();
   const routes = declared.map(({ method, path, hooks }): Route => {
     const operation = operationOf({ hooks });

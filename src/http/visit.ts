@@ -26,6 +26,8 @@ export class Visit implements Admission {
   charge: Charge | undefined = undefined;
   failure: Problem | undefined = undefined;
   isStamped = false;
+  /** When it came, on the monotonic clock; kept only where requests are logged. */
+  since = 0;
   #address: ClientAddress | undefined = undefined;
   readonly #peer: PeerOf;
   readonly #means: VisitMeans;

@@ -15,7 +15,6 @@ const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
  */
 export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () => unknown) {
   const assets = createAssets(DOCS_ASSETS);
-
   const made = new Map<string, Representation>();
 
   function once(name: string, make: () => Representation): Representation {

@@ -27,10 +27,8 @@ interface Gathered {
   hours: HourCounts[];
 }
 
-/** One use of a key. */
-export interface KeyUse {
-  /** In unix ms. */
-  now: number;
+/** Where a key was used from. Looking costs a system call. */
+export interface KeyUser {
   readonly address: ClientAddress;
 }
 
@@ -40,10 +38,10 @@ export interface KeyUse {
  */
 export interface KeyUsage {
   /**
-   * Counts one answer to a live key. 5xx answers are the server's doing and count as nothing. The
+   * Counts one answer, given at `now` in unix ms, to a live key. 5xx answers are the server's doing and count as nothing. The
    * caller's address is asked for at most once a second for each value of a key.
    */
-  record(credential: Credential, status: number, use: KeyUse): void;
+  record(credential: Credential, status: number, now: number, from: KeyUser): void;
   /** The last use of a key's value, by its hash, that is not written yet. */
   pendingLastUse(hash: string): LastUse | undefined;
   /** Writes what was gathered. Keeps it for the next time when the database refuses. */
@@ -106,18 +104,17 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
   const timer: Timer = ctx.clock.every(FLUSH_INTERVAL_MS, () => void flush());
 
   return {
-    record(credential, status, use) {
-      const { now } = use;
+    record(credential, status, now, from) {
       let gathered = byHash.get(credential.hash);
       if (!gathered) {
-        const lastUse = { at: now, ip: use.address.ip };
+        const lastUse = { at: now, ip: from.address.ip };
         gathered = { keyId: credential.key.id, lastUse, ipKnownAt: now, hours: [] };
         byHash.set(credential.hash, gathered);
       }
       gathered.lastUse.at = now;
       if (Math.abs(now - gathered.ipKnownAt) >= IP_FRESH_MS) {
         gathered.ipKnownAt = now;
-        gathered.lastUse.ip = use.address.ip;
+        gathered.lastUse.ip = from.address.ip;
       }
       const counts = countsAt(gathered, now);
       if (status < 400) counts.ok += 1;

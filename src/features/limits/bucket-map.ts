@@ -24,7 +24,10 @@ export class BucketMap {
   readonly #overflow: Bucket[];
   // Handed to the cache at every renewal: one object, so that a decision allocates none for it.
   readonly #renewal = { ttl: 1 };
-  /** The moment of the decision that is being made: the cache's clock, read once a decision. */
+  /**
+   * The moment of the decision that is being made: the cache's clock, read once a decision. Whatever
+   * else comes to ask the cache about times to live must set it first.
+   */
   #now: number;
   #lastPurgeAt = Number.NEGATIVE_INFINITY;
   #overflowed = 0;
