@@ -67,8 +67,14 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new OperatorError(`${path} cannot be read: ${(error as Error).message}`);
+    throw new OperatorError(unreadable(path, error as NodeJS.ErrnoException));
   }
+}
+
+function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === "ENOENT") return `There is no file ${path}.`;
+  if (code === "EISDIR") return `${path} is a folder; apply takes one file.`;
+  return `${path} cannot be read: ${message}`;
 }
 
 function report(

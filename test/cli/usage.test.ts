@@ -77,7 +77,8 @@ describe("what a person can mend", () => {
     [["key", "rotate", "key_nope"], "There is no such key as key_nope."],
     [["key", "update", "key_nope", "--name", "n"], "There is no such key as key_nope."],
     [["restore", "/nonexistent.db"], "There is no file /nonexistent.db."],
-    [["apply", "/nonexistent.yaml"], "/nonexistent.yaml cannot be read"],
+    [["apply", "/nonexistent.yaml"], "There is no file /nonexistent.yaml."],
+    [["apply", "/"], "/ is a folder; apply takes one file."],
   ])("%p exits 1 with a sentence and no stack", async (args, sentence) => {
     using folder = temporaryFolder();
     const { exitCode, out, err } = await installedCommandLine(folder.path)(args);
