@@ -1,6 +1,7 @@
 import { insertInto, type Tx } from "../db";
 import { auditLog } from "../db/tables/events";
 import type { Actor } from "../kernel/actor";
+import type { Clock } from "../kernel/clock";
 
 /** Who changed what, told in one sentence that holds no secret. */
 export interface AuditEntry {
@@ -30,4 +31,16 @@ export function recordAudit(tx: Tx, entry: AuditEntry): void {
     ip: ip ?? null,
     at,
   });
+}
+
+/** The same for a change that is made now, where no address is known. */
+export function audit(
+  ctx: { clock: Clock },
+  tx: Tx,
+  actor: Actor,
+  action: string,
+  targetId: string,
+  summary: string,
+): void {
+  recordAudit(tx, { actor, action, targetId, summary, at: ctx.clock.now() });
 }

@@ -2,6 +2,6 @@
  * What happened, written down as it happens: the outbox that deliveries are made from, and the audit
  * log of who changed what. Both write in the transaction of the change.
  */
-export { type AuditEntry, recordAudit } from "./audit";
+export { type AuditEntry, audit, recordAudit } from "./audit";
 export { EVENTS, type EventType } from "./catalog";
 export { createOutbox, type EventSubscriber, type Outbox, type RecordedEvent } from "./outbox";

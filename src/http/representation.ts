@@ -2,8 +2,7 @@ import { gzipSync } from "node:zlib";
 import { sha256Hex } from "../kernel/hash";
 import type { Admission } from "./admission";
 import { matchesAny } from "./etag";
-import { ReusedHeaders } from "./reused-headers";
-import { stampOnce } from "./stamp";
+import { StampedHeaders, stampOnce } from "./stamp";
 
 /** Smaller answers do not gain from compression. */
 const COMPRESS_FROM_BYTES = 1_024;
@@ -13,7 +12,7 @@ interface Variant {
   /** The same bytes, which a Response shares where it would copy an array. */
   body: Blob;
   etag: string;
-  headers: ReusedHeaders;
+  headers: StampedHeaders;
 }
 
 export interface RepresentationOptions {
@@ -108,7 +107,7 @@ function variant(
     ...options.headers,
   });
   stampOnce(headers, options.isCrossOrigin ?? false);
-  return { bytes, body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers) };
+  return { bytes, body: new Blob([bytes]), etag, headers: new StampedHeaders(headers) };
 }
 
 function withoutContent(headers: Headers): Headers {

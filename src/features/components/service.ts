@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound, validate } from "../../errors";
-import { recordAudit } from "../../events";
+import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
 import { findPage, type PageRow, touchPage } from "../pages";
@@ -207,15 +207,4 @@ export function getComponent(reader: Reader, id: string): Component {
 function requireFreeRef(ref: string, siblings: readonly { ref: string; name: string }[]): void {
   const holder = siblings.find((sibling) => sibling.ref === ref);
   if (holder) throw conflict(`The ref ${ref} is taken by “${holder.name}” on this page.`);
-}
-
-function audit(
-  ctx: Services,
-  tx: Tx,
-  actor: Actor,
-  action: string,
-  targetId: string,
-  summary: string,
-): void {
-  recordAudit(tx, { actor, action, targetId, summary, at: ctx.clock.now() });
 }

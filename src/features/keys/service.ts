@@ -8,7 +8,7 @@ import {
   notFound,
   Problem,
 } from "../../errors";
-import { recordAudit } from "../../events";
+import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import {
   CreateKeyBody,
@@ -65,7 +65,7 @@ export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Ac
     tx,
     actor,
     "key.create",
-    row,
+    row.id,
     `Created the key “${row.name}”: ${row.scopes.join(", ")}`,
   );
   tx.afterCommit(() => ctx.signals.keysChanged.emit());
@@ -91,7 +91,7 @@ export function updateKey(
   };
   if (after.name === before.name && after.rateLimit === before.rateLimit) return getKey(tx, id);
   updateKeyRow(tx, after);
-  audit(ctx, tx, actor, "key.update", after, describeUpdate(before, after));
+  audit(ctx, tx, actor, "key.update", after.id, describeUpdate(before, after));
   tx.afterCommit(() => ctx.signals.keysChanged.emit());
   return getKey(tx, id);
 }
@@ -123,7 +123,7 @@ export function rotateKey(
     tx,
     actor,
     "key.rotate",
-    row,
+    row.id,
     `Rotated the key “${row.name}”; its old value ${ending}`,
   );
   tx.afterCommit(() => ctx.signals.keysChanged.emit());
@@ -135,7 +135,7 @@ export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyR
   const row = getKeyRow(tx, id);
   if (row.revokedAt === null) {
     updateKeyRow(tx, { ...row, revokedAt: ctx.clock.now(), version: row.version + 1 });
-    audit(ctx, tx, actor, "key.revoke", row, `Revoked the key “${row.name}”`);
+    audit(ctx, tx, actor, "key.revoke", row.id, `Revoked the key “${row.name}”`);
     tx.afterCommit(() => ctx.signals.keysChanged.emit());
   }
   return getKey(tx, id);
@@ -205,15 +205,4 @@ function describeUpdate(before: KeyRow, after: KeyRow): string {
   if (after.name !== before.name) changes.push(`name to “${after.name}”`);
   if (after.rateLimit !== before.rateLimit) changes.push(`limit to ${after.rateLimit} a minute`);
   return `Changed the key “${before.name}”: ${changes.join(", ")}`;
-}
-
-function audit(
-  ctx: Services,
-  tx: Tx,
-  actor: Actor,
-  action: string,
-  row: KeyRow,
-  summary: string,
-): void {
-  recordAudit(tx, { actor, action, targetId: row.id, summary, at: ctx.clock.now() });
 }

@@ -38,8 +38,8 @@ export interface KeyUser {
  */
 export interface KeyUsage {
   /**
-   * Counts one answer, given at `now` in unix ms, to a live key. 5xx answers are the server's doing and count as nothing. The
-   * caller's address is asked for at most once a second for each value of a key.
+   * Counts one answer to a live key, given at `now` in unix ms. 5xx answers are the server's doing and
+   * count as nothing. The caller's address is asked for at most once a second for each value of a key.
    */
   record(credential: Credential, status: number, now: number, from: KeyUser): void;
   /** The last use of a key's value, by its hash, that is not written yet. */
@@ -47,15 +47,6 @@ export interface KeyUsage {
   /** Writes what was gathered. Keeps it for the next time when the database refuses. */
   flush(): Promise<void>;
   stop(): void;
-}
-
-/** The counts of the hour that a moment lies in. */
-function countsAt({ hours }: Gathered, now: number): HourCounts {
-  const last = hours[hours.length - 1];
-  if (last && now >= last.hour && now < last.hour + HOUR_MS) return last;
-  const counts = { hour: now - (now % HOUR_MS), ok: 0, clientError: 0, limited: 0 };
-  hours.push(counts);
-  return counts;
 }
 
 export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): KeyUsage {
@@ -125,4 +116,13 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
     flush,
     stop: () => timer.cancel(),
   };
+}
+
+/** The counts of the hour that a moment lies in. */
+function countsAt({ hours }: Gathered, now: number): HourCounts {
+  const last = hours[hours.length - 1];
+  if (last && now >= last.hour && now < last.hour + HOUR_MS) return last;
+  const counts = { hour: now - (now % HOUR_MS), ok: 0, clientError: 0, limited: 0 };
+  hours.push(counts);
+  return counts;
 }

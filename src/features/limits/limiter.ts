@@ -31,34 +31,14 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
   // Room for a hundred thousand callers takes milliseconds to make: not while the server starts.
-  const keys = whenAsked(
-    () =>
-      new BucketMap({
-        clock,
-        capacity,
-        overflowLimit: publicRateLimit,
-        neighbourhood: (keyId) => keyId,
-      }),
-  );
-  const addresses = whenAsked(
-    () =>
-      new BucketMap({
-        clock,
-        capacity,
-        overflowLimit: publicRateLimit,
-        neighbourhood: addressNeighbourhood,
-      }),
-  );
-  const healthChecks = whenAsked(
-    () =>
-      new BucketMap({
-        clock,
-        // Health checkers are few; room for a flood of them would be memory that nobody uses.
-        capacity: Math.min(capacity, HEALTH_CHECKERS_MAX),
-        overflowLimit: publicRateLimit,
-        neighbourhood: addressNeighbourhood,
-      }),
-  );
+  const callers = (room: number, neighbourhood: (id: string) => string) =>
+    whenAsked(
+      () => new BucketMap({ clock, capacity: room, overflowLimit: publicRateLimit, neighbourhood }),
+    );
+  const keys = callers(capacity, (keyId) => keyId);
+  const addresses = callers(capacity, addressNeighbourhood);
+  // Health checkers are few; room for a flood of them would be memory that nobody uses.
+  const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
   const maps = [keys, addresses, healthChecks];
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, type FieldError, fieldErrors, invalidFields, notFound } from "../../errors";
-import { recordAudit } from "../../events";
+import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
 import { PageInput } from "./model";
@@ -74,7 +74,7 @@ export function createPage(
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
-  if (!isSample) audit(ctx, tx, actor, "page.create", row, `Created the page “${row.name}”`);
+  if (!isSample) audit(ctx, tx, actor, "page.create", row.id, `Created the page “${row.name}”`);
   tx.afterCommit(() => ctx.signals.pageChanged.emit(row.id));
   return row;
 }
@@ -118,7 +118,7 @@ export function updatePage(
     updatedAt: now,
   };
   updatePageRow(tx, after);
-  audit(ctx, tx, actor, "page.update", after, `Changed the page “${after.name}”`);
+  audit(ctx, tx, actor, "page.update", after.id, `Changed the page “${after.name}”`);
   touchPage(ctx, tx, id);
   return getPage(tx, id);
 }
@@ -137,7 +137,7 @@ export function deletePage(ctx: Services, tx: Tx, id: string, actor: Actor): voi
     deletedAt: now,
   });
   deletePageSlugs(tx, { pageId: id });
-  audit(ctx, tx, actor, "page.delete", row, `Deleted the page “${row.name}”`);
+  audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
   if (row.isDefault) promoteOldest(ctx, tx);
 }
 
@@ -221,15 +221,4 @@ function eraseSamples(ctx: Services, tx: Tx): void {
     erasePage(tx, { id: page.id });
     tx.afterCommit(() => ctx.signals.pageChanged.emit(page.id));
   }
-}
-
-function audit(
-  ctx: Services,
-  tx: Tx,
-  actor: Actor,
-  action: string,
-  row: PageRow,
-  summary: string,
-): void {
-  recordAudit(tx, { actor, action, targetId: row.id, summary, at: ctx.clock.now() });
 }
