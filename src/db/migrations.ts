@@ -1,4 +1,5 @@
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
+import people from "../../migrations/0002_people.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema's version after it. */
@@ -10,6 +11,7 @@ export interface Migration {
 /** Every migration, oldest first. One that has landed in a release is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "foundation", sql: foundation },
+  { number: 2, name: "people", sql: people },
 ];
 
 /** The schema's version that this build reads and writes. */

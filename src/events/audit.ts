@@ -10,8 +10,6 @@ export interface AuditEntry {
   action: string;
   targetId: string;
   summary: string;
-  /** The client's address, where there is one. */
-  ip?: string | undefined;
   /** Unix milliseconds. */
   at: number;
 }
@@ -20,7 +18,7 @@ const insertEntry = insertInto(auditLog);
 
 /** Writes the entry in the transaction of the change that it tells of. */
 export function recordAudit(tx: Tx, entry: AuditEntry): void {
-  const { actor, action, targetId, summary, ip, at } = entry;
+  const { actor, action, targetId, summary, at } = entry;
   insertEntry(tx, {
     actorKind: actor.kind,
     actorId: actor.id,
@@ -28,12 +26,12 @@ export function recordAudit(tx: Tx, entry: AuditEntry): void {
     action,
     targetId,
     summary,
-    ip: ip ?? null,
+    ip: actor.ip ?? null,
     at,
   });
 }
 
-/** The same for a change that is made now, where no address is known. */
+/** The same for a change that is made now. */
 export function audit(
   ctx: { clock: Clock },
   tx: Tx,

@@ -5,6 +5,8 @@ export interface Actor {
   kind: ActorKind;
   id: string | null;
   label: string;
+  /** The address that they came from, where there is one. Kept with the audit log only. */
+  ip?: string;
 }
 
 /** Allclear itself: what happens by the clock or at the first start. */

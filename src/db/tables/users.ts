@@ -1,0 +1,35 @@
+import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Role } from "../../kernel/role";
+
+export const users = sqliteTable("users", {
+  id: text().primaryKey(),
+  email: text().notNull(),
+  name: text().notNull(),
+  role: text().$type<Role>().notNull(),
+  passwordHash: text("password_hash"),
+  passwordChangedAt: integer("password_changed_at"),
+  lastLoginAt: integer("last_login_at"),
+  disabledAt: integer("disabled_at"),
+  version: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+  deletedAt: integer("deleted_at"),
+});
+
+export const sessions = sqliteTable("sessions", {
+  id: integer().primaryKey(),
+  hash: blob({ mode: "buffer" }).notNull(),
+  userId: text("user_id").notNull(),
+  createdAt: integer("created_at").notNull(),
+  lastSeenAt: integer("last_seen_at").notNull(),
+  ip: text().notNull(),
+  userAgent: text("user_agent").notNull(),
+});
+
+export const oneTimeLinks = sqliteTable("one_time_links", {
+  hash: blob({ mode: "buffer" }).primaryKey(),
+  purpose: text().$type<"setup" | "invite" | "reset">().notNull(),
+  userId: text("user_id"),
+  createdAt: integer("created_at").notNull(),
+  expiresAt: integer("expires_at").notNull(),
+});
