@@ -6,6 +6,7 @@
 import { type Figure, toTable } from "./support/figure";
 import { inWorkshop, type Workshop } from "./support/workshop";
 import { measureComponentChange } from "./rows/component-change";
+import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureStartUp } from "./rows/start-up";
@@ -17,6 +18,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "start-up": measureStartUp,
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
+  "key-list": measureKeyList,
 };
 
 const asked = process.argv.slice(2);

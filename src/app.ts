@@ -1,5 +1,10 @@
 import { Elysia } from "elysia";
+import { createFlashes } from "./admin/flashes";
+import { createReveals } from "./admin/reveals";
+import { adminRoutes } from "./admin/routes";
+import { createScreens } from "./admin/screens";
 import type { AppContext } from "./context";
+import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
@@ -18,7 +23,8 @@ import {
   type RouteTable,
   toProblem,
 } from "./http";
-import { docsRoutes } from "./public/docs-routes";
+import { createAllAssets, docsRoutes } from "./public/docs-routes";
+import { failurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
 import { VERSION } from "./version";
 
@@ -41,6 +47,22 @@ export function createApp(ctx: AppContext): App {
   const usage = createKeyUsage(ctx);
   const snapshots = createSnapshots(ctx);
   const readiness = createReadiness();
+  const sessions = createSessions(ctx);
+  const addresses = createClientAddresses(ctx);
+  const assets = createAllAssets();
+  const flashes = createFlashes();
+  const admin = {
+    ctx,
+    admissions,
+    sessions,
+    usage,
+    flashes,
+    passwords: createPasswords(),
+    throttle: createLoginThrottle(ctx),
+    reveals: createReveals(ctx),
+    screens: createScreens({ assets, flashes, addresses }),
+    routes: () => routes,
+  };
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
   const elysia = new Elysia({
@@ -59,8 +81,9 @@ export function createApp(ctx: AppContext): App {
     .use(componentRoutes(ctx, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
-    .use(docsRoutes(ctx, admissions, openApi))
-    .use(publicRoutes(ctx, admissions, snapshots));
+    .use(docsRoutes(ctx, admissions, openApi, assets))
+    .use(publicRoutes(ctx, admissions, snapshots))
+    .use(adminRoutes(admin, snapshots));
 
   const routes = createRouteTable(elysia.routes);
   const door = createDoor({
@@ -68,10 +91,12 @@ export function createApp(ctx: AppContext): App {
     routes,
     admissions,
     keys,
+    sessions,
     usage,
     limiter,
-    addresses: createClientAddresses(ctx),
+    addresses,
     handle: elysia.fetch,
+    failurePage,
   });
   return { door, routes, readiness, limiter, usage, openApi };
 }

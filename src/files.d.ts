@@ -12,3 +12,8 @@ declare module "swagger-ui-dist/*" {
   const path: string;
   export default path;
 }
+/** The browser's script, which the server never runs: its text. */
+declare module "*/client.js" {
+  const text: string;
+  export default text;
+}

@@ -1,4 +1,4 @@
-import { type Config, formatHost } from "./config";
+import { type Config, listenUrl } from "./config";
 import type { AppContext, Signals } from "./context";
 import { createDb, type Db, OperatorError } from "./db";
 import {
@@ -119,15 +119,10 @@ export function createContext(parts: {
   const signals: Signals = {
     keysChanged: createSignal(),
     pageChanged: createSignal(),
+    settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),
   };
   const outbox = createOutbox(clock, newId);
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   return { config, baseUrl, db, clock, random, newId, log, outbox, signals };
-}
-
-/** The address at which a server that listens there can be opened on this machine. */
-export function listenUrl(listen: Config["listen"]): string {
-  const isEverywhere = listen.host === "0.0.0.0" || listen.host === "::";
-  return `http://${isEverywhere ? "localhost" : formatHost(listen.host)}:${listen.port}`;
 }

@@ -1,11 +1,13 @@
 import { type App, createApp } from "./app";
-import type { Config } from "./config";
+import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { createSamplePage } from "./features/sample";
-import { listenUrl, openForServer } from "./installation";
+import { followPublicAddress, readPublicAddress } from "./features/settings";
+import { issueSetUpLink } from "./features/users";
+import { startHousekeeping } from "./housekeeping";
+import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
-import type { Log } from "./kernel/log";
 
 /** How long requests that are under way may take to end when the server stops. */
 const DRAIN_MS = 10_000;
@@ -16,6 +18,8 @@ const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 export interface RunningServer {
   /** Where it can be opened on this machine. */
   url: string;
+  /** Where its first user is made, while there is none: a secret, good for an hour. */
+  setUpUrl: string | undefined;
   /** Lets requests under way end, writes what is gathered, and closes the database. */
   stop(): Promise<void>;
 }
@@ -38,18 +42,25 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const bound = { ...given, listen: { ...given.listen, port: socket.port ?? given.listen.port } };
     const url = listenUrl(bound.listen);
     ctx.config = bound;
-    ctx.baseUrl = bound.baseUrl ?? url;
+    followPublicAddress(ctx);
+    ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
     app = createApp(ctx);
-    await ctx.db.write((tx) => createSamplePage(ctx, tx));
-    warnAboutAddress(bound, log);
+    const setUpToken = await ctx.db.write((tx) => {
+      createSamplePage(ctx, tx);
+      return issueSetUpLink(ctx, tx);
+    });
+    warnAboutAddress(ctx);
     log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
     const running = app;
+    const housekeeping = startHousekeeping(ctx);
     return {
       url,
+      setUpUrl: setUpToken === undefined ? undefined : `${ctx.baseUrl}/admin/setup/${setUpToken}`,
       async stop() {
         running.readiness.isDraining = true;
         poll.cancel();
+        housekeeping.cancel();
         await drain(socket);
         running.usage.stop();
         await running.usage.flush();
@@ -112,10 +123,9 @@ function watchForeignChanges(ctx: AppContext): Timer {
   });
 }
 
-function warnAboutAddress(config: Config, log: Log): void {
+function warnAboutAddress({ baseUrl, config, db, log }: AppContext): void {
   const isLocal = config.listen.host === "127.0.0.1" || config.listen.host === "::1";
-  if (config.baseUrl !== undefined || isLocal) return;
-  log.warn(
-    `no public address is set, so links are built from ${listenUrl(config.listen)}; set ALLCLEAR_BASE_URL`,
-  );
+  const isSet = config.baseUrl !== undefined || readPublicAddress(db) !== undefined;
+  if (isSet || isLocal) return;
+  log.warn(`no public address is set, so links are built from ${baseUrl}; set ALLCLEAR_BASE_URL`);
 }

@@ -29,6 +29,14 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
+/** The least of some numbers that at least `percent` of them do not exceed (nearest rank). */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+  if (value === undefined) throw new Error("there is no percentile of nothing");
+  return value;
+}
+
 /** A count as a table shows it: three digits that matter, thousands as k. */
 export function rounded(value: number): string {
   if (value < 1_000) return value.toPrecision(3);

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { type Config, type GivenFlags, loadConfig, OPTIONS, type OptionName } from "../config";
-import { type Command, type Invocation, type Output, UsageError } from "./command";
+import { type Command, type Input, type Invocation, type Output, UsageError } from "./command";
 
 interface Parsed {
   positionals: string[];
@@ -16,6 +16,7 @@ export function readInvocation(
   args: readonly string[],
   env: Record<string, string | undefined>,
   output: Output,
+  input: Input,
 ): Invocation {
   const problems: string[] = [];
   const { positionals, flags } = tokenize(command, args, problems);
@@ -44,6 +45,7 @@ export function readInvocation(
     values,
     value: (flag) => values(flag).at(-1),
     isSet: (flag) => flags.has(flag),
+    input,
     output,
   };
 }

@@ -17,6 +17,12 @@ export interface Output {
   err(line: string): void;
 }
 
+/** Where a command reads what must not stand among its arguments, which every process may read. */
+export interface Input {
+  /** The first line, without its end; empty where there is none. */
+  line(): Promise<string>;
+}
+
 /** A command as it was called, read and judged by its declaration. */
 export interface Invocation {
   config: Config;
@@ -25,6 +31,7 @@ export interface Invocation {
   values(flag: string): string[];
   value(flag: string): string | undefined;
   isSet(flag: string): boolean;
+  input: Input;
   output: Output;
 }
 

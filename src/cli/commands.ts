@@ -5,11 +5,13 @@ import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { openapiCommand } from "./openapi";
 import { serveCommand } from "./serve";
+import { userCommands } from "./user";
 
 /** Every command that there is, in the order in which the help lists them. */
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   ...keyCommands,
+  ...userCommands,
   applyCommand,
   backupCommand,
   restoreCommand,

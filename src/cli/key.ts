@@ -1,8 +1,8 @@
 import { optionNames } from "../config";
-import { type FieldError, Problem } from "../errors";
 import {
   createKey,
   type CreateKeyBody,
+  describeExpiry,
   judgeCreateKey,
   type KeyResource,
   listAllKeys,
@@ -14,9 +14,12 @@ import {
   SCOPE_NAMES,
   updateKey,
 } from "../features/keys";
-import { type Installation, openForCommand } from "../installation";
+import type { Installation } from "../installation";
 import { CLI_ACTOR } from "../kernel/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
+import { type FlagsOfFields, wrongFlags } from "./fields";
+import { printTable } from "./table";
+import { withInstallation } from "./with-installation";
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];
 
@@ -60,8 +63,9 @@ const createCommand: Command = {
     };
     // Before the data directory is opened, which may make it.
     const fields = judgeCreateKey(input, Date.now());
-    if (fields.length > 0) throw wrongFlags(invocation, fields);
-    return withInstallation(invocation, "create", { mayCreate: true }, async ({ ctx }) => {
+    if (fields.length > 0) throw wrongFlags(fields, flagsOf(invocation));
+    const how = { mayCreate: true, fields: flagsOf(invocation) };
+    return withInstallation(createCommand, invocation, how, async ({ ctx }) => {
       reveal(invocation, await ctx.db.write((tx) => createKey(ctx, tx, input, CLI_ACTOR)));
     });
   },
@@ -73,10 +77,10 @@ const listCommand: Command = {
   flags: [JSON_FLAG],
   options: optionNames("key"),
   run: (invocation) =>
-    withExisting(invocation, "list", async ({ ctx }) => {
+    withExisting(listCommand, invocation, async ({ ctx }) => {
       const keys = listAllKeys(ctx.db);
       if (invocation.isSet("json")) invocation.output.out(JSON.stringify(keys, null, 2));
-      else printTable(invocation.output, keys, ctx.clock.now());
+      else printKeys(invocation.output, keys, ctx.clock.now());
     }),
 };
 
@@ -96,7 +100,7 @@ const updateCommand: Command = {
       ...(name === undefined ? {} : { name }),
       ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
     };
-    return withExisting(invocation, "update", async ({ ctx }) => {
+    return withExisting(updateCommand, invocation, async ({ ctx }) => {
       const key = await ctx.db.write((tx) =>
         updateKey(ctx, tx, idOf(invocation), input, CLI_ACTOR),
       );
@@ -120,7 +124,7 @@ const rotateCommand: Command = {
   options: optionNames("key"),
   async run(invocation) {
     const overlap = readOverlap(invocation);
-    return withExisting(invocation, "rotate", async ({ ctx }) => {
+    return withExisting(rotateCommand, invocation, async ({ ctx }) => {
       const revealed = await ctx.db.write((tx) =>
         rotateKey(ctx, tx, idOf(invocation), overlap, CLI_ACTOR),
       );
@@ -136,7 +140,7 @@ const revokeCommand: Command = {
   flags: [JSON_FLAG],
   options: optionNames("key"),
   run: (invocation) =>
-    withExisting(invocation, "revoke", async ({ ctx }) => {
+    withExisting(revokeCommand, invocation, async ({ ctx }) => {
       const key = await ctx.db.write((tx) => revokeKey(ctx, tx, idOf(invocation), CLI_ACTOR));
       confirm(invocation, key, `Revoked ${key.id} (${key.name}).`);
     }),
@@ -151,48 +155,23 @@ export const keyCommands = [
 ];
 
 /** Where the fields of the keys' schemas come from on this command line. */
-const FLAG_OF_FIELD: Record<string, string> = {
-  name: "--name",
-  scopes: "--scope",
-  rate_limit: "--rate-limit",
-  expires: "--expires",
-};
+function flagsOf(invocation: Invocation): FlagsOfFields {
+  const flags = {
+    name: "--name",
+    scopes: "--scope",
+    rate_limit: "--rate-limit",
+    expires: "--expires",
+  };
+  return { flags, listed: { scopes: scopesOf(invocation) } };
+}
 
 function withExisting(
+  command: Command,
   invocation: Invocation,
-  verb: string,
   work: (installation: Installation) => Promise<void>,
 ): Promise<0> {
-  return withInstallation(invocation, verb, { mayCreate: false }, work);
-}
-
-async function withInstallation(
-  invocation: Invocation,
-  verb: string,
-  options: { mayCreate: boolean },
-  work: (installation: Installation) => Promise<void>,
-): Promise<0> {
-  const installation = openForCommand(invocation.config, `key ${verb}`, options);
-  try {
-    await work(installation);
-    return 0;
-  } catch (error) {
-    const isWrongCall = error instanceof Problem && error.code === "validation_failed";
-    throw isWrongCall ? wrongFlags(invocation, error.fields) : error;
-  } finally {
-    installation.close();
-  }
-}
-
-/** Broken fields as the flags that they came from. */
-function wrongFlags(invocation: Invocation, fields: readonly FieldError[]): UsageError {
-  return new UsageError(
-    fields.map(({ pointer, detail }) => {
-      const [, field = "", index] = pointer.split("/");
-      const given = index === undefined ? "" : ` ${scopesOf(invocation)[Number(index)] || '""'}`;
-      return `${FLAG_OF_FIELD[field] ?? field}${given} ${detail}.`;
-    }),
-  );
+  const how = { mayCreate: false, fields: flagsOf(invocation) };
+  return withInstallation(command, invocation, how, work);
 }
 
 function scopesOf(invocation: Invocation): string[] {
@@ -235,7 +214,8 @@ function confirm(invocation: Invocation, key: KeyResource, sentence: string): vo
   else invocation.output.err(sentence);
 }
 
-function printTable(output: Output, keys: readonly KeyResource[], now: number): void {
+function printKeys(output: Output, keys: readonly KeyResource[], now: number): void {
+  const titles = ["ID", "NAME", "VALUE", "SCOPES", "LIMIT", "STATE", "LAST USED"];
   const rows = keys.map((key) => [
     key.id,
     key.name,
@@ -245,25 +225,12 @@ function printTable(output: Output, keys: readonly KeyResource[], now: number): 
     stateOf(key, now),
     key.last_used_at ? `used ${key.last_used_at}` : "never used",
   ]);
-  const header = ["ID", "NAME", "VALUE", "SCOPES", "LIMIT", "STATE", "LAST USED"];
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
-  );
-  for (const row of [header, ...rows]) {
-    output.out(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-  }
+  printTable(output, titles, rows);
 }
 
 function stateOf(key: KeyResource, now: number): string {
   if (key.revoked_at) return "revoked";
   if (!key.expires_at) return "live";
-  // An expiry at midnight is shown as the day that it is the end of.
-  const end = Date.parse(key.expires_at);
-  const day = new Date(end - 1).toISOString().slice(0, 10);
-  return end <= now ? `expired ${day}` : `until ${day}`;
+  const { text, isPast } = describeExpiry(key.expires_at, now);
+  return isPast ? `expired ${text}` : `until ${text}`;
 }

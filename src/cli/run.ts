@@ -2,9 +2,11 @@ import { OperatorError } from "../db";
 import { Problem } from "../errors";
 import { VERSION } from "../version";
 import { readInvocation } from "./arguments";
-import type { Command, ExitCode, Output } from "./command";
+import type { Command, ExitCode, Input, Output } from "./command";
 import { UsageError } from "./command";
 import { commandHelp, groupHelp, programHelp } from "./help";
+
+const NO_INPUT: Input = { line: async () => "" };
 
 /** Runs one command line and answers its exit code. Never throws for what a person can mend. */
 export async function runCommandLine(
@@ -12,6 +14,7 @@ export async function runCommandLine(
   args: readonly string[],
   env: Record<string, string | undefined>,
   output: Output,
+  input: Input = NO_INPUT,
 ): Promise<ExitCode> {
   if (args[0] === "--version") {
     output.out(VERSION);
@@ -42,7 +45,7 @@ export async function runCommandLine(
     return 0;
   }
   try {
-    return await command.run(readInvocation(command, rest, env, output));
+    return await command.run(readInvocation(command, rest, env, output, input));
   } catch (error) {
     return explain(error, command, output);
   }

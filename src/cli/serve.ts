@@ -16,6 +16,11 @@ export const serveCommand: Command = {
     const stopRequested = untilSignal();
     const server = await startServer(config);
     output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);
+    if (server.setUpUrl === undefined) {
+      output.err(`  Dashboard           ${server.url}/admin`);
+    } else {
+      output.err(`  Set up, within 1 h  ${server.setUpUrl}`);
+    }
     output.err(`  API documentation   ${server.url}/docs`);
     output.err(`  Create an API key   ${SELF} key create --name first --scope read:status`);
     await stopRequested;

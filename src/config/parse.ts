@@ -46,6 +46,12 @@ export function formatHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
+/** The address at which a server that listens there can be opened on this machine. */
+export function listenUrl({ host, port }: ListenAddress): string {
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  return `http://${isEverywhere ? "localhost" : formatHost(host)}:${port}`;
+}
+
 /** An http or https origin. The answer has no slash at its end. */
 export function parseBaseUrl(value: string): string {
   let url: URL;

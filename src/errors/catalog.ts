@@ -45,6 +45,27 @@ export const ERRORS = {
       "The key is valid but lacks the scope that the endpoint asks for. No scope implies another; create a key that has it.",
     example: "This endpoint needs the scope write:components, which the API key does not have.",
   },
+  sign_in_required: {
+    status: 401,
+    title: "Sign-in required",
+    meaning:
+      "The dashboard is for users who are signed in, and this request carries no live session: it ended, or there was none. API keys open the API only.",
+    example: "Sign in to the dashboard. Nothing was changed.",
+  },
+  insufficient_role: {
+    status: 403,
+    title: "Insufficient role",
+    meaning:
+      "The user is signed in, but this part of the dashboard needs a higher role. An owner can change roles under Settings, Users.",
+    example: "This needs the role admin; you are signed in as viewer.",
+  },
+  cross_site_request: {
+    status: 403,
+    title: "Cross-site request refused",
+    meaning:
+      "A form of the dashboard was sent from somewhere else than the dashboard itself, or the browser did not say from where. Behind a reverse proxy that changes the Host header, set the public address.",
+    example: "This form was not sent from a page of this server, so nothing was changed.",
+  },
   not_found: {
     status: 404,
     title: "Not found",
@@ -80,7 +101,7 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
-    meaning: "The body is not sent as JSON. Send `Content-Type: application/json`.",
+    meaning: "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard.",
     example: "Send the body as application/json.",
   },
   validation_failed: {

@@ -1,12 +1,17 @@
 import { Elysia } from "elysia";
 import type { Problem } from "../errors";
+import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
 import type { Actor } from "../kernel/actor";
+import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 
-/** Who is calling: the bearer of a live key, or somebody known by an address only. */
-export type Caller = { kind: "key"; credential: Credential } | { kind: "address" };
+/** Who is calling: the bearer of a live key, a signed-in user, or somebody known by an address only. */
+export type Caller =
+  | { kind: "key"; credential: Credential }
+  | { kind: "session"; session: LiveSession }
+  | { kind: "address" };
 
 /** What the front door found out about one request before it let it through. */
 export interface Admission {
@@ -16,11 +21,13 @@ export interface Admission {
   /** Undefined where no declared route matched. */
   route: Route | undefined;
   caller: Caller;
+  /** Where the request came from. Asking costs a system call. */
+  readonly address: ClientAddress;
   /** The one token that the request took; undefined for a file, which takes none. */
   charge: Charge | undefined;
   /**
    * Judges the caller's credential once more: reading a body takes as long as its sender likes, and
-   * a key may have been revoked meanwhile. Throws a Problem if it opens nothing any more.
+   * a key may have been revoked, or a session ended, meanwhile. Throws a Problem if it opens nothing any more.
    */
   confirm(): void;
   /** What went wrong behind the door, for the door's one problem writer. */
@@ -77,8 +84,19 @@ export function bearerOf(admission: Admission): Credential {
   return admission.caller.credential;
 }
 
-/** The caller as the one who did something. */
+/** The session that a dashboard's route was called with. */
+export function sessionOf(admission: Admission): LiveSession {
+  if (admission.caller.kind !== "session") throw new Error("the route needs no session");
+  return admission.caller.session;
+}
+
+/** The caller as the one who did something, and from where. */
 export function actorOf(admission: Admission): Actor {
+  const { ip } = admission.address;
+  if (admission.caller.kind === "session") {
+    const { user } = admission.caller.session;
+    return { kind: "user", id: user.id, label: user.name, ip };
+  }
   const { key } = bearerOf(admission);
-  return { kind: "key", id: key.id, label: key.name };
+  return { kind: "key", id: key.id, label: key.name, ip };
 }

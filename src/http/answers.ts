@@ -1,7 +1,8 @@
+import { gzipSync } from "node:zlib";
 import type { Page } from "./pagination";
 import type { Admission } from "./admission";
 import { matchesAny, versionTag } from "./etag";
-import { NO_STORE, Representation } from "./representation";
+import { acceptsGzip, NO_STORE, Representation } from "./representation";
 
 const JSON_TYPE = "application/json";
 
@@ -47,6 +48,35 @@ export function sendList(
     cacheControl: NO_STORE,
     headers,
   }).respond(request, admission);
+}
+
+/** A page of the dashboard, made for one reader and kept by nobody. */
+export function sendHtml(
+  request: Request,
+  document: { html: string; policy: string },
+  more: { status?: number; headers?: Record<string, string>; isSecret?: boolean } = {},
+): Response {
+  const headers: Record<string, string> = {
+    "Content-Type": "text/html;charset=utf-8",
+    "Cache-Control": NO_STORE,
+    "Content-Security-Policy": document.policy,
+    Vary: "Accept-Encoding",
+    ...more.headers,
+  };
+  const status = more.status ?? 200;
+  // The length of a compressed page tells a little of its secrets beside what somebody else wrote.
+  const isCompressed = !more.isSecret && acceptsGzip(request.headers.get("accept-encoding") ?? "");
+  if (!isCompressed) return new Response(document.html, { status, headers });
+  headers["Content-Encoding"] = "gzip";
+  return new Response(gzipSync(document.html), { status, headers });
+}
+
+/** 303: the answer to a form is a page of its own, so that reloading it sends nothing again. */
+export function seeOther(path: string, headers: Record<string, string> = {}): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { ...headers, Location: path, "Cache-Control": NO_STORE },
+  });
 }
 
 /** JSON that belongs to its caller and has no entity tag. */

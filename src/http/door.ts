@@ -1,15 +1,17 @@
 import type { AppContext } from "../context";
 import { Problem } from "../errors";
-import type { Credential, KeyDirectory, KeyUsage } from "../features/keys";
+import type { Sessions } from "../features/auth";
+import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { Admissions } from "./admission";
+import { createAuthorisation } from "./authorisation";
+import { judgeBodyHeaders } from "./body";
 import type { ClientAddresses } from "./client-address";
-import { createCredentials, judgeQuery, judgeScopes } from "./credentials";
-import { judgeBodyHeaders } from "./json-body";
+import { judgeQuery } from "./credentials";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
 import { redactUrl } from "./redact";
-import { badHost, noRoute, rateLimited } from "./refusals";
+import { badHost, rateLimited } from "./refusals";
 import type { Match, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
 import { stamp, stampOnce } from "./stamp";
@@ -19,15 +21,18 @@ import { type PeerOf, Visit, type VisitMeans } from "./visit";
 export type Door = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
 export interface DoorParts {
-  ctx: Pick<AppContext, "clock" | "log" | "random">;
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "log" | "random">;
   routes: RouteTable;
   admissions: Admissions;
   keys: KeyDirectory;
+  sessions: Sessions;
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
   /** The application behind the door. */
   handle: (request: Request) => Response | Promise<Response>;
+  /** The page that tells a person what went wrong; undefined where a program is to be told. */
+  failurePage(failure: Problem, visit: Visit): Response | undefined;
 }
 
 /** A URL that a bad Host left unreadable. */
@@ -43,45 +48,20 @@ const NO_MATCH: Match = { route: undefined, allowed: [] };
 export function createDoor(parts: DoorParts): Door {
   const { ctx, routes, admissions, usage, limiter, addresses } = parts;
   const { clock, log } = ctx;
-  const credentials = createCredentials(parts.keys);
+  const authorisation = createAuthorisation(ctx, parts.keys, parts.sessions);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
   const means: VisitMeans = {
     addressOf: (request, peer) => addresses.of(peer(request), request.headers),
-    confirm: confirmCaller,
+    confirm: authorisation.confirm,
   };
-
-  /** Keys are read anew after a change, at the next look-up; the database may refuse that. */
-  function judgeCredential(request: Request, now: number): Credential | Problem {
-    try {
-      return credentials.judge(request.headers.get("authorization"), now);
-    } catch (error) {
-      return toProblem(error, "UNKNOWN");
-    }
-  }
-
-  function confirmCaller({ request, caller }: Visit): void {
-    if (caller.kind !== "key") return;
-    const verdict = judgeCredential(request, clock.now());
-    if (verdict instanceof Problem) throw verdict;
-  }
-
-  /** Finds out who is calling. Answers what speaks against letting the request through. */
-  function judge(visit: Visit, match: Match): Problem | undefined {
-    if (!match.route) return noRoute(visit.request.method, match.allowed);
-    const { access } = match.route.operation;
-    if (access.kind !== "key") return undefined;
-    const verdict = judgeCredential(visit.request, visit.now);
-    if (verdict instanceof Problem) return verdict;
-    visit.caller = { kind: "key", credential: verdict };
-    return judgeScopes(verdict, access.scopes);
-  }
 
   function charge(visit: Visit): Charge | undefined {
     if (visit.caller.kind === "key") {
       const { key } = visit.caller.credential;
       return limiter.chargeKey(key.id, key.rateLimit);
     }
+    if (visit.caller.kind === "session") return limiter.chargeSession(visit.caller.session.id);
     const kind = visit.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"
@@ -100,7 +80,7 @@ export function createDoor(parts: DoorParts): Door {
   /** `answeredAt`, in unix ms: where nothing was waited for, the moment in which the request came. */
   function finish(visit: Visit, outcome: Response | Problem, answeredAt = visit.now): Response {
     const failure = failureOf(visit, outcome);
-    const response = failure ? problemResponse(failure, visit.requestId) : (outcome as Response);
+    const response = failure ? tell(failure, visit) : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
       log.error({ err: failure.cause, request: visit.requestId }, "a request failed");
     }
@@ -114,6 +94,10 @@ export function createDoor(parts: DoorParts): Door {
     return response;
   }
 
+  function tell(failure: Problem, visit: Visit): Response {
+    return parts.failurePage(failure, visit) ?? problemResponse(failure, visit.requestId);
+  }
+
   function logRequest(visit: Visit, status: number): void {
     const { request, caller } = visit;
     log.debug(
@@ -125,6 +109,7 @@ export function createDoor(parts: DoorParts): Door {
         ms: Math.round((clock.monotonic() - visit.since) * 100) / 100,
         ip: visit.address.ip,
         ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
+        ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
       },
       "request",
     );
@@ -153,7 +138,7 @@ export function createDoor(parts: DoorParts): Door {
     const unreadable = url ? judgeQuery(url.query) : badHost();
     const match = url && !unreadable ? routes.match(request.method, url.path) : NO_MATCH;
     visit.route = match.route;
-    const refusal = unreadable ?? judge(visit, match);
+    const refusal = unreadable ?? authorisation.judge(visit, match);
     visit.charge = charge(visit);
 
     if (visit.charge?.decision.isAllowed === false) {
@@ -161,7 +146,8 @@ export function createDoor(parts: DoorParts): Door {
     }
     if (isPreflight(request, match)) return finish(visit, preflight(match.allowed));
     if (refusal) return finish(visit, refusal);
-    const badBody = match.route?.body ? judgeBodyHeaders(request.headers) : undefined;
+    const { body } = match.route ?? {};
+    const badBody = body ? judgeBodyHeaders(request.headers, body) : undefined;
     return badBody ? finish(visit, badBody) : pass(visit, url ?? NO_URL);
   };
 }

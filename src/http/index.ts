@@ -1,15 +1,23 @@
 /**
  * The front door and what every route shares: how a route is declared, who is let in and who pays,
- * how answers, lists, entity tags and problems are written. Knows the capabilities of keys and
- * limits; of pages and components only what the OpenAPI document says of its tags.
+ * how answers, lists, entity tags and problems are written. Knows the capabilities of keys, sessions
+ * and limits; of pages and components only what the OpenAPI document says of its tags.
  */
-export { type Admission, actorOf, type Admissions, bearerOf, createAdmissions } from "./admission";
-export { sendList, sendResource, sendUntagged } from "./answers";
+export {
+  type Admission,
+  actorOf,
+  type Admissions,
+  bearerOf,
+  createAdmissions,
+  sessionOf,
+} from "./admission";
+export { seeOther, sendHtml, sendList, sendResource, sendUntagged } from "./answers";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createDoor, type Door } from "./door";
 export { requireMatch } from "./etag";
+export { type Form, formBody } from "./form-body";
 export { jsonBody } from "./json-body";
-export { type Access, ANY_KEY, type Operation, operation, scope } from "./operation";
+export { type Access, ANY_KEY, type Operation, operation, scope, session } from "./operation";
 export {
   ListOf,
   type Page,
@@ -21,4 +29,6 @@ export {
 export { buildOpenApi, errorsOf } from "./openapi";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
+export { endedSessionCookie, sessionCookie, sessionToken } from "./session-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";
+export type { Visit } from "./visit";

@@ -2,14 +2,16 @@ import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../errors";
 import type { Scope } from "../features/keys";
+import type { Role } from "../kernel/role";
 
 /**
  * Who may call a route, and so whose bucket pays for it: a live API key that holds the scopes (an
- * empty list: any live key), everybody, or health checkers with a bucket of their own. A `file` is
+ * empty list: any live key), a signed-in user with at least the role, everybody, or health checkers with a bucket of their own. A `file` is
  * content under a hashed name: not an endpoint, so nobody pays unless there is no such file.
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[] }
+  | { kind: "session"; role: Role }
   | { kind: "public" }
   | { kind: "health" }
   | { kind: "file" };
@@ -20,6 +22,11 @@ export const ANY_KEY: Access = { kind: "key", scopes: [] };
 /** A live API key that holds this scope. */
 export function scope(name: Scope): Access {
   return { kind: "key", scopes: [name] };
+}
+
+/** A user who is signed in to the dashboard and has at least this role. */
+export function session(role: Role): Access {
+  return { kind: "session", role };
 }
 
 /** One successful answer, as the documentation shows it. */

@@ -3,18 +3,27 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import { type Admissions, operation, PUBLIC_CACHE, Representation } from "../http";
-import { createAssets } from "./assets";
+import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS, renderDocs, renderErrorDocs } from "./docs";
 import { htmlRepresentation } from "./html";
 
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
+/** Every file that a page of this server refers to. */
+export function createAllAssets(): Assets {
+  return createAssets([...DOCS_ASSETS, ...UI_ASSETS]);
+}
+
 /**
- * `/openapi.json`, `/docs`, `/docs/errors` and their assets. `openApi` gives the document of all
- * routes; it is asked at the first reading, when all of them are known.
+ * `/openapi.json`, `/docs`, `/docs/errors`, and the assets of these and of all other pages. `openApi`
+ * gives the document of all routes; it is asked at the first reading, when all of them are known.
  */
-export function docsRoutes(ctx: AppContext, admissions: Admissions, openApi: () => unknown) {
-  const assets = createAssets(DOCS_ASSETS);
+export function docsRoutes(
+  ctx: AppContext,
+  admissions: Admissions,
+  openApi: () => unknown,
+  assets: Assets,
+) {
   const made = new Map<string, Representation>();
 
   function once(name: string, make: () => Representation): Representation {

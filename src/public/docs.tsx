@@ -1,8 +1,7 @@
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import { ERROR_CODES, ERRORS } from "../errors";
-import { type HtmlDocument, renderDocument } from "../ui";
-import { type Assets, type AssetSource } from "./assets";
+import { type Assets, type AssetSource, type HtmlDocument, renderDocument } from "../ui";
 
 // No validator badge: it would ask another host.
 const START = `SwaggerUIBundle({url:"/openapi.json",dom_id:"#docs",deepLinking:true,validatorUrl:null,defaultModelsExpandDepth:0,persistAuthorization:false});`;

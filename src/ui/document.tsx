@@ -2,9 +2,11 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { createHash } from "node:crypto";
 import base from "./base.css" with { type: "text" };
+import { minifyCss } from "./css";
+import { ringIcon } from "./ring-icon";
 import tokens from "./tokens.css" with { type: "text" };
 
-const CSS = minify(`${tokens}\n${base}`);
+const CSS = minifyCss(`${tokens}\n${base}`);
 const CSS_HASH = createHash("sha256").update(CSS).digest("base64");
 
 /** A whole HTML page, and the policy that it is to be sent with. */
@@ -45,18 +47,4 @@ export function renderDocument(props: DocumentProps): HtmlDocument {
     html: `<!doctype html>${html}`,
     policy: `default-src 'none'; style-src 'sha256-${CSS_HASH}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   };
-}
-
-/** The mark: a ring whose gap closes when all is well. */
-function ringIcon(colour: string): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="5.5" fill="none" stroke="${colour}" stroke-width="3"/></svg>`;
-}
-
-/** Enough for our own style sheets, in which no text holds a run of spaces. */
-function minify(css: string): string {
-  return css
-    .replace(/\/\*[\s\S]*?\*\//g, "")
-    .replace(/\s+/g, " ")
-    .replace(/ ?([{};,]) ?/g, "$1")
-    .trim();
 }

@@ -142,6 +142,27 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
     },
     headers: { "retry-after": "5" },
   },
+  conflict: {
+    provoke: async ({ app }) => {
+      const { key } = await app.createKey();
+      await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
+      const session = await app.signedIn("admin");
+      const form = { overlap: "now" };
+      return app.call(`/admin/settings/keys/${key.id}/rotate`, { session, form });
+    },
+  },
+  sign_in_required: {
+    provoke: ({ app }) => app.call("/admin"),
+    headers: { "www-authenticate": 'Cookie realm="allclear", form-action="/admin/sign-in"' },
+  },
+  insufficient_role: {
+    provoke: async ({ app }) =>
+      app.call("/admin/settings/keys", { session: await app.signedIn("viewer") }),
+  },
+  cross_site_request: {
+    provoke: ({ app }) =>
+      app.call("/admin/sign-in", { form: {}, headers: { origin: "https://evil.test" } }),
+  },
 };
 
 const REACHABLE = Object.keys(CASES) as ErrorCode[];
@@ -168,7 +189,7 @@ describe("an error is told as a problem, with the headers of every answer", () =
     }
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(answer.headers.get("ratelimit-policy")).toMatch(/^"(key|public|health)";q=\d+;w=60$/);
+    expect(answer.headers.get("ratelimit-policy")).toMatch(/^"(key|session|public|health)";q=\d+;w=60$/);
     expect(site.app.events()).toEqual([]);
   });
 });
@@ -180,12 +201,13 @@ test("every code of the catalog is among those, or no route declares it", async 
   expect(untested.filter((code) => declared.has(code))).toEqual([]);
 });
 
-test("a challenge is sent with 401 and 403 alone", async () => {
+test("a challenge is sent where other credentials would open the door", async () => {
   for (const code of REACHABLE) {
     await using site = await createSite();
     const answer = await (CASES[code] as Case).provoke(site);
     const isChallenged = answer.headers.has("www-authenticate");
-    expect([code, isChallenged]).toEqual([code, answer.status === 401 || answer.status === 403]);
+    const wouldOpen = answer.status === 401 || code === "insufficient_scope";
+    expect([code, isChallenged]).toEqual([code, wouldOpen]);
   }
 });
 

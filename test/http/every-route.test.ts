@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { Kind } from "@sinclair/typebox";
 import { type Scope, SCOPE_NAMES } from "../../src/features/keys";
 import type { Route } from "../../src/http";
+import { FORM_KIND } from "../../src/http/body";
+import { ROLES } from "../../src/kernel/role";
 import { type CallOptions, createTestApp, expectProblem, type TestApp } from "../support/app";
 
 interface Site extends AsyncDisposable {
@@ -24,7 +27,10 @@ async function createSite(): Promise<Site> {
 
 /** A request that would be let in, as far as its body goes, if its caller were. */
 function request({ method, body }: Route): CallOptions {
-  return body ? { method, json: { status: "major_outage" } } : { method };
+  if (!body) return { method };
+  return body[Kind] === FORM_KIND
+    ? { method, form: {} }
+    : { method, json: { status: "major_outage" } };
 }
 
 describe("every protected route", () => {
@@ -84,16 +90,77 @@ describe("every protected route", () => {
   });
 });
 
+/** Every route of the dashboard that needs somebody to be signed in, with a user to look at. */
+async function createDashboard() {
+  const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  await app.signedIn("owner");
+  const { key } = await app.createKey();
+  const routes = app.app.routes.routes.flatMap((route) => {
+    const { access } = route.operation;
+    if (access.kind !== "session") return [];
+    return [{ route, role: access.role, path: route.path.replace(":id", key.id) }];
+  });
+  return { app, routes, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+describe("every route of the dashboard", () => {
+  test("is under /admin; what is there without a role is how to get in", async () => {
+    await using site = await createDashboard();
+    const inAdmin = site.app.app.routes.routes.filter(({ path }) => /^\/admin(\/|$)/.test(path));
+    const open = inAdmin.filter(({ operation }) => operation.access.kind !== "session");
+    expect(inAdmin.length - open.length).toBe(site.routes.length);
+    expect(site.routes.length).toBeGreaterThan(20);
+    expect([...new Set(open.map(({ path }) => path))].sort()).toEqual([
+      "/admin/join/:token",
+      "/admin/setup/:token",
+      "/admin/sign-in",
+    ]);
+  });
+
+  test("refuses who is not signed in with 401, with nothing written and no event", async () => {
+    await using site = await createDashboard();
+    const { app, routes } = site;
+    const audit = app.audit();
+    for (const { route, path } of routes) {
+      expectProblem(await app.call(path, request(route)), "sign_in_required");
+      const session = "x".repeat(43);
+      expectProblem(await app.call(path, { ...request(route), session }), "sign_in_required");
+    }
+    expect(app.audit()).toEqual(audit);
+    expect(app.events()).toEqual([]);
+  });
+
+  for (const role of ROLES) {
+    test(`lets ${role} in where their role is enough, and refuses them with 403 elsewhere`, async () => {
+      await using site = await createDashboard();
+      const { app, routes } = site;
+      for (const { route, role: needed, path } of routes) {
+        const session = await app.signedIn(role);
+        const audit = app.audit();
+        const answer = await app.call(path, { ...request(route), session });
+        if (ROLES.indexOf(role) <= ROLES.indexOf(needed)) {
+          expect([401, 403]).not.toContain(answer.status);
+          expect(answer.status).toBeLessThan(500);
+        } else {
+          expectProblem(answer, "insufficient_role");
+          expect(app.audit()).toEqual(audit);
+        }
+      }
+      expect(app.events()).toEqual([]);
+    });
+  }
+});
+
 describe("every route", () => {
   test("that is not protected answers without a key", async () => {
     await using site = await createSite();
     const open = site.app.app.routes.routes.filter(
-      ({ operation }) => operation.access.kind !== "key",
+      ({ operation }) => !["key", "session"].includes(operation.access.kind),
     );
     expect(open.length).toBeGreaterThan(0);
     for (const route of open) {
       const path = route.path.replace(":slug", "acme");
-      const answer = await site.app.call(path, { method: route.method });
+      const answer = await site.app.call(path, request(route));
       expect([401, 403]).not.toContain(answer.status);
       expect(answer.status).toBeLessThan(500);
     }

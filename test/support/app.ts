@@ -3,7 +3,7 @@ import { asc } from "drizzle-orm";
 import { type App, createApp } from "../../src/app";
 import { type Config, loadConfig } from "../../src/config";
 import type { AppContext } from "../../src/context";
-import { createDb, selectMany } from "../../src/db";
+import { createDb, selectMany, type Tx } from "../../src/db";
 import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
@@ -11,11 +11,14 @@ import { ERRORS, type ErrorCode, fieldErrors } from "../../src/errors";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
 import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
-import { errorsOf } from "../../src/http";
+import { startSession } from "../../src/features/auth";
+import { createUser, hasUsers } from "../../src/features/users";
+import { errorsOf, sessionCookie } from "../../src/http";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { LogLevel } from "../../src/kernel/log";
 import { systemRandom } from "../../src/kernel/random";
+import type { Role } from "../../src/kernel/role";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
@@ -36,6 +39,10 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Sent as JSON. */
   json?: unknown;
+  /** The token of a session, sent as the dashboard's cookie. */
+  session?: string | undefined;
+  /** Sent as a form of the dashboard, from its own origin. */
+  form?: Record<string, string | readonly string[]>;
   /** Sent as it is. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
   /** The address of the socket. */
@@ -57,6 +64,8 @@ export interface TestApp extends AsyncDisposable {
   createKey(input?: Partial<Parameters<typeof createKey>[2]>): Promise<RevealedKey>;
   /** Creates a page with components of these names, in one group. */
   page(input?: Partial<PageInput>, components?: string[]): Promise<TestPage>;
+  /** Makes a user of this role and starts a session of theirs: the session's token. */
+  signedIn(role?: Role): Promise<string>;
   events(): { type: string; subjectId: string; data: Record<string, unknown> }[];
   audit(): { action: string; summary: string; actorKind: string; targetId: string }[];
   /** What was logged so far, from `logLevel` up. */
@@ -105,15 +114,20 @@ export async function createTestApp(
     const { key, host = "status.test", from = "203.0.113.7" } = given;
     const headers = new Headers(given.headers);
     if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
-    const body = given.json === undefined ? given.raw : JSON.stringify(given.json);
-    if (given.json !== undefined && !headers.has("content-type")) {
-      headers.set("content-type", "application/json");
+    if (given.session !== undefined) {
+      headers.set("cookie", sessionCookie(ctx, given.session).split(";", 1)[0] ?? "");
+    }
+    const body = bodyOf(given);
+    if (given.json !== undefined) setDefault(headers, "content-type", "application/json");
+    if (given.form !== undefined) {
+      setDefault(headers, "content-type", "application/x-www-form-urlencoded");
+      setDefault(headers, "origin", `http://${host}`);
     }
     const size =
       typeof body === "string" ? Buffer.byteLength(body) : (body as Uint8Array)?.byteLength;
     if (size !== undefined) headers.set("content-length", String(size));
     const request = new Request(`http://${host}${path}`, {
-      method: given.method ?? "GET",
+      method: given.method ?? (given.form ? "POST" : "GET"),
       headers,
       ...(body === undefined ? {} : { body }),
     });
@@ -154,6 +168,15 @@ export async function createTestApp(
         }
         return { page, components };
       }),
+    signedIn: (role = "owner") =>
+      db.write((tx) => {
+        // The first user of an installation is its owner, whatever role is asked for.
+        if (!hasUsers(tx)) addTestUser(ctx, tx, "owner");
+        return startSession(ctx, tx, addTestUser(ctx, tx, role), {
+          ip: "203.0.113.7",
+          userAgent: "test",
+        });
+      }),
     events: () => listEvents(db, {}),
     audit: () => listAudit(db, {}),
     logged,
@@ -165,6 +188,30 @@ export async function createTestApp(
   };
 }
 
+let testUsers = 0;
+
+/** A user who has no password: sessions of theirs are started by the test. */
+function addTestUser(ctx: AppContext, tx: Tx, role: Role): string {
+  testUsers += 1;
+  const user = { email: `${role}-${testUsers}@example.com`, name: `Test ${role}`, role };
+  return createUser(ctx, tx, user, CLI_ACTOR).id;
+}
+
+function bodyOf({ json, form, raw }: CallOptions): CallOptions["raw"] {
+  if (json !== undefined) return JSON.stringify(json);
+  if (form === undefined) return raw;
+  const fields = Object.entries(form).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value]] : value.map((one) => [name, one]),
+  );
+  return new URLSearchParams(fields).toString();
+}
+
+/** What a caller sends unless the test says otherwise; an empty text leaves the header away. */
+function setDefault(headers: Headers, name: string, value: string): void {
+  if (!headers.has(name)) headers.set(name, value);
+  else if (headers.get(name) === "") headers.delete(name);
+}
+
 async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
@@ -174,6 +221,11 @@ async function readAnswer(response: Response): Promise<Answer> {
 
 function checkAgainstDeclaration(app: App, request: Request, answer: Answer): void {
   expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+  const isPage = (answer.headers.get("content-type") ?? "").startsWith("text/html");
+  if (isPage) {
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+    return;
+  }
   if (answer.status >= 400) {
     expect(Object.keys(ERRORS)).toContain(answer.body.code);
     expect(answer.status).toBe(ERRORS[answer.body.code as ErrorCode].status);

@@ -12,18 +12,27 @@ export interface CommandOutcome {
   err: string[];
 }
 
-/** A command line on a data directory, in an environment that holds nothing but what is given. */
-export type CommandLine = (args: string[], env?: Record<string, string>) => Promise<CommandOutcome>;
+/**
+ * A command line on a data directory, in an environment that holds nothing but what is given, with
+ * the lines of standard input that are given.
+ */
+export type CommandLine = (
+  args: string[],
+  env?: Record<string, string>,
+  input?: string[],
+) => Promise<CommandOutcome>;
 
 export function commandLine(dataDir: string): CommandLine {
-  return async (args, env = {}) => {
+  return async (args, env = {}, input = []) => {
     const out: string[] = [];
     const err: string[] = [];
     const given = { ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent", ...env };
-    const exitCode = await runCommandLine(COMMANDS, args, given, {
-      out: (line) => out.push(line),
-      err: (line) => err.push(line),
-    });
+    const output = {
+      out: (line: string) => void out.push(line),
+      err: (line: string) => void err.push(line),
+    };
+    const line = async () => input[0] ?? "";
+    const exitCode = await runCommandLine(COMMANDS, args, given, output, { line });
     return { exitCode, out, err };
   };
 }

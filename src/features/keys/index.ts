@@ -3,6 +3,16 @@
  * memory that the front door looks credentials up in. A value is shown once and kept nowhere.
  */
 export { createKeyDirectory, type Credential, type KeyDirectory } from "./directory";
+export { type AnswerCounts, type KeyUsageSummary, usageOfKey } from "./hours";
+export {
+  countKeys,
+  getKeyListing,
+  type KeyCounts,
+  type KeyListing,
+  type KeyPage,
+  type KeyQuery,
+  listKeyPage,
+} from "./listing";
 export {
   type CreateKeyBody,
   DEFAULT_RATE_LIMIT,
@@ -10,10 +20,23 @@ export {
   OwnKey,
   type UpdateKeyBody,
 } from "./model";
-export { judgeKey, missingScope, OVERLAPS, type Overlap } from "./rules";
+export { KEY_PRESETS, type KeyPreset } from "./presets";
+export {
+  describeExpiry,
+  EXPIRY_DAYS,
+  type ExpiryDescription,
+  expiryOfChoice,
+  judgeKey,
+  KEY_FILTERS,
+  type KeyFilter,
+  missingScope,
+  OVERLAPS,
+  type Overlap,
+} from "./rules";
 export { type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
 export {
   createKey,
+  endOldValues,
   getKey,
   judgeCreateKey,
   listAllKeys,

@@ -1,4 +1,4 @@
-import { DAY_MS, parseDay, parseInstant } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, parseDay, parseInstant, startOfDay, toIso } from "../../kernel/time";
 import type { Scope } from "./scopes";
 
 /** What of a key and the value presented decides whether it opens anything. Times in unix ms. */
@@ -32,6 +32,56 @@ export function judgeKey(state: KeyState, now: number): KeyVerdict {
   return LIVE;
 }
 
+export type KeyStateName = "live" | "expired" | "revoked";
+
+/** Whether a key as a whole works at `now`, as `judgeKey` has it. */
+export function stateOfKey(key: Omit<KeyState, "endsAt">, now: number): KeyStateName {
+  const verdict = judgeKey({ ...key, endsAt: null }, now);
+  if (verdict.live) return "live";
+  return verdict.code === "revoked_key" ? "revoked" : "expired";
+}
+
+/** What a list of keys can be narrowed to. */
+export const KEY_FILTERS = [
+  "all",
+  "live",
+  "expiring",
+  "never_expires",
+  "unused",
+  "limited",
+] as const;
+
+/**
+ * `expiring`: live, and expires within 14 days. `never_expires`: live, without an expiry. `unused`:
+ * live, made more than 90 days ago, and none of its values used in the last 90 days. `limited`: live,
+ * and refused for its limit in the last 7 days.
+ */
+export type KeyFilter = (typeof KEY_FILTERS)[number];
+
+/** The moments that the filters go by, in unix ms. */
+export interface KeyFilterTimes {
+  now: number;
+  /** The last moment that is within 14 days. */
+  expiringUntil: number;
+  /** The first moment of the last 90 days. */
+  usedSince: number;
+  /** An hour that began after this reaches into the last 7 days. */
+  limitedSince: number;
+}
+
+/**
+ * Refusals are counted by the hour, so an hour counts while any of it lies within the 7 days: none of
+ * the last 7 days is missed, and one may be told for up to an hour longer.
+ */
+export function timesOfFilters(now: number): KeyFilterTimes {
+  return {
+    now,
+    expiringUntil: now + 14 * DAY_MS,
+    usedSince: now - 90 * DAY_MS,
+    limitedSince: now - 7 * DAY_MS - HOUR_MS,
+  };
+}
+
 /** The first moment that ISO 8601 cannot write with a year of four digits. */
 const YEAR_10000 = Date.UTC(10_000, 0, 1);
 
@@ -53,6 +103,50 @@ export function decideExpiry(
     return { complaint: "lies too far ahead; leave it out for a key that never expires" };
   }
   return { expiresAt };
+}
+
+/** Days after which a key can be chosen to expire. */
+export const EXPIRY_DAYS = ["7", "30", "90", "365"] as const;
+
+/**
+ * The `expires` of a new key from what was chosen at `now` (unix ms), "never", a number of days of
+ * `EXPIRY_DAYS` or "date": null for never, else the last day, UTC, on which it works. 7 is the seventh
+ * day after today. Answers what is wrong with a date, or with a choice that there is not.
+ */
+export function expiryOfChoice(
+  choice: string,
+  date: string | undefined,
+  now: number,
+): string | null | { complaint: string } {
+  if (choice === "never") return null;
+  const days = EXPIRY_DAYS.find((known) => known === choice);
+  if (days !== undefined) return toDay(now + Number(days) * DAY_MS);
+  if (choice !== "date") {
+    return { complaint: `must be never, ${EXPIRY_DAYS.join(", ")} (days) or date` };
+  }
+  const day = date?.trim() ?? "";
+  if (parseDay(day) === undefined) return { complaint: "must be a day such as 2027-01-31" };
+  const expiry = decideExpiry(day, now);
+  return "complaint" in expiry ? expiry : day;
+}
+
+/** An expiry as people read it. */
+export interface ExpiryDescription {
+  /** A day, `2027-01-31`, to whose end in UTC the key lasts, or a moment, `2027-01-31 14:05 UTC`. */
+  text: string;
+  isPast: boolean;
+}
+
+/** Describes a key's `expires_at` at `now` (unix ms). One at midnight is the day that it is the end of. */
+export function describeExpiry(expiresAt: string, now: number): ExpiryDescription {
+  const end = Date.parse(expiresAt);
+  const isMidnight = end === startOfDay(end);
+  const text = isMidnight ? toDay(end - 1) : `${toDay(end)} ${toIso(end).slice(11, 16)} UTC`;
+  return { text, isPast: end <= now };
+}
+
+function toDay(ms: number): string {
+  return toIso(ms).slice(0, 10);
 }
 
 /** How long the old value of a rotated key goes on working, in milliseconds. */

@@ -18,8 +18,9 @@ import {
   presentKey,
   UpdateKeyBody,
 } from "./model";
-import { decideExpiry, judgeKey, OVERLAPS, type Overlap } from "./rules";
+import { decideExpiry, OVERLAPS, type Overlap, stateOfKey } from "./rules";
 import {
+  endOldValuesOfKey,
   endValuesOfKey,
   findKey,
   insertKey,
@@ -109,9 +110,8 @@ export function rotateKey(
 ): RevealedKey {
   const row = getKeyRow(tx, id);
   const now = ctx.clock.now();
-  const verdict = judgeKey({ ...row, endsAt: null }, now);
-  if (!verdict.live) {
-    const state = verdict.code === "revoked_key" ? "revoked" : "expired";
+  const state = stateOfKey(row, now);
+  if (state !== "live") {
     throw conflict(`The key is ${state}, so it cannot be rotated. Create another key.`);
   }
   endValuesOfKey(tx, { keyId: id, endsAt: now + OVERLAPS[overlap] });
@@ -128,6 +128,22 @@ export function rotateKey(
   );
   tx.afterCommit(() => ctx.signals.keysChanged.emit());
   return { key: getKey(tx, id), value };
+}
+
+/**
+ * Ends now what a rotation left working, so that the newest value alone opens the key. Changes nothing
+ * where no old value works any more. Throws `not_found`.
+ */
+export function endOldValues(ctx: Services, tx: Tx, id: string, actor: Actor): KeyResource {
+  const row = getKeyRow(tx, id);
+  const now = ctx.clock.now();
+  const isLive = stateOfKey(row, now) === "live";
+  if (isLive && endOldValuesOfKey(tx, { keyId: id, now }) > 0) {
+    updateKeyRow(tx, { ...row, version: row.version + 1 });
+    audit(ctx, tx, actor, "key.end_old_value", id, `Ended the old value of the key “${row.name}”`);
+    tx.afterCommit(() => ctx.signals.keysChanged.emit());
+  }
+  return getKey(tx, id);
 }
 
 /** Revokes a key for good. Doing it twice changes nothing. Throws `not_found`. */
@@ -156,10 +172,10 @@ export function listAllKeys(reader: Reader): KeyResource[] {
   return listKeys(reader, {}).map((row) => presentKey(row, values.get(row.id) ?? []));
 }
 
-function getKeyRow(reader: Reader, id: string): KeyRow {
+/** A key's row. Throws `not_found`, and never says a value that was given in the place of an id. */
+export function getKeyRow(reader: Reader, id: string): KeyRow {
   const row = findKey(reader, { id });
   if (row) return row;
-  // A value given in the place of an id must not be said again.
   if (containsKeyShape(id)) {
     throw new Problem("not_found", "That is the value of a key. Keys are named by their id.");
   }

@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, type SQL, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
+import { KEY_FILTERS, type KeyFilter, type KeyFilterTimes } from "./rules";
 
 export type KeyRow = typeof apiKeys.$inferSelect;
 export type KeyValueRow = typeof apiKeyValues.$inferSelect;
@@ -50,6 +51,14 @@ export const endValuesOfKey = mutate((orm, $: { keyId: string; endsAt: number })
     .where(eq(apiKeyValues.keyId, $.keyId)),
 );
 
+/** Ends at `now` the values of a key that a rotation has given an end and that still work. */
+export const endOldValuesOfKey = mutate((orm, $: { keyId: string; now: number }) =>
+  orm
+    .update(apiKeyValues)
+    .set({ endsAt: sql`${$.now}` })
+    .where(and(eq(apiKeyValues.keyId, $.keyId), gt(apiKeyValues.endsAt, $.now))),
+);
+
 /** Never moves backwards: a batch that was written late does not hide a later use. */
 export const touchKeyValue = mutate((orm, $: { hash: Buffer; at: number; ip: string }) =>
   orm
@@ -86,5 +95,107 @@ export const listKeyHours = selectMany((orm, $: { keyId: string }) =>
     .select()
     .from(apiKeyHours)
     .where(eq(apiKeyHours.keyId, $.keyId))
+    .orderBy(asc(apiKeyHours.hour)),
+);
+
+/** What each filter lets through: the one definition for the list and for the counts. */
+function conditions($: KeyFilterTimes): Record<KeyFilter, SQL> {
+  const live = sql`(api_keys.revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ${$.now}))`;
+  return {
+    all: sql`TRUE`,
+    live,
+    expiring: sql`(${live} AND api_keys.expires_at <= ${$.expiringUntil})`,
+    never_expires: sql`(${live} AND api_keys.expires_at IS NULL)`,
+    unused: sql`(${live} AND api_keys.created_at < ${$.usedSince} AND NOT EXISTS (
+      SELECT 1 FROM api_key_values AS v WHERE v.key_id = api_keys.id AND v.last_used_at >= ${$.usedSince}))`,
+    // `limited > 0` stands as a literal, so that an index of only such hours can serve.
+    limited: sql`(${live} AND EXISTS (
+      SELECT 1 FROM api_key_hours AS h
+      WHERE h.key_id = api_keys.id AND h.hour > ${$.limitedSince} AND h.limited > 0))`,
+  };
+}
+
+/** A search that was made ready: see `readSearch`. The patterns are LIKE's, escaped by a backslash. */
+export interface KeySearch {
+  /** NULL to let every key through. */
+  text: string | null;
+  contains: string;
+  /** NULL where the text cannot be the start of a value. */
+  start: string | null;
+}
+
+const isFound = ($: KeySearch): SQL => sql`(${$.text} IS NULL
+  OR api_keys.name LIKE ${$.contains} ESCAPE '\\'
+  OR api_keys.created_by_label LIKE ${$.contains} ESCAPE '\\'
+  OR api_keys.id = ${$.text} COLLATE NOCASE
+  OR EXISTS (SELECT 1 FROM json_each(api_keys.scopes) AS s WHERE s.value = ${$.text} COLLATE NOCASE)
+  OR EXISTS (SELECT 1 FROM api_key_values AS v
+    WHERE v.key_id = api_keys.id AND v.start LIKE ${$.start} ESCAPE '\\'))`;
+
+/** The keys older than `before` that pass the filter and the search, newest first. */
+export const listKeysBefore = selectMany(
+  (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; before: string; limit: number }) => {
+    const passes = Object.entries(conditions($)).map(
+      ([filter, condition]) => sql` WHEN ${filter} THEN ${condition}`,
+    );
+    return orm
+      .select()
+      .from(apiKeys)
+      .where(
+        sql`api_keys.id < ${$.before} AND CASE ${$.filter}${sql.join(passes)} END AND ${isFound($)}`,
+      )
+      .orderBy(desc(apiKeys.id))
+      .limit($.limit);
+  },
+);
+
+/** How many keys pass each filter. */
+export const countKeysByFilter = selectOne((orm, $: KeyFilterTimes) => {
+  const passes = conditions($);
+  const counts = KEY_FILTERS.map((filter) => [
+    filter,
+    sql<number>`count(*) FILTER (WHERE ${passes[filter]})`,
+  ]);
+  return orm.select(Object.fromEntries(counts) as Record<KeyFilter, SQL<number>>).from(apiKeys);
+});
+
+/** The values of some keys, newest first. `keyIds` is a JSON array. */
+export const listValuesOfKeys = selectMany((orm, $: { keyIds: string }) =>
+  orm
+    .select()
+    .from(apiKeyValues)
+    .where(sql`${apiKeyValues.keyId} IN (SELECT value FROM json_each(${$.keyIds}))`)
+    .orderBy(...NEWEST_VALUE_FIRST),
+);
+
+/** How many answers each of some keys was given in each hour from `since` on, as JSON: hour → count. */
+export const countRequestsOfKeys = selectMany((orm, $: { keyIds: string; since: number }) =>
+  orm
+    .select({
+      keyId: apiKeyHours.keyId,
+      byHour: sql<string>`json_group_object(hour, ok + client_error + limited)`,
+    })
+    .from(apiKeyHours)
+    .where(sql`key_id IN (SELECT value FROM json_each(${$.keyIds})) AND hour >= ${$.since}`)
+    .groupBy(apiKeyHours.keyId),
+);
+
+/** How often each of some keys was refused for its limit in the hours after `since`, if it was. */
+export const countRefusalsOfKeys = selectMany((orm, $: { keyIds: string; since: number }) =>
+  orm
+    .select({ keyId: apiKeyHours.keyId, limited: sql<number>`sum(limited)` })
+    .from(apiKeyHours)
+    .where(
+      sql`key_id IN (SELECT value FROM json_each(${$.keyIds})) AND hour > ${$.since} AND limited > 0`,
+    )
+    .groupBy(apiKeyHours.keyId),
+);
+
+/** A key's counts of the hours from `since` on, oldest first. */
+export const listKeyHoursSince = selectMany((orm, $: { keyId: string; since: number }) =>
+  orm
+    .select()
+    .from(apiKeyHours)
+    .where(and(eq(apiKeyHours.keyId, $.keyId), gte(apiKeyHours.hour, $.since)))
     .orderBy(asc(apiKeyHours.hour)),
 );

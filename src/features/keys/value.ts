@@ -7,18 +7,19 @@ import type { RandomBytes } from "../../kernel/random";
  * CRC-32 over all that stands before them. The checksum lets a mistyped value be refused without a
  * look-up, and lets secret scanners tell a real one.
  */
-const PREFIX = "allclear_";
+/** How every value starts. */
+export const KEY_PREFIX = "allclear_";
 const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const START_LENGTH = 13;
-const VALUE_LENGTH = PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+const VALUE_LENGTH = KEY_PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
 const SHAPE = /^allclear_[0-9A-Za-z]{49}$/;
 const SHAPE_ANYWHERE = /allclear_[0-9A-Za-z]{49}/;
 
 /** Makes a new value. It is shown once; only its hash is kept. */
 export function generateKeyValue(random: RandomBytes): string {
-  const body = PREFIX + encodeBase62(random(SECRET_BYTES), SECRET_LENGTH);
+  const body = KEY_PREFIX + encodeBase62(random(SECRET_BYTES), SECRET_LENGTH);
   return body + checksum(body);
 }
 
@@ -32,6 +33,12 @@ export function isKeyValue(text: string): boolean {
 /** Whether a text holds anything of a value's shape, for places where none may ever stand. */
 export function containsKeyShape(text: string): boolean {
   return SHAPE_ANYWHERE.test(text);
+}
+
+/** The start of the first thing in a text that has a value's shape, or undefined if nothing has. */
+export function startOfValueIn(text: string): string | undefined {
+  const shape = SHAPE_ANYWHERE.exec(text)?.[0];
+  return shape === undefined ? undefined : keyValueStart(shape);
 }
 
 /** SHA-256 of the full value: what the database keeps, and what a value is found by. */

@@ -13,6 +13,8 @@ export interface Charge {
 export interface Limiter {
   /** A live key on a protected route. `rateLimit` is the key's own, as it is now. */
   chargeKey(keyId: string, rateLimit: number): Charge;
+  /** A live session under `/admin`, by its id. */
+  chargeSession(sessionId: number): Charge;
   /** Every request that is nobody else's: public routes, unknown paths, refused credentials. */
   chargeAddress(address: ClientAddress): Charge;
   /** `/healthz` and `/readyz`, which page traffic behind the same proxy must not starve. */
@@ -24,24 +26,31 @@ export interface Limiter {
 }
 
 const HEALTH_CHECKERS_MAX = 10_000;
+const SESSIONS_MAX = 10_000;
 
 /** In-process limits, one bucket map a kind of caller, so that none crowds out another. */
 export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limiter {
   const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
   const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
+  const sessionLimit = POLICIES.session.perMinute;
   // Room for a hundred thousand callers takes milliseconds to make: not while the server starts.
   const callers = (room: number, neighbourhood: (id: string) => string) =>
     whenAsked(
       () => new BucketMap({ clock, capacity: room, overflowLimit: publicRateLimit, neighbourhood }),
     );
   const keys = callers(capacity, (keyId) => keyId);
+  const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
   const addresses = callers(capacity, addressNeighbourhood);
   // Health checkers are few; room for a flood of them would be memory that nobody uses.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
-  const maps = [keys, addresses, healthChecks];
+  const maps = [keys, sessions, addresses, healthChecks];
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
+    chargeSession: (sessionId) => ({
+      policy: "session",
+      decision: sessions().take(String(sessionId), sessionLimit),
+    }),
     chargeAddress: (address) => ({
       policy: "public",
       decision: addresses().take(address.network, publicRateLimit),

@@ -19,8 +19,9 @@ export interface Snapshots {
 }
 
 /**
- * Snapshots by slug. A change of the page, here or in another process, drops them, and so does time:
- * midnight in UTC, and every five minutes for the uptime figures. The next read builds anew; no write
+ * Snapshots by slug. A change of the page, here or in another process, drops them, and so do a change
+ * of the public address, which their links begin with, and time: midnight in UTC, and every five
+ * minutes for the uptime figures. The next read builds anew; no write
  * ever does. A slug that no page answers to is not remembered.
  */
 export function createSnapshots(ctx: AppContext): Snapshots {
@@ -30,6 +31,7 @@ export function createSnapshots(ctx: AppContext): Snapshots {
       if (snapshot.document.page.id === pageId) bySlug.delete(slug);
     }
   });
+  ctx.signals.settingsChanged.on(() => bySlug.clear());
   ctx.signals.databaseChangedElsewhere.on(() => bySlug.clear());
 
   function build(slug: string, now: number): Snapshot | undefined {

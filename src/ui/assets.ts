@@ -6,8 +6,8 @@ export interface AssetSource {
   /** Its name without the hash, such as `docs.css`. */
   name: string;
   mediaType: string;
-  /** Where it lies, or its text. */
-  content: { path: string } | { text: string };
+  /** Where it lies, its text, or what makes its text at the first use. */
+  content: { path: string } | { text: string } | { make: () => string };
 }
 
 /** Assets under names that hold a hash of their bytes, so that they can be cached for ever. */
@@ -57,7 +57,7 @@ async function read(source: AssetSource): Promise<Loaded> {
   const bytes =
     "path" in content
       ? await Bun.file(content.path).bytes()
-      : new TextEncoder().encode(content.text);
+      : new TextEncoder().encode("text" in content ? content.text : content.make());
   const dot = name.lastIndexOf(".");
   return {
     hashedName: `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`,

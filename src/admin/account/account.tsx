@@ -1,0 +1,158 @@
+import type { LiveSession } from "../../features/auth";
+import type { UserResource } from "../../features/users";
+import { toIso } from "../../kernel/time";
+import {
+  Actions,
+  Button,
+  Cell,
+  Chip,
+  Form,
+  FormErrors,
+  Moment,
+  PageHead,
+  Row,
+  Section,
+  Table,
+  TextField,
+} from "../../ui";
+import { describeDevice } from "../entry/device";
+import { type Complaints, wording } from "../form-errors";
+
+export const ACCOUNT_PATH = "/admin/settings/account";
+
+const COLUMNS = [
+  { label: "Device" },
+  { label: "Address" },
+  { label: "Last seen" },
+  { label: "Signed in" },
+  { label: "Actions", isHidden: true },
+];
+
+const NAME_LABELS = { name: "Name" };
+const PASSWORD_LABELS = { current_password: "Current password", new_password: "New password" };
+
+/** Settings → Account: what everybody may change of themselves. */
+export function Account(props: {
+  user: UserResource;
+  name: string;
+  nameComplaints: Complaints;
+  passwordComplaints: Complaints;
+  sessions: readonly LiveSession[];
+  currentSessionId: number;
+  now: number;
+}) {
+  const { user, name, sessions, currentSessionId, now } = props;
+  return (
+    <>
+      <PageHead title="Account">
+        Signed in as {user.email}, {user.role}.
+      </PageHead>
+      <Section title="Name">
+        <NameForm name={name} complaints={props.nameComplaints} />
+      </Section>
+      <Section title="Password">
+        <PasswordForm complaints={props.passwordComplaints} />
+      </Section>
+      <Section
+        title="Sessions"
+        actions={
+          sessions.length > 1 ? (
+            <form method="post" action={`${ACCOUNT_PATH}/sessions/end-others`}>
+              <Button kind="danger">End all other sessions</Button>
+            </form>
+          ) : null
+        }
+      >
+        <Table columns={COLUMNS} caption="Your sessions">
+          {sessions.map((session) => (
+            <SessionRow
+              key={session.id}
+              session={session}
+              isCurrent={session.id === currentSessionId}
+              now={now}
+            />
+          ))}
+        </Table>
+      </Section>
+    </>
+  );
+}
+
+function NameForm({ name, complaints }: { name: string; complaints: Complaints }) {
+  const wrong = wording(complaints, NAME_LABELS);
+  return (
+    <Form action={`${ACCOUNT_PATH}/name`}>
+      <FormErrors errors={wrong.all} />
+      <TextField
+        label={NAME_LABELS.name}
+        name="name"
+        value={name}
+        hint="It stands beside what you do."
+        error={wrong.about("name")}
+        autocomplete="name"
+        maxlength={255}
+        required
+      />
+      <Actions>
+        <Button>Save name</Button>
+      </Actions>
+    </Form>
+  );
+}
+
+function PasswordForm({ complaints }: { complaints: Complaints }) {
+  const wrong = wording(complaints, PASSWORD_LABELS);
+  return (
+    <Form action={`${ACCOUNT_PATH}/password`}>
+      <FormErrors errors={wrong.all} />
+      <TextField
+        label={PASSWORD_LABELS.current_password}
+        name="current_password"
+        type="password"
+        error={wrong.about("current_password")}
+        autocomplete="current-password"
+        required
+      />
+      <TextField
+        label={PASSWORD_LABELS.new_password}
+        name="new_password"
+        type="password"
+        hint="At least 12 characters. All your other sessions end."
+        error={wrong.about("new_password")}
+        autocomplete="new-password"
+        required
+      />
+      <Actions>
+        <Button>Change password</Button>
+      </Actions>
+    </Form>
+  );
+}
+
+function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: number }) {
+  const { session, isCurrent, now } = props;
+  return (
+    <Row>
+      <Cell label="Device">
+        {describeDevice(session.userAgent)}{" "}
+        {isCurrent ? <Chip tone="success">This one</Chip> : null}
+      </Cell>
+      <Cell label="Address">{session.ip}</Cell>
+      <Cell label="Last seen">
+        <Moment at={toIso(session.lastSeenAt)} now={now} />
+      </Cell>
+      <Cell label="Signed in">
+        <Moment at={toIso(session.createdAt)} now={now} />
+      </Cell>
+      <Cell>
+        {isCurrent ? null : (
+          <form method="post" action={`${ACCOUNT_PATH}/sessions/end`}>
+            <Button name="session" value={String(session.id)}>
+              End session
+            </Button>
+          </form>
+        )}
+      </Cell>
+    </Row>
+  );
+}

@@ -1,0 +1,191 @@
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  CheckboxList,
+  ChoiceField,
+  Columns,
+  Form,
+  FormErrors,
+  Section,
+  SelectField,
+  Summary,
+  TextField,
+} from "../ui";
+
+/** A form with everything right, and one with everything wrong. */
+export function DesignForms({ path }: { path: string }) {
+  return (
+    <>
+      <Section title="Form">
+        <div id="forms">
+          <Columns
+            aside={
+              <Summary
+                title="This key can"
+                field="scopes"
+                lines={["Create and update incidents."]}
+                emptyLine="do nothing yet: choose a scope."
+              >
+                On every page of this server.
+              </Summary>
+            }
+          >
+            <Form action={path} hidden={{ once: "4f1c" }}>
+              <Actions>
+                <ButtonLink
+                  href={`${path}?preset=ci`}
+                  preset={{ name: "CI", scopes: ["write:incidents"] }}
+                >
+                  CI incident bot
+                </ButtonLink>
+                <ButtonLink
+                  href={`${path}?preset=dashboard`}
+                  preset={{ name: "Dashboard", scopes: ["read:status", "read:analytics"] }}
+                >
+                  Read-only dashboard
+                </ButtonLink>
+              </Actions>
+              <TextField
+                label="Name"
+                name="name"
+                value="Deploy bot"
+                hint="What will use it. You will look for this name when something goes wrong."
+                maxlength={255}
+              />
+              <CheckboxList
+                legend="Scopes"
+                name="scopes"
+                isCode
+                options={SCOPES.map((scope) => ({
+                  ...scope,
+                  isChecked: scope.value === "write:incidents",
+                  details: (
+                    <p class="hint">
+                      <code>GET /api/v1/{scope.value.split(":")[1]}</code>
+                    </p>
+                  ),
+                }))}
+              />
+              <TextField
+                label="Rate limit"
+                name="rate_limit"
+                value="1000"
+                hint="Requests a minute, 1 to 1,000,000."
+                inputmode="numeric"
+                isShort
+              />
+              <ChoiceField
+                legend="Expiration"
+                name="expiration"
+                value="90"
+                options={[
+                  { value: "never", label: "Never" },
+                  { value: "7", label: "7 days" },
+                  { value: "30", label: "30 days" },
+                  { value: "90", label: "90 days" },
+                  { value: "365", label: "365 days" },
+                  { value: "date", label: "A date" },
+                ]}
+              >
+                <TextField
+                  label="Date"
+                  name="expires_on"
+                  type="date"
+                  hint="The key works to the end of that day, UTC."
+                  isShort
+                />
+              </ChoiceField>
+              <SelectField
+                label="Role"
+                name="role"
+                value="viewer"
+                options={[
+                  { value: "owner", label: "Owner" },
+                  { value: "viewer", label: "Viewer" },
+                ]}
+                hint="Viewers read."
+              />
+              <Actions>
+                <Button kind="primary">Create API Key</Button>
+                <ButtonLink href={path}>Cancel</ButtonLink>
+              </Actions>
+            </Form>
+          </Columns>
+        </div>
+      </Section>
+      <WrongForm path={path} />
+    </>
+  );
+}
+
+const SCOPES = [
+  {
+    value: "read:status",
+    label: "read:status",
+    hint: "Read status page data, components, incidents and maintenance.",
+  },
+  { value: "write:incidents", label: "write:incidents", hint: "Create and update incidents." },
+  { value: "read:analytics", label: "read:analytics", hint: "Access analytics and metrics data." },
+];
+
+function WrongForm({ path }: { path: string }) {
+  return (
+    <Section title="A form that was refused">
+      <Form action={path}>
+        <FormErrors
+          errors={[
+            { name: "email", label: "Email", detail: "belongs to another user" },
+            { name: "password", label: "Password", detail: "is shorter than 12 characters" },
+            { name: "pages", label: "Pages", detail: "needs at least one" },
+          ]}
+        />
+        <TextField
+          label="Email"
+          name="email"
+          type="email"
+          value="ada@northwind.example"
+          error="Belongs to another user."
+          autocomplete="email"
+        />
+        <TextField
+          label="Password"
+          name="password"
+          type="password"
+          hint="At least 12 characters."
+          error="Is shorter than 12 characters."
+          autocomplete="new-password"
+        />
+        <CheckboxList
+          legend="Pages"
+          name="pages"
+          error="Choose at least one."
+          options={[
+            { value: "store", label: "Store", isChecked: false },
+            { value: "warehouse", label: "Warehouse", isChecked: false },
+          ]}
+        />
+        <ChoiceField
+          legend="Overlap"
+          name="overlap"
+          value="hour"
+          error="The key expires before that."
+          options={[
+            { value: "now", label: "End it now" },
+            { value: "hour", label: "1 hour" },
+          ]}
+        />
+        <SelectField
+          label="Time zone"
+          name="time_zone"
+          value="utc"
+          options={[{ value: "utc", label: "UTC" }]}
+          error="Is not known."
+        />
+        <Actions>
+          <Button kind="primary">Invite user</Button>
+        </Actions>
+      </Form>
+    </Section>
+  );
+}

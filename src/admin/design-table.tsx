@@ -1,0 +1,160 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
+import {
+  Cell,
+  CellNote,
+  Chip,
+  Chips,
+  Moment,
+  Row,
+  RowLink,
+  SearchForm,
+  shortDay,
+  Sparkline,
+  StatCard,
+  StatCards,
+  Table,
+  Toolbar,
+} from "../ui";
+
+interface Example {
+  name: string;
+  start: string;
+  scopes: string[];
+  limit: number;
+  usedMsAgo?: number;
+  by: string;
+  endsInMs?: number;
+  isOver?: boolean;
+}
+
+const EXAMPLES: Example[] = [
+  {
+    name: "Deploy bot",
+    start: "allclear_9fQ2",
+    scopes: ["write:incidents", "write:components", "write:maintenance"],
+    limit: 1_000,
+    usedMsAgo: 2 * MINUTE_MS,
+    by: "Ada Lovelace",
+    endsInMs: 83 * DAY_MS,
+  },
+  {
+    name: "Grafana",
+    start: "allclear_Tz81",
+    scopes: ["read:analytics", "read:status"],
+    limit: 300,
+    usedMsAgo: 14 * SECOND_MS,
+    by: "Ada Lovelace",
+  },
+  {
+    name: "On-call script with a name that somebody made longer than it needed to be",
+    start: "allclear_0KxP",
+    scopes: ["write:incidents"],
+    limit: 60,
+    usedMsAgo: 104 * DAY_MS,
+    by: "Lin",
+  },
+  {
+    name: "Terraform",
+    start: "allclear_hh3C",
+    scopes: ["manage:monitors", "manage:webhooks"],
+    limit: 1_000_000,
+    by: "Lin",
+    endsInMs: 9 * DAY_MS,
+  },
+  {
+    name: "Old banner",
+    start: "allclear_b7Lm",
+    scopes: ["read:status"],
+    limit: 1_000,
+    usedMsAgo: 3 * HOUR_MS,
+    by: "Lin",
+    isOver: true,
+  },
+];
+
+/** A list with its counts, its search and its columns. */
+export function DesignTable({ path, now }: { path: string; now: number }) {
+  return (
+    <>
+      <StatCards>
+        <StatCard label="expires within 14 days" value={1} href={path} isCurrent />
+        <StatCard label="never expire" value={3} href={path} />
+        <StatCard label="unused for 90 days" value={1} href={path} />
+        <StatCard label="hit their limit this week" value={12_408} />
+      </StatCards>
+      <Toolbar>
+        <SearchForm action={path} value="bot" label="Search keys" hidden={{ state: "live" }} />
+        <span class="muted">5 keys</span>
+      </Toolbar>
+      <Table
+        caption="API keys"
+        columns={[
+          { label: "Name" },
+          { label: "Scopes" },
+          { label: "Limit", isNumeric: true },
+          { label: "Last used" },
+          { label: "Expires" },
+        ]}
+      >
+        {EXAMPLES.map((example) => (
+          <ExampleRow key={example.name} example={example} path={path} now={now} />
+        ))}
+      </Table>
+    </>
+  );
+}
+
+function ExampleRow({ example, path, now }: { example: Example; path: string; now: number }) {
+  const { name, usedMsAgo, endsInMs } = example;
+  return (
+    <Row isOver={example.isOver ?? false}>
+      <Cell>
+        <RowLink href={path}>{name}</RowLink>
+        <CellNote>
+          <span class="mono">{example.start}…</span>
+        </CellNote>
+      </Cell>
+      <Cell label="Scopes">
+        <Chips>
+          {example.scopes.map((scope) => (
+            <Chip key={scope} isCode>
+              {scope}
+            </Chip>
+          ))}
+        </Chips>
+      </Cell>
+      <Cell label="Limit" isNumeric>
+        {example.limit.toLocaleString("en")}/min
+        <Sparkline values={hours(name.length)} label="Requests in the last 24 hours" />
+      </Cell>
+      <Cell label="Last used">
+        {usedMsAgo === undefined ? (
+          "Never"
+        ) : (
+          <Moment
+            at={toIso(now - usedMsAgo)}
+            now={now}
+            {...(usedMsAgo > 90 * DAY_MS ? { tone: "warning" as const } : {})}
+          />
+        )}
+        <CellNote>made by {example.by}</CellNote>
+      </Cell>
+      <Cell label="Expires">
+        {example.isOver ? (
+          <Chip>Revoked</Chip>
+        ) : endsInMs === undefined ? (
+          "Never"
+        ) : endsInMs < 14 * DAY_MS ? (
+          <Moment at={toIso(now + endsInMs)} now={now} tone="warning" />
+        ) : (
+          shortDay(toIso(now + endsInMs))
+        )}
+      </Cell>
+    </Row>
+  );
+}
+
+/** Made-up requests, the same at each look. */
+function hours(seed: number): number[] {
+  return Array.from({ length: 24 }, (_, hour) => Math.max(0, ((hour * seed * 7) % 23) - 4));
+}

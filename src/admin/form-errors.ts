@@ -1,0 +1,48 @@
+import { type FieldError, Problem } from "../errors";
+
+/** What is wrong with a form: by the name of the field, how a sentence about it ends ("is empty"). */
+export type Complaints = Readonly<Record<string, string>>;
+
+export const NO_COMPLAINTS: Complaints = {};
+
+/** A service's refusal as complaints about a form's fields, `#/scopes/0` for one about `scopes`. */
+export function complaintsOf(fields: readonly FieldError[]): Complaints {
+  const complaints: Record<string, string> = {};
+  // The first complaint about a field is the one to act on.
+  for (const { pointer, detail } of fields) complaints[pointer.split("/")[1] ?? ""] ??= detail;
+  return complaints;
+}
+
+/** The complaints of a refusal that is about fields; anything else is thrown on. */
+export function complaintsOrThrow(error: unknown): Complaints {
+  if (error instanceof Problem && error.code === "validation_failed") {
+    return complaintsOf(error.fields);
+  }
+  throw error;
+}
+
+/** The status of a form that is shown: 422 where it comes back with complaints. */
+export function statusOf(complaints: Complaints): number {
+  return Object.keys(complaints).length > 0 ? 422 : 200;
+}
+
+/** Complaints as sentences, for a form whose fields have these labels. */
+export interface Wording {
+  /** The sentence below a field; undefined where nothing is wrong with it. */
+  about(name: string): string | undefined;
+  /** For the summary above the form. */
+  all: { name: string; label: string; detail: string }[];
+}
+
+export function wording(complaints: Complaints, labels: Readonly<Record<string, string>>): Wording {
+  const labelOf = (name: string) => labels[name] ?? name;
+  return {
+    about: (name) =>
+      complaints[name] === undefined ? undefined : `${labelOf(name)} ${complaints[name]}.`,
+    all: Object.entries(complaints).map(([name, detail]) => ({
+      name,
+      label: labelOf(name),
+      detail: `${detail}.`,
+    })),
+  };
+}

@@ -1,0 +1,84 @@
+import type { KeyListing, KeyUsageSummary } from "../../features/keys";
+import { Actions, Button, ButtonLink, ChoiceField, DialogBody, Form, Moment } from "../../ui";
+import { UsageSentence } from "./detail";
+import { keyPath } from "./paths";
+
+const OVERLAP_CHOICES = [
+  { value: "now", label: "Now" },
+  { value: "1h", label: "In 1 hour" },
+  { value: "24h", label: "In 24 hours" },
+  { value: "7d", label: "In 7 days" },
+];
+
+/** Asks how long the old value is to go on working. */
+export function RotateKey(props: {
+  listing: KeyListing;
+  overlap: string;
+  complaint?: string;
+  formToken: string;
+  now: number;
+}) {
+  const { listing, overlap, complaint, formToken, now } = props;
+  return (
+    <DialogBody title={`Rotate “${listing.name}”`}>
+      <Form action={`${keyPath(listing.id)}/rotate`} hidden={{ form: formToken }}>
+        <p>
+          The key gets a new value and keeps its scopes, limit and expiration. The present value{" "}
+          <code>{listing.start}…</code>
+          {listing.last_used_at ? (
+            <>
+              , last used <Moment at={listing.last_used_at} now={now} />,
+            </>
+          ) : (
+            ", never used,"
+          )}{" "}
+          goes on working for as long as you choose.
+        </p>
+        <ChoiceField
+          legend="The old value ends"
+          name="overlap"
+          options={OVERLAP_CHOICES}
+          value={overlap}
+          error={complaint}
+        />
+        <Actions>
+          <Button kind="primary">Rotate key</Button>
+          <ButtonLink href={keyPath(listing.id)} closesDialog>
+            Cancel
+          </ButtonLink>
+        </Actions>
+      </Form>
+    </DialogBody>
+  );
+}
+
+/** Names the key and shows who would miss it. */
+export function RevokeKey(props: { listing: KeyListing; usage: KeyUsageSummary; now: number }) {
+  const { listing, usage, now } = props;
+  return (
+    <DialogBody title={`Revoke “${listing.name}”`}>
+      <Form action={`${keyPath(listing.id)}/revoke`}>
+        <p>
+          From the next request on, whoever uses <code>{listing.start}…</code> is refused. Revoking
+          is final; the key stays listed.
+        </p>
+        <p>
+          Last 24 hours: <UsageSentence usage={usage} />{" "}
+          {listing.last_used_at ? (
+            <>
+              Last used <Moment at={listing.last_used_at} now={now} /> from {listing.last_used_ip}.
+            </>
+          ) : (
+            "It was never used."
+          )}
+        </p>
+        <Actions>
+          <Button kind="danger">Revoke key</Button>
+          <ButtonLink href={keyPath(listing.id)} closesDialog>
+            Cancel
+          </ButtonLink>
+        </Actions>
+      </Form>
+    </DialogBody>
+  );
+}

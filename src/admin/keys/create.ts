@@ -1,0 +1,76 @@
+import type { AppContext } from "../../context";
+import { invalidFields } from "../../errors";
+import {
+  createKey,
+  type CreateKeyBody,
+  DEFAULT_RATE_LIMIT,
+  expiryOfChoice,
+  judgeCreateKey,
+  KEY_PRESETS,
+  type RevealedKey,
+} from "../../features/keys";
+import type { Form } from "../../http";
+import type { Actor } from "../../kernel/actor";
+import type { Reveal, Reveals } from "../reveals";
+import type { KeyFormValues } from "./form";
+
+/** What the form begins with: nothing but defaults, or what a preset fills in. */
+export function emptyForm(presetId: string | undefined): KeyFormValues {
+  const preset = KEY_PRESETS.find(({ id }) => id === presetId);
+  return {
+    name: preset?.name ?? "",
+    scopes: preset?.scopes ?? [],
+    rateLimit: String(DEFAULT_RATE_LIMIT),
+    expires: String(preset?.expiresInDays ?? "never"),
+    expiresDate: "",
+  };
+}
+
+/** What was typed, to be shown again. */
+export function formValues(form: Form): KeyFormValues {
+  return {
+    name: form.text("name"),
+    scopes: form.all("scopes"),
+    rateLimit: form.text("rate_limit"),
+    expires: form.text("expires") || "never",
+    expiresDate: form.text("expires_date"),
+  };
+}
+
+/** Creates the key that a form asks for, once. Throws `validation_failed` with every wrong field. */
+export async function createFromForm(
+  ctx: AppContext,
+  reveals: Reveals,
+  sessionId: number,
+  form: Form,
+  actor: Actor,
+): Promise<Reveal<RevealedKey>> {
+  const values = formValues(form);
+  const now = ctx.clock.now();
+  const expiry = expiryOfChoice(values.expires, values.expiresDate, now);
+  const isWrongDate = expiry !== null && typeof expiry === "object";
+  const input: CreateKeyBody = {
+    name: values.name,
+    // Judged with the rest, so that all that is wrong is told together.
+    scopes: [...values.scopes] as CreateKeyBody["scopes"],
+    rate_limit: readRateLimit(values.rateLimit),
+    expires: isWrongDate ? null : expiry,
+  };
+  const fields = judgeCreateKey(input, now);
+  if (isWrongDate) {
+    const pointer = values.expires === "date" ? "#/expires_date" : "#/expires";
+    fields.push({ pointer, detail: expiry.complaint });
+  }
+  if (fields.length > 0) throw invalidFields(fields);
+  return reveals.reveal(sessionId, form, (tx) => {
+    const made = createKey(ctx, tx, input, actor);
+    return { made, subjectId: made.key.id };
+  });
+}
+
+/** A limit as it was typed, the default where nothing was; NaN, which the service refuses, for no number. */
+export function readRateLimit(text: string): number {
+  const digits = text.trim().replaceAll(/[\s,_]/g, "");
+  if (digits === "") return DEFAULT_RATE_LIMIT;
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : Number.NaN;
+}

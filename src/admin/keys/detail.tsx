@@ -1,0 +1,253 @@
+import type { KeyListing, KeyUsageSummary } from "../../features/keys";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Card,
+  Cell,
+  CellNote,
+  Facts,
+  Form,
+  FormErrors,
+  Moment,
+  Notice,
+  PageHead,
+  plural,
+  Row,
+  Section,
+  Sparkline,
+  Table,
+  TextField,
+} from "../../ui";
+import { type Complaints, wording } from "../form-errors";
+import { Expiry, ScopeChips } from "./list";
+import { KEYS_PATH, keyPath } from "./paths";
+
+export interface KeyDetailScreen {
+  listing: KeyListing;
+  usage: KeyUsageSummary;
+  /** What stands in the form: the key's own, or what was typed and is wrong. */
+  values: { name: string; rateLimit: string };
+  complaints: Complaints;
+  now: number;
+}
+
+const VALUE_COLUMNS = [
+  { label: "Value" },
+  { label: "Made" },
+  { label: "Last used" },
+  { label: "Works until" },
+];
+
+/** One key: what it may do, how it is used, its values, and what can still be changed. */
+export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetailScreen) {
+  const isLive = listing.state === "live";
+  return (
+    <>
+      <PageHead
+        title={listing.name}
+        crumbs={[{ href: KEYS_PATH, label: "API Keys" }]}
+        actions={isLive ? <KeyActions id={listing.id} /> : undefined}
+      />
+      <EndNotice listing={listing} now={now} />
+      <Card>
+        <Facts
+          items={[
+            { label: "Scopes", value: <ScopeChips scopes={listing.scopes} /> },
+            { label: "Expires", value: <Expiry at={listing.expires_at} now={now} /> },
+            {
+              label: "Created",
+              value: (
+                <>
+                  <Moment at={listing.created_at} now={now} /> by {listing.created_by.label}
+                </>
+              ),
+            },
+            { label: "Id", value: <code>{listing.id}</code> },
+            {
+              label: "Last 24 hours",
+              value: (
+                <>
+                  <UsageSentence usage={usage} />{" "}
+                  <Sparkline
+                    values={listing.requests_24h}
+                    label="Requests in each of the last 24 hours"
+                  />
+                </>
+              ),
+            },
+          ]}
+        />
+      </Card>
+      <Section title="Values">
+        <Table columns={VALUE_COLUMNS} caption="Values of this key">
+          {listing.values.map((value) => (
+            <ValueRow
+              key={`${value.start} ${value.created_at}`}
+              value={value}
+              listing={listing}
+              now={now}
+            />
+          ))}
+        </Table>
+      </Section>
+      {listing.old_value && isLive ? <EndOldValue listing={listing} now={now} /> : null}
+      {isLive ? <EditForm id={listing.id} values={values} complaints={complaints} /> : null}
+    </>
+  );
+}
+
+function KeyActions({ id }: { id: string }) {
+  return (
+    <>
+      <ButtonLink href={`${keyPath(id)}/rotate`} dialog>
+        Rotate
+      </ButtonLink>
+      <ButtonLink href={`${keyPath(id)}/revoke`} kind="danger" dialog>
+        Revoke
+      </ButtonLink>
+    </>
+  );
+}
+
+function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
+  if (listing.revoked_at) {
+    return (
+      <Notice tone="danger" title="This key is revoked">
+        It has been refused since <Moment at={listing.revoked_at} now={now} />. Revoking is final;
+        create another key where one is needed.
+      </Notice>
+    );
+  }
+  if (listing.state === "expired") {
+    return (
+      <Notice tone="warning" title="This key has expired">
+        It opens nothing any more, and an expiration cannot be changed. Create another key where one
+        is needed.
+      </Notice>
+    );
+  }
+  return null;
+}
+
+/** The counts of the last day's answers. */
+export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
+  const { ok, client_error, limited, total } = usage.last24h;
+  if (total === 0) return <>No requests.</>;
+  const parts = [
+    `${ok.toLocaleString("en")} answered`,
+    ...(client_error > 0 ? [`${client_error.toLocaleString("en")} in error`] : []),
+    ...(limited > 0 ? [`${limited.toLocaleString("en")} over the limit`] : []),
+  ];
+  return (
+    <>
+      {plural(total, "request")}: {parts.join(", ")}.
+    </>
+  );
+}
+
+interface ValueProps {
+  value: KeyListing["values"][number];
+  listing: KeyListing;
+  now: number;
+}
+
+function ValueRow({ value, listing, now }: ValueProps) {
+  return (
+    <Row>
+      <Cell label="Value">
+        <code>{value.start}…</code>
+      </Cell>
+      <Cell label="Made">
+        <Moment at={value.created_at} now={now} />
+      </Cell>
+      <Cell label="Last used">
+        {value.last_used_at ? (
+          <>
+            <Moment at={value.last_used_at} now={now} />
+            <CellNote>{value.last_used_ip}</CellNote>
+          </>
+        ) : (
+          <span class="muted">Never</span>
+        )}
+      </Cell>
+      <Cell label="Works until">
+        <ValueEnd value={value} listing={listing} now={now} />
+      </Cell>
+    </Row>
+  );
+}
+
+function ValueEnd({ value, listing, now }: ValueProps) {
+  const end = value.ends_at;
+  if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
+    return <span class="muted">Ended</span>;
+  }
+  return end === null ? <>The key ends</> : <Moment at={end} now={now} />;
+}
+
+function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
+  const old = listing.old_value;
+  if (!old) return null;
+  return (
+    <Card title="Old value">
+      <Form action={`${keyPath(listing.id)}/end-old-value`}>
+        <p>
+          <code>{old.start}…</code> ends <Moment at={old.ends_at} now={now} />.{" "}
+          {old.last_used_at ? (
+            <>
+              It was last used <Moment at={old.last_used_at} now={now} />: somebody may still need
+              it.
+            </>
+          ) : (
+            "It was never used, so it is safe to end now."
+          )}
+        </p>
+        <Actions>
+          <Button>End the old value now</Button>
+        </Actions>
+      </Form>
+    </Card>
+  );
+}
+
+const LABELS = { name: "Name", rate_limit: "Rate limit" };
+
+function EditForm(props: {
+  id: string;
+  values: { name: string; rateLimit: string };
+  complaints: Complaints;
+}) {
+  const { id, values, complaints } = props;
+  const wrong = wording(complaints, LABELS);
+  return (
+    <Section title="Name and limit">
+      <Form action={keyPath(id)}>
+        <FormErrors errors={wrong.all} />
+        <TextField
+          label={LABELS.name}
+          name="name"
+          value={values.name}
+          error={wrong.about("name")}
+          maxlength={255}
+          autocomplete="off"
+          required
+        />
+        <TextField
+          label={LABELS.rate_limit}
+          name="rate_limit"
+          value={values.rateLimit}
+          hint="Requests a minute, 1 to 1,000,000. A change counts from the next request on."
+          error={wrong.about("rate_limit")}
+          inputmode="numeric"
+          autocomplete="off"
+          isShort
+          required
+        />
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+        </Actions>
+      </Form>
+    </Section>
+  );
+}

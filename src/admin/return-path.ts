@@ -1,0 +1,9 @@
+const HOME = "/admin";
+// One path of this dashboard: no host, no scheme, no backslash (which browsers take for a slash), and
+// nothing before or after it.
+const DASHBOARD_PATH = /^\/admin(?:\/[\w.~-]+)*(?:\?[\w.~%&=+-]*)?$/;
+
+/** Where to go after signing in: a screen of this dashboard, or the first one. */
+export function safeReturnPath(given: string | null | undefined): string {
+  return given && DASHBOARD_PATH.test(given) && !given.startsWith("/admin/sign-") ? given : HOME;
+}

@@ -1,0 +1,136 @@
+import type { ComponentChildren } from "preact";
+import type { Role } from "../kernel/role";
+import {
+  Flash,
+  type HtmlDocument,
+  type LinkedAssets,
+  Notice,
+  renderLinkedDocument,
+  safeHref,
+  type Tone,
+  WordMark,
+} from "../ui";
+
+export interface NavGroup {
+  label?: string;
+  items: readonly { href: string; label: string; isCurrent: boolean }[];
+}
+
+export interface ScreenProps {
+  title: string;
+  user: { name: string; email: string; role: Role };
+  nav: readonly NavGroup[];
+  /** What was just done, shown once. */
+  flash?: { tone: Tone; text: string } | undefined;
+  /** What is wrong with the installation, on every screen until it is mended. */
+  warnings?: readonly string[];
+  assets: LinkedAssets;
+  /** Begins with a `PageHead` or a `DialogBody`, which holds the only `h1`. */
+  children: ComponentChildren;
+}
+
+/** A screen for somebody who is signed in, with the navigation around it. */
+export function renderScreen(props: ScreenProps): HtmlDocument {
+  return renderLinkedDocument({
+    title: `${props.title} · Allclear`,
+    assets: props.assets,
+    children: (
+      <div class="shell">
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <Side user={props.user} nav={props.nav} />
+        <main class="main" id="main" tabIndex={-1}>
+          {(props.warnings ?? []).map((warning) => (
+            <Notice key={warning} tone="warning">
+              {warning}
+            </Notice>
+          ))}
+          {props.flash ? <Flash message={props.flash} /> : null}
+          {props.children}
+        </main>
+      </div>
+    ),
+  });
+}
+
+// The menu is a popover where the screen is small, which needs no script, and the sidebar elsewhere.
+function Side({ user, nav }: Pick<ScreenProps, "user" | "nav">) {
+  return (
+    <header class="side">
+      <a class="side-home" href="/admin">
+        <WordMark />
+      </a>
+      <button class="button quiet side-button" type="button" popovertarget="menu">
+        Menu
+      </button>
+      <div class="menu" id="menu" popover="auto">
+        <nav aria-label="Dashboard">
+          {nav.map((group) => (
+            <NavLinks key={group.label ?? ""} group={group} />
+          ))}
+        </nav>
+        <div class="menu-user">
+          <a href="/admin/settings/account" title={user.email}>
+            <span class="strong">{user.name}</span>
+            <span class="menu-role">{user.role}</span>
+          </a>
+          <form method="post" action="/admin/sign-out">
+            <button class="button quiet" type="submit">
+              Sign out
+            </button>
+          </form>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+function NavLinks({ group }: { group: NavGroup }) {
+  return (
+    <div class="menu-group">
+      {group.label ? <p class="menu-label">{group.label}</p> : null}
+      <ul>
+        {group.items.map(({ href, label, isCurrent }) => (
+          <li key={href}>
+            <a href={safeHref(href)} aria-current={isCurrent ? "page" : undefined}>
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+export interface PlainScreenProps {
+  /** Also the page's heading. */
+  title: string;
+  assets: LinkedAssets;
+  /** What the page is for, below the heading. */
+  lead?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A screen for somebody who is not signed in: one card, and nothing to go to. */
+export function renderPlainScreen({
+  title,
+  assets,
+  lead,
+  children,
+}: PlainScreenProps): HtmlDocument {
+  return renderLinkedDocument({
+    title: `${title} · Allclear`,
+    assets,
+    children: (
+      <main class="plain">
+        <WordMark />
+        <div class="card plain-card">
+          <h1>{title}</h1>
+          {lead ? <p class="muted">{lead}</p> : null}
+          {children}
+        </div>
+      </main>
+    ),
+  });
+}

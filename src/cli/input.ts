@@ -1,0 +1,34 @@
+import { type Input, UsageError } from "./command";
+
+/** More than any line that a command asks for; what pours in without a line's end is no line. */
+const LONGEST_LINE_BYTES = 64 * 1024;
+
+/** The process's own standard input. */
+export function processInput(): Input {
+  return { line: () => firstLine(Bun.stdin.stream()) };
+}
+
+/**
+ * The first line of a stream of UTF-8, without its end; empty where there is none. Reads no further.
+ * Throws a UsageError for what is no text or has no end within 64 KiB.
+ */
+export async function firstLine(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const end = chunk.indexOf(0x0a);
+    pieces.push(end === -1 ? chunk : chunk.subarray(0, end));
+    length += pieces.at(-1)?.byteLength ?? 0;
+    if (length > LONGEST_LINE_BYTES) throw new UsageError(["Standard input is too long."]);
+    if (end !== -1) break;
+  }
+  return decode(Buffer.concat(pieces)).replace(/\r$/, "");
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(["Standard input is not UTF-8."]);
+  }
+}

@@ -1,0 +1,230 @@
+import { optionNames } from "../config";
+import type { AppContext } from "../context";
+import type { Reader } from "../db";
+import { notFound } from "../errors";
+import { createPasswords, judgePassword } from "../features/auth";
+import { followPublicAddress } from "../features/settings";
+import {
+  changePassword,
+  createUser,
+  disableUser,
+  endSessions,
+  findUserByEmail,
+  getUser,
+  inviteUser,
+  issuePasswordLink,
+  judgeNewUser,
+  listLiveKeysOf,
+  listUsers,
+  type NewUser,
+  type UserResource,
+} from "../features/users";
+import { CLI_ACTOR } from "../kernel/actor";
+import { ROLES } from "../kernel/role";
+import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
+import { wrongFlags } from "./fields";
+import { printTable } from "./table";
+import { withInstallation } from "./with-installation";
+
+const FIELDS = { flags: { email: "--email", name: "--name", role: "--role" } };
+
+const PASSWORD_FLAG: Flag = {
+  name: "password-stdin",
+  help: "Read the password from the first line of standard input, instead of printing a link.",
+};
+
+const createCommand: Command = {
+  name: "user create",
+  summary: "Create a user and print a link, this once, at which they choose a password.",
+  flags: [
+    { name: "email", placeholder: "E", isRequired: true, help: "What they sign in with." },
+    { name: "name", placeholder: "N", help: "What others call them; else what is before the @." },
+    {
+      name: "role",
+      placeholder: "R",
+      help: `What they may do: ${ROLES.join(", ")}. The first user is owner; needed for others.`,
+    },
+    PASSWORD_FLAG,
+    { ...JSON_FLAG, help: "Print the user's resource, with the link in `link`." },
+  ],
+  options: optionNames("user"),
+  async run(invocation) {
+    const { input, problems } = readNewUser(invocation);
+    const password = await readPassword(invocation);
+    if (password !== undefined) problems.push(...passwordProblems(password, input.email));
+    if (problems.length > 0) throw new UsageError(problems);
+    // Who gives another role takes it that there are users: without any, the path is most likely wrong.
+    const mayCreate = input.role === undefined || input.role === "owner";
+    const how = { mayCreate, fields: FIELDS };
+    return withInstallation(createCommand, invocation, how, async ({ ctx }) => {
+      if (password === undefined) {
+        const { user, token } = await ctx.db.write((tx) => inviteUser(ctx, tx, input, CLI_ACTOR));
+        printNewUser(invocation, user, linkTo(ctx, token));
+        return;
+      }
+      const passwordHash = await createPasswords().hash(password);
+      const user = await ctx.db.write((tx) =>
+        createUser(ctx, tx, { ...input, passwordHash }, CLI_ACTOR),
+      );
+      printNewUser(invocation, user);
+    });
+  },
+};
+
+const listCommand: Command = {
+  name: "user list",
+  summary: "List all users, disabled ones too.",
+  flags: [JSON_FLAG],
+  options: optionNames("user"),
+  run: (invocation) =>
+    withExisting(listCommand, invocation, async (ctx) => {
+      const users = listUsers(ctx.db);
+      if (invocation.isSet("json")) invocation.output.out(JSON.stringify(users, null, 2));
+      else printUsers(invocation, users);
+    }),
+};
+
+const disableCommand: Command = {
+  name: "user disable",
+  summary: "Shut a user out at once, and name the API keys of theirs that still work.",
+  positionals: ["ID_OR_EMAIL"],
+  flags: [JSON_FLAG],
+  options: optionNames("user"),
+  run: (invocation) =>
+    withExisting(disableCommand, invocation, async (ctx) => {
+      const { output } = invocation;
+      const { user, keys } = await ctx.db.write((tx) => {
+        const { id } = findNamed(tx, invocation);
+        const disabled = disableUser(ctx, tx, id, CLI_ACTOR);
+        return { user: disabled, keys: listLiveKeysOf(tx, id, ctx.clock.now()) };
+      });
+      if (invocation.isSet("json")) output.out(JSON.stringify(user, null, 2));
+      else output.err(`Disabled ${nameOf(user)}.`);
+      if (keys.length === 0) return;
+      output.err("API keys that this user created still work:");
+      for (const { id, name } of keys) output.err(`  ${id} (${name})`);
+      output.err("allclear key revoke ID ends one, at once.");
+    }),
+};
+
+const resetCommand: Command = {
+  name: "user reset-password",
+  summary: "End a user's sessions and print a link, this once, at which they choose a password.",
+  positionals: ["ID_OR_EMAIL"],
+  flags: [PASSWORD_FLAG],
+  options: optionNames("user"),
+  async run(invocation) {
+    const password = await readPassword(invocation);
+    return withExisting(resetCommand, invocation, async (ctx) => {
+      const { output } = invocation;
+      const { id, email } = findNamed(ctx.db, invocation);
+      if (password === undefined) {
+        const { user, token, purpose } = await ctx.db.write((tx) => {
+          endSessions(ctx, tx, id, CLI_ACTOR);
+          return issuePasswordLink(ctx, tx, id, CLI_ACTOR);
+        });
+        output.err(`Ended all sessions of ${nameOf(user)}.`);
+        printLink(invocation, linkTo(ctx, token), purpose === "invite" ? "7 days" : "24 hours");
+        return;
+      }
+      const problems = passwordProblems(password, email);
+      if (problems.length > 0) throw new UsageError(problems);
+      const passwordHash = await createPasswords().hash(password);
+      const user = await ctx.db.write((tx) => {
+        changePassword(ctx, tx, id, passwordHash, undefined, CLI_ACTOR);
+        return getUser(tx, id);
+      });
+      output.err(`Changed the password of ${nameOf(user)} and ended all sessions.`);
+    });
+  },
+};
+
+export const userCommands = [createCommand, listCommand, disableCommand, resetCommand];
+
+function withExisting(
+  command: Command,
+  invocation: Invocation,
+  work: (ctx: AppContext) => Promise<void>,
+): Promise<0> {
+  const how = { mayCreate: false, fields: FIELDS };
+  return withInstallation(command, invocation, how, ({ ctx }) => work(ctx));
+}
+
+/** The user that the command line describes, with all that is wrong with it by itself. */
+function readNewUser(invocation: Invocation): { input: NewUser; problems: string[] } {
+  const email = invocation.value("email") ?? "";
+  const name = invocation.value("name");
+  const role = invocation.value("role");
+  const input: NewUser = {
+    email,
+    name: name ?? email.trim().split("@", 1).join(),
+    // Judged with the rest, so that all that is wrong is listed together.
+    ...(role === undefined ? {} : { role: role as never }),
+  };
+  // A name that was taken from the email is wrong only where the email is.
+  const fields = judgeNewUser(input).filter(
+    ({ pointer }) => name !== undefined || pointer !== "#/name",
+  );
+  return { input, problems: [...wrongFlags(fields, FIELDS).problems] };
+}
+
+async function readPassword(invocation: Invocation): Promise<string | undefined> {
+  return invocation.isSet("password-stdin") ? invocation.input.line() : undefined;
+}
+
+function passwordProblems(password: string, email: string): string[] {
+  const complaint = judgePassword(password, email);
+  return complaint === undefined ? [] : [`The password ${complaint}.`];
+}
+
+/** The user whom the argument names. Throws `not_found`. */
+function findNamed(reader: Reader, invocation: Invocation): UserResource {
+  const [named = ""] = invocation.positionals;
+  if (!named.includes("@")) return getUser(reader, named);
+  const user = findUserByEmail(reader, named);
+  if (!user) throw notFound(`user as ${named}`);
+  return user;
+}
+
+function linkTo(ctx: AppContext, token: string): string {
+  followPublicAddress(ctx);
+  return `${ctx.baseUrl}/admin/join/${token}`;
+}
+
+function printNewUser(invocation: Invocation, user: UserResource, link?: string): void {
+  const { output } = invocation;
+  if (invocation.isSet("json")) {
+    const shown = link === undefined ? user : { ...user, link };
+    output.out(JSON.stringify(shown, null, 2));
+    return;
+  }
+  output.err(`Created ${nameOf(user)}, ${user.role}.`);
+  if (link !== undefined) printLink(invocation, link, "7 days");
+}
+
+function printLink({ output }: Invocation, link: string, lasts: string): void {
+  output.err(`Whoever opens this link chooses the password. It works once, within ${lasts}:`);
+  output.out(link);
+}
+
+function nameOf({ id, name, email }: UserResource): string {
+  return `${id} (${name}, ${email})`;
+}
+
+function printUsers({ output }: Invocation, users: readonly UserResource[]): void {
+  const titles = ["ID", "EMAIL", "NAME", "ROLE", "STATE", "LAST SIGN-IN"];
+  const rows = users.map((user) => [
+    user.id,
+    user.email,
+    user.name,
+    user.role,
+    stateOf(user),
+    user.last_login_at ?? "never",
+  ]);
+  printTable(output, titles, rows);
+}
+
+function stateOf(user: UserResource): string {
+  if (user.disabled_at) return "disabled";
+  return user.has_password ? "live" : "invited";
+}

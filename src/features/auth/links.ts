@@ -1,0 +1,68 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import { isLinkLive } from "./rules";
+import {
+  deleteLink,
+  deleteLinksFor,
+  deleteLinksOfUser,
+  deleteLinksWithPurpose,
+  findLinkRow,
+  insertLink,
+} from "./store";
+import { generateToken, hashToken } from "./token";
+
+/** What a link lets its holder do: set the installation up, accept an invitation, choose a new password. */
+export type LinkPurpose = "setup" | "invite" | "reset";
+
+export interface Link {
+  purpose: LinkPurpose;
+  /** Whom it was issued for; null where there is no user yet. */
+  userId: string | null;
+  /** Unix ms; it opens nothing from this moment on. */
+  expiresAt: number;
+}
+
+/**
+ * Issues a link and answers its token, which exists here and nowhere else. It replaces the earlier
+ * link of the same purpose and user. Throws when there is no such user.
+ */
+export function issueLink(
+  ctx: Pick<AppContext, "clock" | "random">,
+  tx: Tx,
+  link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
+): string {
+  const now = ctx.clock.now();
+  const token = generateToken(ctx.random);
+  const { purpose, userId = null } = link;
+  deleteLinksFor(tx, { purpose, userId });
+  insertLink(tx, {
+    hash: hashToken(token) as Buffer,
+    purpose,
+    userId,
+    createdAt: now,
+    expiresAt: now + link.lastsMs,
+  });
+  return token;
+}
+
+/** What a link opens at this moment, leaving it as it is; undefined if nothing. */
+export function findLink(reader: Reader, token: string, now: number): Link | undefined {
+  const hash = hashToken(token);
+  const row = hash && findLinkRow(reader, { hash });
+  if (!row || !isLinkLive(row, now)) return undefined;
+  const { purpose, userId, expiresAt } = row;
+  return { purpose, userId, expiresAt };
+}
+
+/** What `findLink` answers, and from then on the link opens nothing. */
+export function useLink(tx: Tx, token: string, now: number): Link | undefined {
+  const link = findLink(tx, token, now);
+  if (link) deleteLink(tx, { hash: hashToken(token) as Buffer });
+  return link;
+}
+
+/** Ends every link of a purpose, or every link of a user. */
+export function voidLinks(tx: Tx, which: { purpose: LinkPurpose } | { userId: string }): void {
+  if ("purpose" in which) deleteLinksWithPurpose(tx, which);
+  else deleteLinksOfUser(tx, which);
+}

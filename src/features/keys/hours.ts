@@ -1,0 +1,53 @@
+import type { Reader } from "../../db";
+import { HOUR_MS, toIso } from "../../kernel/time";
+import { getKeyRow } from "./service";
+import { listKeyHoursSince } from "./store";
+
+/** How many hours a day's figures are of: the present one, begun, and those before it. */
+const HOURS_SHOWN = 24;
+
+/** Answers that a key was given. 5xx answers are the server's doing and count as none. */
+export interface AnswerCounts {
+  ok: number;
+  client_error: number;
+  /** Refused for the key's rate limit. */
+  limited: number;
+  total: number;
+}
+
+export interface KeyUsageSummary {
+  last24h: AnswerCounts;
+  /** 24 whole hours, oldest first, the present one last. `hour` is when it began. */
+  hours: (AnswerCounts & { hour: string })[];
+}
+
+/** The beginnings of the 24 hours that a day's figures are of, oldest first, in unix ms. */
+export function hoursOfDayBefore(now: number): number[] {
+  const present = Math.floor(now / HOUR_MS) * HOUR_MS;
+  return Array.from(
+    { length: HOURS_SHOWN },
+    (_, index) => present - (HOURS_SHOWN - 1 - index) * HOUR_MS,
+  );
+}
+
+/**
+ * What a key was answered in the last 24 hours, as far as it is written: counts are, every five
+ * seconds. Throws `not_found`.
+ */
+export function usageOfKey(reader: Reader, id: string, now: number): KeyUsageSummary {
+  getKeyRow(reader, id);
+  const shown = hoursOfDayBefore(now);
+  const rows = listKeyHoursSince(reader, { keyId: id, since: shown[0] ?? now });
+  const byHour = new Map(rows.map((row) => [row.hour, row]));
+  const last24h: AnswerCounts = { ok: 0, client_error: 0, limited: 0, total: 0 };
+  const hours = shown.map((hour) => {
+    const { ok = 0, clientError = 0, limited = 0 } = byHour.get(hour) ?? {};
+    const total = ok + clientError + limited;
+    last24h.ok += ok;
+    last24h.client_error += clientError;
+    last24h.limited += limited;
+    last24h.total += total;
+    return { hour: toIso(hour), ok, client_error: clientError, limited, total };
+  });
+  return { last24h, hours };
+}

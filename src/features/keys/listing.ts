@@ -1,0 +1,138 @@
+import type { Reader } from "../../db";
+import { hoursOfDayBefore } from "./hours";
+import { type KeyResource, type LastUse, presentKey } from "./model";
+import {
+  type KeyFilter,
+  type KeyFilterTimes,
+  type KeyStateName,
+  stateOfKey,
+  timesOfFilters,
+} from "./rules";
+import { readSearch } from "./search";
+import { getKeyRow } from "./service";
+import {
+  countKeysByFilter,
+  countRefusalsOfKeys,
+  countRequestsOfKeys,
+  type KeyRow,
+  listKeysBefore,
+  listValuesOfKeys,
+} from "./store";
+
+/** A key as the list of keys shows it. */
+export interface KeyListing extends KeyResource {
+  state: KeyStateName;
+  /** Answers in each of 24 whole hours, oldest first, the present one last, as far as written. */
+  requests_24h: number[];
+  /** How often it was refused for its limit in the last 7 days, counted by whole hours. */
+  limited_7d: number;
+  /** The newest of the values that were replaced by a rotation and still work. */
+  old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
+}
+
+export interface KeyQuery {
+  /** As a person typed it. Found in names and labels, as a start of a value, an id, or a scope. */
+  search?: string | undefined;
+  filter: KeyFilter;
+  /** The id of a key: those older than it. */
+  before?: string | undefined;
+  /** At least 1. */
+  limit: number;
+  /** Unix ms. */
+  now: number;
+}
+
+export interface KeyPage {
+  keys: KeyListing[];
+  /** What to give as `before` to go on, or null at the end. */
+  nextBefore: string | null;
+}
+
+/** Comes after every id. */
+const AFTER_ALL = "~";
+
+/**
+ * One page of keys, newest first. Going on by `nextBefore` meets every key that was there at the
+ * beginning exactly once, whatever is created meanwhile.
+ */
+export function listKeyPage(
+  reader: Reader,
+  query: KeyQuery,
+  pendingUse?: (hash: string) => LastUse | undefined,
+): KeyPage {
+  const { filter, limit, now } = query;
+  const times = timesOfFilters(now);
+  const rows = listKeysBefore(reader, {
+    ...readSearch(query.search ?? ""),
+    ...times,
+    filter,
+    before: query.before ?? AFTER_ALL,
+    limit: limit + 1,
+  });
+  const shown = rows.slice(0, limit);
+  const keys = presentListings(reader, shown, times, pendingUse);
+  return { keys, nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
+}
+
+/** One key as the list shows it. Throws `not_found`. */
+export function getKeyListing(
+  reader: Reader,
+  id: string,
+  now: number,
+  pendingUse?: (hash: string) => LastUse | undefined,
+): KeyListing {
+  const row = getKeyRow(reader, id);
+  const [listing] = presentListings(reader, [row], timesOfFilters(now), pendingUse);
+  if (!listing) throw new Error("a key was presented as nothing");
+  return listing;
+}
+
+export type KeyCounts = Record<KeyFilter, number>;
+
+/** How many keys each filter of `listKeyPage` lets through at `now` (unix ms). */
+export function countKeys(reader: Reader, now: number): KeyCounts {
+  const counts = countKeysByFilter(reader, timesOfFilters(now));
+  if (!counts) throw new Error("counting answered nothing");
+  return counts;
+}
+
+function presentListings(
+  reader: Reader,
+  rows: readonly KeyRow[],
+  { now, limitedSince }: KeyFilterTimes,
+  pendingUse: ((hash: string) => LastUse | undefined) | undefined,
+): KeyListing[] {
+  const keyIds = JSON.stringify(rows.map((row) => row.id));
+  const hours = hoursOfDayBefore(now);
+  const values = Map.groupBy(listValuesOfKeys(reader, { keyIds }), (value) => value.keyId);
+  const requests = new Map(
+    countRequestsOfKeys(reader, { keyIds, since: hours[0] ?? now }).map((row) => [
+      row.keyId,
+      JSON.parse(row.byHour) as Record<string, number>,
+    ]),
+  );
+  const refusals = new Map(
+    countRefusalsOfKeys(reader, { keyIds, since: limitedSince }).map((row) => [
+      row.keyId,
+      row.limited,
+    ]),
+  );
+  return rows.map((row) => {
+    const key = presentKey(row, values.get(row.id) ?? [], pendingUse);
+    const state = stateOfKey(row, now);
+    return {
+      ...key,
+      state,
+      requests_24h: hours.map((hour) => requests.get(row.id)?.[hour] ?? 0),
+      limited_7d: refusals.get(row.id) ?? 0,
+      old_value: state === "live" ? findOldValue(key, now) : null,
+    };
+  });
+}
+
+function findOldValue({ values }: KeyResource, now: number): KeyListing["old_value"] {
+  for (const { start, ends_at, last_used_at } of values) {
+    if (ends_at !== null && Date.parse(ends_at) > now) return { start, ends_at, last_used_at };
+  }
+  return null;
+}

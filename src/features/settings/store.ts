@@ -1,0 +1,18 @@
+import { eq, sql } from "drizzle-orm";
+import { mutate, selectOne } from "../../db";
+import { settings } from "../../db/tables/settings";
+
+export const findSetting = selectOne((orm, $: { name: string }) =>
+  orm.select().from(settings).where(eq(settings.name, $.name)),
+);
+
+/** `value` is anything that JSON can tell. */
+export const putSetting = mutate((orm, $: { name: string; value: unknown; now: number }) =>
+  orm
+    .insert(settings)
+    .values({ name: $.name, value: $.value, updatedAt: $.now })
+    .onConflictDoUpdate({
+      target: settings.name,
+      set: { value: sql`excluded.value`, updatedAt: sql`excluded.updated_at` },
+    }),
+);

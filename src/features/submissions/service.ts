@@ -1,0 +1,31 @@
+import type { Tx } from "../../db";
+import type { Clock } from "../../kernel/clock";
+import { sha256 } from "../../kernel/hash";
+import { DAY_MS } from "../../kernel/time";
+import { deleteSubmissionsBefore, findSubmission, insertSubmission } from "./store";
+
+/** What a form made: now, or when it was sent before. */
+export type MadeOnce<Made> = { made: Made; subjectId: string } | { made: null; subjectId: string };
+
+/**
+ * Makes what a form asks for, unless the same form of the same session made it already. `digest` tells
+ * forms apart: it covers all that was sent, a random field that each showing of a form has included.
+ */
+export function makeOnce<Made>(
+  ctx: { clock: Clock },
+  tx: Tx,
+  form: { sessionId: number; digest: string },
+  make: () => { made: Made; subjectId: string },
+): MadeOnce<Made> {
+  const hash = sha256(`${form.sessionId}\n${form.digest}`);
+  const before = findSubmission(tx, { hash });
+  if (before) return { made: null, subjectId: before.subjectId };
+  const answer = make();
+  insertSubmission(tx, { hash, subjectId: answer.subjectId, at: ctx.clock.now() });
+  return answer;
+}
+
+/** Forgets what was sent more than a day ago. Answers how many forms. */
+export function sweepSubmissions(tx: Tx, now: number): number {
+  return deleteSubmissionsBefore(tx, { at: now - DAY_MS });
+}

@@ -1,0 +1,48 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ROLES, type Role } from "../../kernel/role";
+import { NameText, OneOf, Text } from "../../kernel/schema";
+import { toIso, toIsoOrNull } from "../../kernel/time";
+import type { UserRow } from "./store";
+
+/** The longest address that mail can be sent to (RFC 5321, erratum 1690), in characters. */
+export const EMAIL_MAX_LENGTH = 254;
+
+/** What makes a user. The first one is the owner, whether or not a role is given; later ones need it. */
+export const NewUser = Type.Object(
+  {
+    email: Text({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
+    name: NameText,
+    role: Type.Optional(OneOf(ROLES)),
+  },
+  { additionalProperties: false },
+);
+export type NewUser = Static<typeof NewUser>;
+
+/** What of a user can be changed later. */
+export const UserChange = Type.Partial(Type.Object({ name: NameText, role: OneOf(ROLES) }));
+
+/** A user as other users see them. Times are ISO 8601 in UTC. */
+export interface UserResource {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  disabled_at: string | null;
+  last_login_at: string | null;
+  /** False until an invited user has chosen one. */
+  has_password: boolean;
+  created_at: string;
+}
+
+export function presentUser(row: UserRow): UserResource {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    disabled_at: toIsoOrNull(row.disabledAt),
+    last_login_at: toIsoOrNull(row.lastLoginAt),
+    has_password: row.passwordHash !== null,
+    created_at: toIso(row.createdAt),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Role } from "../../kernel/role";
+import { hasUnsafeCharacters } from "../../kernel/text";
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/u;
+
+/**
+ * An email as it is kept and looked up: trimmed, composed (Unicode's NFC) and in lower case, so that
+ * it is the same in any case of letters, also of those that SQLite does not know the cases of.
+ */
+export function canonicalEmail(text: string): string {
+  return text.trim().normalize("NFC").toLowerCase();
+}
+
+/** What is wrong with the form of a canonical email; undefined if nothing. Its length is the schema's. */
+export function judgeEmail(email: string): string | undefined {
+  if (EMAIL.test(email) && !hasUnsafeCharacters(email)) return undefined;
+  return "must be an email address, such as ada@example.com";
+}
+
+/** The role of a new user, or what is wrong with the one that was asked for. */
+export function decideRole(
+  wanted: Role | undefined,
+  isFirst: boolean,
+): { role: Role } | { complaint: string } {
+  if (!isFirst) return wanted ? { role: wanted } : { complaint: "is required" };
+  const isOwner = wanted === undefined || wanted === "owner";
+  return isOwner ? { role: "owner" } : { complaint: "must be owner: this is the first user" };
+}
+
+interface Owner {
+  passwordHash: string | null;
+}
+
+/**
+ * Whether a live owner may stop being one, by the other live owners. Somebody must be left, and
+ * nobody who can sign in is replaced by those who have not chosen a password yet and may never do so.
+ */
+export function mayStepDown(owner: Owner, others: readonly Owner[]): boolean {
+  return others.some((other) => other.passwordHash !== null || owner.passwordHash === null);
+}
+
+/** Whether a user can use the dashboard at all. */
+export function isLive(user: { disabledAt: number | null }): boolean {
+  return user.disabledAt === null;
+}

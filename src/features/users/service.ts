@@ -1,0 +1,222 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import { conflict, type FieldError, fieldErrors, invalidFields, notFound } from "../../errors";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import type { Role } from "../../kernel/role";
+import { endSessionsOf, voidLinks } from "../auth";
+import { NewUser, presentUser, UserChange, type UserResource } from "./model";
+import { canonicalEmail, decideRole, isLive, judgeEmail, mayStepDown } from "./rules";
+import {
+  findAnyUser,
+  findUser,
+  findUserRowByEmail,
+  insertUser,
+  listLiveKeyRows,
+  listOtherLiveOwners,
+  listUserRows,
+  updateUserRow,
+  type UserRow,
+} from "./store";
+
+type Services = Pick<AppContext, "clock" | "newId">;
+
+/** Every user, newest first, the disabled ones too. */
+export function listUsers(reader: Reader): UserResource[] {
+  return listUserRows(reader, {}).map(presentUser);
+}
+
+/** One user by id. Throws `not_found`. */
+export function getUser(reader: Reader, id: string): UserResource {
+  return presentUser(getUserRow(reader, id));
+}
+
+/** One user by email, in any case of letters. */
+export function findUserByEmail(reader: Reader, email: string): UserResource | undefined {
+  const row = findUserRowByEmail(reader, { email: canonicalEmail(email) });
+  return row && presentUser(row);
+}
+
+/** Whether the installation has been set up. */
+export function hasUsers(reader: Reader): boolean {
+  return findAnyUser(reader, {}) !== undefined;
+}
+
+/** The keys that a user created and that still work at `now` (unix ms): disabling ends none of them. */
+export function listLiveKeysOf(
+  reader: Reader,
+  userId: string,
+  now: number,
+): { id: string; name: string }[] {
+  return listLiveKeyRows(reader, { userId, now });
+}
+
+/** A user as the one who does something. */
+export function userActor(user: { id: string; name: string }, ip?: string): Actor {
+  return { kind: "user", id: user.id, label: user.name, ...(ip === undefined ? {} : { ip }) };
+}
+
+/**
+ * Creates a user; without a password hash they cannot sign in until they have chosen a password by a
+ * link. The first user is the owner, and voids the set-up link. Throws `validation_failed` with every
+ * field that is wrong, among them an email that is another user's.
+ */
+export function createUser(
+  ctx: Services,
+  tx: Tx,
+  input: NewUser & { passwordHash?: string },
+  actor: Actor,
+): UserResource {
+  const { passwordHash = null, ...user } = input;
+  const row = addUser(ctx, tx, user, passwordHash);
+  audit(ctx, tx, actor, "user.create", row.id, `Created the user ${describe(row)}`);
+  return presentUser(row);
+}
+
+/** What is wrong with the fields of a new user, by themselves: all of it at once. */
+export function judgeNewUser(input: NewUser): FieldError[] {
+  const email = typeof input.email === "string" ? canonicalEmail(input.email) : undefined;
+  const fields = fieldErrors(NewUser, email === undefined ? input : { ...input, email });
+  if (email === undefined || fields.some(({ pointer }) => pointer === "#/email")) return fields;
+  const detail = judgeEmail(email);
+  return detail === undefined ? fields : [{ pointer: "#/email", detail }, ...fields];
+}
+
+/** Writes a new user's row, and voids the set-up link. Audited by its caller. */
+export function addUser(
+  ctx: Services,
+  tx: Tx,
+  input: NewUser,
+  passwordHash: string | null,
+): UserRow {
+  const fields = judgeNewUser(input);
+  const isWrong = (pointer: string) => fields.some((field) => field.pointer === pointer);
+  if (!isWrong("#/email") && findUserByEmail(tx, input.email)) {
+    fields.push({ pointer: "#/email", detail: "belongs to another user" });
+  }
+  const decided = isWrong("#/role") ? undefined : decideRole(input.role, !hasUsers(tx));
+  if (decided && "complaint" in decided) {
+    fields.push({ pointer: "#/role", detail: decided.complaint });
+  }
+  if (fields.length > 0 || !decided || "complaint" in decided) throw invalidFields(fields);
+  const now = ctx.clock.now();
+  const row: UserRow = {
+    id: ctx.newId("usr"),
+    email: canonicalEmail(input.email),
+    name: input.name,
+    role: decided.role,
+    passwordHash,
+    passwordChangedAt: passwordHash === null ? null : now,
+    lastLoginAt: null,
+    disabledAt: null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  insertUser(tx, row);
+  voidLinks(tx, { purpose: "setup" });
+  return row;
+}
+
+/** Changes a user's name. Throws `not_found`, or `validation_failed`. */
+export function renameUser(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  name: string,
+  actor: Actor,
+): UserResource {
+  refuseBroken({ name });
+  const before = getUserRow(tx, id);
+  if (before.name === name) return presentUser(before);
+  const after = changeUser(ctx, tx, before, { name });
+  audit(ctx, tx, actor, "user.rename", id, `Renamed the user “${before.name}” to “${name}”`);
+  return presentUser(after);
+}
+
+/**
+ * Gives a user another role, which their sessions have from the next request on. Throws `not_found`,
+ * `validation_failed`, or `conflict` for the last owner.
+ */
+export function setRole(ctx: Services, tx: Tx, id: string, role: Role, actor: Actor): UserResource {
+  refuseBroken({ role });
+  const before = getUserRow(tx, id);
+  if (before.role === role) return presentUser(before);
+  requireOtherOwner(tx, before, "given another role");
+  const after = changeUser(ctx, tx, before, { role });
+  const summary = `Changed the role of “${before.name}” from ${before.role} to ${role}`;
+  audit(ctx, tx, actor, "user.role", id, summary);
+  return presentUser(after);
+}
+
+/**
+ * Shuts a user out: ends their sessions and voids their links. The keys that they created go on
+ * working (see `listLiveKeysOf`). Doing it twice changes nothing. Throws `not_found`, or `conflict`
+ * for the last owner.
+ */
+export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): UserResource {
+  const before = getUserRow(tx, id);
+  if (!isLive(before)) return presentUser(before);
+  requireOtherOwner(tx, before, "disabled");
+  const after = changeUser(ctx, tx, before, { disabledAt: ctx.clock.now() });
+  endSessionsOf(tx, id);
+  voidLinks(tx, { userId: id });
+  audit(ctx, tx, actor, "user.disable", id, `Disabled the user ${describe(before)}`);
+  return presentUser(after);
+}
+
+/** Lets a user in again, with the password that they had. Throws `not_found`. */
+export function enableUser(ctx: Services, tx: Tx, id: string, actor: Actor): UserResource {
+  const before = getUserRow(tx, id);
+  if (isLive(before)) return presentUser(before);
+  const after = changeUser(ctx, tx, before, { disabledAt: null });
+  audit(ctx, tx, actor, "user.enable", id, `Enabled the user ${describe(before)}`);
+  return presentUser(after);
+}
+
+/** The whole row. Throws `not_found`. */
+export function getUserRow(reader: Reader, id: string): UserRow {
+  const row = findUser(reader, { id });
+  if (!row) throw notFound("user");
+  return row;
+}
+
+/** A user who is not disabled. Throws `not_found`, or `conflict`. */
+export function getLiveUserRow(reader: Reader, id: string): UserRow {
+  const row = getUserRow(reader, id);
+  if (!isLive(row)) throw conflict(`“${row.name}” is disabled and cannot be given a password.`);
+  return row;
+}
+
+/** Writes some of a user's columns, and answers the row as it is then. Audited by its caller. */
+export function changeUser(
+  ctx: Services,
+  tx: Tx,
+  before: UserRow,
+  change: Partial<UserRow>,
+): UserRow {
+  const version = before.version + 1;
+  const after = { ...before, ...change, version, updatedAt: ctx.clock.now() };
+  updateUserRow(tx, after);
+  return after;
+}
+
+/** A user in one line of the audit log. */
+export function describe({ name, email, role }: UserRow): string {
+  return `“${name}” (${email}), ${role}`;
+}
+
+/** Throws `validation_failed` for a name or a role that is none. */
+export function refuseBroken(change: { name?: string; role?: Role }): void {
+  const fields = fieldErrors(UserChange, change);
+  if (fields.length > 0) throw invalidFields(fields);
+}
+
+function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {
+  if (user.role !== "owner" || !isLive(user)) return;
+  if (mayStepDown(user, listOtherLiveOwners(tx, { exceptId: user.id }))) return;
+  throw conflict(
+    `“${user.name}” is the last owner and cannot be ${what}. First make somebody owner who has chosen a password.`,
+  );
+}

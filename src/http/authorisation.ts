@@ -1,0 +1,97 @@
+import type { AppContext } from "../context";
+import { Problem } from "../errors";
+import type { LiveSession, Sessions } from "../features/auth";
+import type { Credential, KeyDirectory } from "../features/keys";
+import { type Role, roleAllows } from "../kernel/role";
+import { createCredentials, judgeScopes } from "./credentials";
+import { judgeCrossSite } from "./cross-site";
+import { toProblem } from "./problems";
+import { noRoute } from "./refusals";
+import type { Match } from "./route-table";
+import { sessionToken } from "./session-cookie";
+import type { Visit } from "./visit";
+
+export interface Authorisation {
+  /** Finds out who is calling. Answers what speaks against letting the request through. */
+  judge(visit: Visit, match: Match): Problem | undefined;
+  /** Judges the caller anew, as of now. Throws a Problem if they may not go on. */
+  confirm(visit: Visit): void;
+}
+
+/** Who may go through the door, by what the route declares. No body is read for it. */
+export function createAuthorisation(
+  ctx: Pick<AppContext, "baseUrl" | "clock">,
+  keys: KeyDirectory,
+  sessions: Sessions,
+): Authorisation {
+  const credentials = createCredentials(keys);
+
+  /** Keys are read anew after a change, at the next look-up; the database may refuse that. */
+  function judgeCredential(request: Request, now: number): Credential | Problem {
+    try {
+      return credentials.judge(request.headers.get("authorization"), now);
+    } catch (error) {
+      return toProblem(error, "UNKNOWN");
+    }
+  }
+
+  function judgeSession(request: Request, now: number): LiveSession | Problem {
+    try {
+      const token = sessionToken(ctx, request);
+      return (token === undefined ? undefined : sessions.find(token, now)) ?? signInRequired();
+    } catch (error) {
+      return toProblem(error, "UNKNOWN");
+    }
+  }
+
+  return {
+    judge(visit, match) {
+      if (!match.route) return noRoute(visit.request.method, match.allowed);
+      const { access } = match.route.operation;
+      if (access.kind === "key") {
+        const verdict = judgeCredential(visit.request, visit.now);
+        if (verdict instanceof Problem) return verdict;
+        visit.caller = { kind: "key", credential: verdict };
+        return judgeScopes(verdict, access.scopes);
+      }
+      if (access.kind === "session") {
+        const verdict = judgeSession(visit.request, visit.now);
+        if (verdict instanceof Problem) return judgeCrossSite(ctx, visit.request) ?? verdict;
+        visit.caller = { kind: "session", session: verdict };
+        sessions.touch(verdict, visit.now, visit.address.ip);
+        return judgeCrossSite(ctx, visit.request) ?? judgeRole(verdict.user.role, access.role);
+      }
+      return access.kind === "public" ? judgeCrossSite(ctx, visit.request) : undefined;
+    },
+
+    confirm({ request, caller, route }) {
+      const now = ctx.clock.now();
+      if (caller.kind === "key") {
+        const verdict = judgeCredential(request, now);
+        if (verdict instanceof Problem) throw verdict;
+      }
+      if (caller.kind === "session") {
+        const verdict = judgeSession(request, now);
+        if (verdict instanceof Problem) throw verdict;
+        const access = route?.operation.access;
+        const refusal =
+          access?.kind === "session" ? judgeRole(verdict.user.role, access.role) : undefined;
+        if (refusal) throw refusal;
+      }
+    },
+  };
+}
+
+function judgeRole(held: Role, needed: Role): Problem | undefined {
+  if (roleAllows(held, needed)) return undefined;
+  return new Problem(
+    "insufficient_role",
+    `This needs the role ${needed}; you are signed in as ${held}.`,
+  );
+}
+
+function signInRequired(): Problem {
+  return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
+    headers: { "WWW-Authenticate": 'Cookie realm="allclear", form-action="/admin/sign-in"' },
+  });
+}

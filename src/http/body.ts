@@ -1,0 +1,60 @@
+import { Kind, type TSchema } from "@sinclair/typebox";
+import { Problem } from "../errors";
+
+/** The kind of the schema of a body that is a form. */
+export const FORM_KIND = "AllclearForm";
+
+/** The most that a request's body may weigh. */
+export const BODY_MAX_BYTES = 256 * 1024;
+
+/**
+ * What can be said of a body by its headers alone: 413 for a declared length over the limit, 415 for
+ * one that is not declared as what the route reads. A request without a body passes; its schema
+ * speaks later.
+ */
+export function judgeBodyHeaders(headers: Headers, schema: TSchema): Problem | undefined {
+  const length = headers.get("content-length");
+  if (length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
+  const isEmpty = headers.get("transfer-encoding") === null && (length === null || length === "0");
+  if (isEmpty) return undefined;
+  const mediaType = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  if (schema[Kind] === FORM_KIND) {
+    const isForm = mediaType === "application/x-www-form-urlencoded";
+    return isForm ? undefined : unsupported("application/x-www-form-urlencoded");
+  }
+  const isJson = mediaType === "application/json" || /^application\/[^/]+\+json$/.test(mediaType);
+  return isJson ? undefined : unsupported("application/json");
+}
+
+/**
+ * Reads a body of at most 256 KiB of UTF-8, however it arrives. Throws `payload_too_large` or
+ * `invalid_request` for any other.
+ */
+export async function readText(request: Request): Promise<string> {
+  const bytes = await readCapped(request);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Problem("invalid_request", "The body is not UTF-8.");
+  }
+}
+
+async function readCapped(request: Request): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > BODY_MAX_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): Problem {
+  return new Problem("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
+}
+
+function unsupported(wanted: string): Problem {
+  return new Problem("unsupported_media_type", `Send the body as ${wanted}.`);
+}

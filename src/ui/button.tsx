@@ -1,0 +1,54 @@
+import type { ComponentChildren } from "preact";
+import { safeHref } from "./safe-href";
+
+/** One primary button a screen; danger for what cannot be taken back. */
+export type ButtonKind = "primary" | "quiet" | "danger";
+
+export interface ButtonProps {
+  kind?: ButtonKind;
+  type?: "submit" | "button";
+  name?: string;
+  value?: string;
+  /** The form that it sends, where it stands outside of it. */
+  form?: string;
+  children: ComponentChildren;
+}
+
+/** Says what it does: "Revoke key", never "OK". */
+export function Button({ kind = "quiet", type = "submit", children, ...rest }: ButtonProps) {
+  return (
+    <button class={`button ${kind}`} type={type} {...rest}>
+      {children}
+    </button>
+  );
+}
+
+export interface ButtonLinkProps {
+  href: string;
+  kind?: ButtonKind;
+  /** Shows the page's dialog body in a dialog; without script the page itself. */
+  dialog?: boolean;
+  /** Closes the dialog that it stands in; elsewhere it is a link. */
+  closesDialog?: boolean;
+  /** Values that a click fills into the page's form, by field name; without script it is a link. */
+  preset?: Readonly<Record<string, string | readonly string[]>>;
+  isCurrent?: boolean;
+  children: ComponentChildren;
+}
+
+/** A link that stands where buttons stand. */
+export function ButtonLink(props: ButtonLinkProps) {
+  const { href, kind = "quiet", preset, children } = props;
+  return (
+    <a
+      class={`button ${kind}`}
+      href={safeHref(href)}
+      aria-current={props.isCurrent ? "true" : undefined}
+      data-dialog={props.dialog ? "" : undefined}
+      data-dialog-close={props.closesDialog ? "" : undefined}
+      data-preset={preset ? JSON.stringify(preset) : undefined}
+    >
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,23 @@
+import type { ComponentChildren } from "preact";
+
+export interface CardProps {
+  title?: string;
+  /** Buttons beside the title. */
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** What belongs together, with an edge around it. */
+export function Card({ title, actions, children }: CardProps) {
+  return (
+    <section class="card panel">
+      {title ? (
+        <div class="panel-head">
+          <h2>{title}</h2>
+          {actions ? <div class="actions">{actions}</div> : null}
+        </div>
+      ) : null}
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from "preact";
+import type { Tone } from "./tone-icon";
+
+export interface ChipProps {
+  tone?: Tone;
+  /** Whether it holds a name that programs use. */
+  isCode?: boolean;
+  children: ComponentChildren;
+}
+
+/** A short property: a scope, a role, a state in one word. */
+export function Chip({ tone, isCode, children }: ChipProps) {
+  const classes = ["chip", tone ? `tone-${tone}` : "", isCode ? "mono" : ""];
+  return <span class={classes.filter(Boolean).join(" ")}>{children}</span>;
+}
+
+/** Several, with room between them. */
+export function Chips({ children }: { children: ComponentChildren }) {
+  return <span class="chips">{children}</span>;
+}

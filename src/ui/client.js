@@ -1,0 +1,233 @@
+// What a script adds to the dashboard's pages. Each of them works without it.
+
+const all = (selector, root = document) => root.querySelectorAll(selector);
+const number = (value) => value.toLocaleString("en");
+
+/** Shows what only a script can work, and tells times as this computer's owner knows them. */
+function enhance(root) {
+  for (const element of all("[data-scripted]", root)) element.hidden = false;
+  for (const time of all("time[datetime]", root)) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    const local = at.toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
+    time.title = time.title ? `${local}\n${time.title}` : local;
+  }
+}
+
+// ---- copying
+
+async function copy(button) {
+  const block = button.closest("[data-code]");
+  const isCopied = await copyText(block.querySelector("code"));
+  const word = isCopied ? "Copied" : "Selected";
+  block.querySelector("[role=status]").textContent = isCopied ? word : "Press Ctrl+C to copy it";
+  const label = (button.dataset.label ??= button.textContent);
+  button.textContent = word;
+  setTimeout(() => (button.textContent = label), 2_000);
+}
+
+async function copyText(element) {
+  try {
+    await navigator.clipboard.writeText(element.textContent);
+    return true;
+  } catch {
+    // Plain http:// has no clipboard, but can still copy what is selected.
+    getSelection().selectAllChildren(element);
+    return document.execCommand("copy");
+  }
+}
+
+// ---- keys
+
+async function testKey(button) {
+  const output = button.parentElement.querySelector("[role=status]");
+  const value = document.querySelector("[data-secret=value]")?.textContent;
+  button.disabled = true;
+  output.textContent = "Asking…";
+  output.className = "muted";
+  try {
+    const headers = { authorization: `Bearer ${value}` };
+    const answer = await fetch("/api/v1/key", { headers, credentials: "omit", cache: "no-store" });
+    const body = await answer.json();
+    output.className = answer.ok ? "tone-success" : "tone-danger";
+    output.textContent = answer.ok
+      ? `Works: ${number(body.rate_limit)} requests a minute, ${number(body.remaining)} left`
+      : (body.detail ?? body.title);
+  } catch {
+    output.className = "tone-danger";
+    output.textContent = "The server could not be reached. Try again in a moment.";
+  }
+  button.disabled = false;
+}
+
+// ---- forms
+
+function applyPreset(link, event) {
+  const form = link.closest("form") ?? document.querySelector("main form[method=post]");
+  if (!form) return;
+  event.preventDefault();
+  const values = JSON.parse(link.dataset.preset);
+  for (const field of form.elements) {
+    if (!Object.hasOwn(values, field.name)) continue;
+    const wanted = [values[field.name]].flat();
+    if (field.type === "checkbox" || field.type === "radio") {
+      field.checked = wanted.includes(field.value);
+    } else {
+      field.value = wanted[0] ?? "";
+    }
+  }
+  for (const other of all("[data-preset]")) other.removeAttribute("aria-current");
+  link.setAttribute("aria-current", "true");
+  form.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+/** Lists the hints of the boxes that are checked. */
+function summarise() {
+  for (const list of all("[data-summary]")) {
+    const boxes = [...all("input:checked")].filter(({ name }) => name === list.dataset.summary);
+    const lines = boxes.map(
+      ({ id, value }) => document.getElementById(`${id}-hint`)?.textContent ?? value,
+    );
+    if (lines.length === 0) lines.push(list.dataset.empty);
+    const items = lines.map((line) => {
+      const item = document.createElement("li");
+      item.textContent = line;
+      return item;
+    });
+    list.replaceChildren(...items);
+  }
+}
+
+function sendOnce(event) {
+  if (event.defaultPrevented) return;
+  const buttons = [...event.target.elements].filter(({ type }) => type === "submit");
+  const disable = (isSent) => {
+    for (const button of buttons) button.disabled = isSent;
+  };
+  // Once the form has been read: a disabled button's value is not sent.
+  setTimeout(disable, 0, true);
+  // A server that never answered must not take the button away for good.
+  setTimeout(disable, 10_000, false);
+}
+
+// ---- dialogs
+
+async function openDialog(link, event) {
+  event.preventDefault();
+  if (link.ariaBusy) return;
+  link.ariaBusy = "true";
+  const body = await fetchDialogBody(link.href);
+  link.ariaBusy = null;
+  if (!body) {
+    location.assign(link.href);
+    return;
+  }
+  for (const form of all("form:not([action])", body)) form.action = link.href;
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-labelledby", "dialog-title");
+  dialog.append(document.adoptNode(body), closeButton());
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    link.focus();
+  });
+  document.body.append(dialog);
+  enhance(dialog);
+  dialog.showModal();
+  // The heading rather than a button: nothing is done by a key that was meant for something else.
+  (dialog.querySelector("[autofocus]") ?? dialog.querySelector("h1"))?.focus();
+}
+
+/** Nothing where the page has no such part, or another page came: then it is shown as a page. */
+async function fetchDialogBody(url) {
+  try {
+    const answer = await fetch(url, { headers: { accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return null;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return page.querySelector("[data-dialog-body]");
+  } catch {
+    return null;
+  }
+}
+
+function closeButton() {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "dialog-close";
+  button.dataset.dialogClose = "";
+  button.ariaLabel = "Close";
+  button.textContent = "×";
+  return button;
+}
+
+function closeDialog(element, event) {
+  const dialog = element.closest("dialog");
+  if (!dialog) return;
+  event.preventDefault();
+  dialog.close();
+}
+
+// ---- days
+
+function walkDays(event) {
+  const day = event.target.closest?.("[data-day]");
+  const days = day ? [...all("[data-day]", day.parentElement)] : [];
+  const index = days.indexOf(day);
+  const keys = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: days.length - 1 };
+  const next = days[keys[event.key]];
+  if (!next) return;
+  event.preventDefault();
+  day.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+/** Says below the bars what the day in question was like. */
+function tellDay(event) {
+  const bars = event.target.closest?.(".day-bars");
+  const note = bars?.querySelector("[data-day-note]");
+  if (!note) return;
+  const usual = (note.dataset.usual ??= note.textContent);
+  const isOver = event.type === "pointerover" || event.type === "focusin";
+  const title = isOver && event.target.closest("[data-day]")?.querySelector("title");
+  note.textContent = title ? title.textContent : usual;
+}
+
+// ---- all of it
+
+const CLICKS = {
+  "[data-copy]": copy,
+  "[data-test-key]": testKey,
+  "[data-dialog-close]": closeDialog,
+  "[data-dialog]": openDialog,
+  "[data-preset]": applyPreset,
+};
+
+document.addEventListener("click", (event) => {
+  const { altKey, ctrlKey, metaKey, shiftKey } = event;
+  if (event.defaultPrevented || altKey || ctrlKey || metaKey || shiftKey) return;
+  for (const [selector, act] of Object.entries(CLICKS)) {
+    const element = event.target.closest(selector);
+    if (element) act(element, event);
+  }
+});
+document.addEventListener("submit", sendOnce);
+document.addEventListener("change", summarise);
+document.addEventListener("keydown", walkDays);
+for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
+  document.addEventListener(type, tellDay);
+}
+
+// A secret is on the page once: leaving takes it away, and coming back asks the server again.
+addEventListener("pagehide", () => {
+  for (const secret of all("[data-secret]")) secret.textContent = "";
+});
+addEventListener("pageshow", ({ persisted }) => {
+  for (const button of all("button[type=submit]")) button.disabled = false;
+  if (persisted && document.querySelector("[data-secret]")) {
+    // Not reload(), which would send the form again whose answer this page is.
+    location.replace(location.pathname + location.search);
+  }
+});
+
+enhance(document);
+summarise();

@@ -1,0 +1,80 @@
+import type { ComponentChildren } from "preact";
+import { ToneIcon } from "./tone-icon";
+
+/** What every field has. Its ids are made from its name, so that errors can lead to it. */
+export interface FieldProps {
+  label: string;
+  name: string;
+  hint?: string | undefined;
+  /** What is wrong with it, as a sentence. */
+  error?: string | undefined;
+}
+
+/** The id of the field of this name: where its label and a summary of errors lead. */
+export function fieldId(name: string): string {
+  return `field-${name}`;
+}
+
+type Described = Pick<FieldProps, "name" | "hint" | "error">;
+
+/** The attributes that tie a control (or a fieldset) to its hint and its error. */
+export function describedBy({ name, hint, error }: Described) {
+  const id = fieldId(name);
+  const ids = [hint ? `${id}-hint` : "", error ? `${id}-error` : ""].filter(Boolean);
+  return { "aria-describedby": ids.length > 0 ? ids.join(" ") : undefined };
+}
+
+/** The same for a control, which also says that it is wrong. */
+export function controlAttributes(props: Described) {
+  return {
+    id: fieldId(props.name),
+    name: props.name,
+    "aria-invalid": props.error ? ("true" as const) : undefined,
+    ...describedBy(props),
+  };
+}
+
+export function FieldHint({ name, hint }: Described) {
+  if (!hint) return null;
+  return (
+    <p class="hint" id={`${fieldId(name)}-hint`}>
+      {hint}
+    </p>
+  );
+}
+
+export function FieldError({ name, error }: Described) {
+  if (!error) return null;
+  return (
+    <p class="field-error" id={`${fieldId(name)}-error`}>
+      <ToneIcon tone="danger" />
+      <span>{error}</span>
+    </p>
+  );
+}
+
+/** A control with its label and hint above it and its error below. */
+export function Field(props: FieldProps & { children: ComponentChildren }) {
+  return (
+    <div class="field">
+      <label class="label" for={fieldId(props.name)}>
+        {props.label}
+      </label>
+      <FieldHint {...props} />
+      {props.children}
+      <FieldError {...props} />
+    </div>
+  );
+}
+
+/** Several controls that answer one question. A link to its id moves the focus to it. */
+export function FieldGroup(props: FieldProps & { children: ComponentChildren }) {
+  return (
+    <fieldset class="field" id={fieldId(props.name)} tabIndex={-1} {...describedBy(props)}>
+      <legend class="label">{props.label}</legend>
+      <FieldHint {...props} />
+      {props.children}
+      <FieldError {...props} />
+    </fieldset>
+  );
+}

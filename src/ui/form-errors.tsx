@@ -1,0 +1,29 @@
+import { fieldId } from "./field";
+import { ToneIcon } from "./tone-icon";
+
+export interface FormErrorsProps {
+  /** `name` is the field's; `label` as people see it; `detail` a sentence. Nothing is shown without any. */
+  errors: readonly { name: string; label: string; detail: string }[];
+}
+
+/** What is wrong with a form, first of all: it takes the focus, and each line leads to its field. */
+export function FormErrors({ errors }: FormErrorsProps) {
+  if (errors.length === 0) return null;
+  return (
+    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
+      <ToneIcon tone="danger" />
+      <div class="notice-text">
+        <p class="strong">
+          {errors.length === 1 ? "One field needs another look" : "Some fields need another look"}
+        </p>
+        <ul class="plain-list">
+          {errors.map(({ name, label, detail }) => (
+            <li key={name}>
+              <a href={`#${fieldId(name)}`}>{label}</a>: {detail}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren } from "preact";
+import { safeHref } from "./safe-href";
+
+export interface FormProps {
+  /** A path of this site. */
+  action: string;
+  /** Values that are sent along. */
+  hidden?: Readonly<Record<string, string>>;
+  id?: string;
+  children: ComponentChildren;
+}
+
+/** A form that is posted. The server judges it, so that every complaint is told in one way. */
+export function Form({ action, hidden, id, children }: FormProps) {
+  return (
+    <form class="form" method="post" action={safeHref(action)} id={id} noValidate>
+      <HiddenFields values={hidden} />
+      {children}
+    </form>
+  );
+}
+
+export function HiddenFields({ values }: { values: Readonly<Record<string, string>> | undefined }) {
+  return (
+    <>
+      {Object.entries(values ?? {}).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+/** The buttons below a form, or any row of buttons: the first is the main one. */
+export function Actions({ children }: { children: ComponentChildren }) {
+  return <div class="actions">{children}</div>;
+}

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from "preact";
+
+/** A part of a screen, below a heading of its own. */
+export function Section(props: {
+  title: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="section">
+      <div class="section-head">
+        <h2>{props.title}</h2>
+        {props.actions ? <div class="actions">{props.actions}</div> : null}
+      </div>
+      {props.children}
+    </section>
+  );
+}
+
+/** The main thing and, beside it where there is room, what accompanies it. */
+export function Columns({
+  aside,
+  children,
+}: {
+  aside: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="columns">
+      <div class="columns-main">{children}</div>
+      <aside>{aside}</aside>
+    </div>
+  );
+}
+
+/** Above a list: its search, and what it counts to. */
+export function Toolbar({ children }: { children: ComponentChildren }) {
+  return <div class="toolbar">{children}</div>;
+}
+
+/** Properties of one thing, each with its name. */
+export function Facts({
+  items,
+}: {
+  items: readonly { label: string; value: ComponentChildren }[];
+}) {
+  return (
+    <dl class="facts">
+      {items.map(({ label, value }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from "preact";
+import { type Tone, ToneIcon } from "./tone-icon";
+
+export interface NoticeProps {
+  tone: Tone;
+  title?: string;
+  children?: ComponentChildren;
+}
+
+/** Something to know before anything else on the screen. */
+export function Notice({ tone, title, children }: NoticeProps) {
+  return (
+    <div class={`notice tone-${tone}`}>
+      <ToneIcon tone={tone} />
+      <div class="notice-text">
+        {title ? <p class="strong">{title}</p> : null}
+        {children ? <div>{children}</div> : null}
+      </div>
+    </div>
+  );
+}
+
+/** What was just done, in a sentence, once. */
+export function Flash({ message }: { message: { tone: Tone; text: string } }) {
+  return (
+    <div class={`notice flash tone-${message.tone}`} role="status">
+      <ToneIcon tone={message.tone} />
+      <p class="notice-text">{message.text}</p>
+    </div>
+  );
+}

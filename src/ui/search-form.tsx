@@ -1,0 +1,41 @@
+import { Button } from "./button";
+import { fieldId } from "./field";
+import { HiddenFields } from "./form";
+import { safeHref } from "./safe-href";
+
+export interface SearchFormProps {
+  /** A path of this site; the term comes in its query, as `q`. */
+  action: string;
+  value: string;
+  label: string;
+  /** Other parameters of the query that are to stay. */
+  hidden?: Readonly<Record<string, string>>;
+}
+
+/** Searches a list by its address, so that a search can be kept and shared. */
+export function SearchForm({ action, value, label, hidden = {} }: SearchFormProps) {
+  const rest = new URLSearchParams(hidden).toString();
+  return (
+    <form class="search" role="search" method="get" action={safeHref(action)}>
+      <HiddenFields values={hidden} />
+      <label class="visually-hidden" for={fieldId("q")}>
+        {label}
+      </label>
+      <input
+        class="input"
+        type="search"
+        id={fieldId("q")}
+        name="q"
+        value={value}
+        placeholder={label}
+        autocomplete="off"
+      />
+      <Button>Search</Button>
+      {value === "" ? null : (
+        <a class="search-clear" href={safeHref(rest === "" ? action : `${action}?${rest}`)}>
+          Show all
+        </a>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,35 @@
+import base from "./base.css" with { type: "text" };
+import { minifyCss } from "./css";
+import buttons from "./css/buttons.css" with { type: "text" };
+import charts from "./css/charts.css" with { type: "text" };
+import code from "./css/code.css" with { type: "text" };
+import content from "./css/content.css" with { type: "text" };
+import dialog from "./css/dialog.css" with { type: "text" };
+import forms from "./css/forms.css" with { type: "text" };
+import layout from "./css/layout.css" with { type: "text" };
+import notices from "./css/notices.css" with { type: "text" };
+import preferences from "./css/preferences.css" with { type: "text" };
+import shell from "./css/shell.css" with { type: "text" };
+import table from "./css/table.css" with { type: "text" };
+import tokens from "./tokens.css" with { type: "text" };
+
+/** The dashboard's one style sheet: what every page has, then one idea a file, last what people prefer. */
+export function dashboardCss(): string {
+  return minifyCss(
+    [
+      tokens,
+      base,
+      content,
+      layout,
+      shell,
+      buttons,
+      forms,
+      notices,
+      table,
+      charts,
+      code,
+      dialog,
+      preferences,
+    ].join("\n"),
+  );
+}

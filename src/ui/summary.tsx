@@ -1,0 +1,27 @@
+import type { ComponentChildren } from "preact";
+
+export interface SummaryProps {
+  title: string;
+  /** The name of the `CheckboxList` that it sums up. */
+  field: string;
+  /** The hints of the boxes that are checked now. */
+  lines: readonly string[];
+  /** The line that stands there while none is. */
+  emptyLine: string;
+  children?: ComponentChildren;
+}
+
+/** What a form's boxes amount to. A script keeps it true while boxes are checked; without one it hides. */
+export function Summary({ title, field, lines, emptyLine, children }: SummaryProps) {
+  return (
+    <section class="card summary" data-scripted hidden>
+      <h2>{title}</h2>
+      <ul class="plain-list" data-summary={field} data-empty={emptyLine}>
+        {(lines.length > 0 ? lines : [emptyLine]).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      {children ? <div class="muted">{children}</div> : null}
+    </section>
+  );
+}

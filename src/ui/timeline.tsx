@@ -1,0 +1,28 @@
+import type { ComponentChildren } from "preact";
+import type { ComponentStatus } from "../kernel/component-status";
+import { Moment } from "./moment";
+
+export interface TimelineItem {
+  title: string;
+  /** ISO 8601 in UTC. */
+  at: string;
+  /** Colours its mark; the title says it in words. */
+  status?: ComponentStatus;
+  body?: ComponentChildren;
+}
+
+/** What happened, in the order given: newest first. `now` is unix ms. */
+export function Timeline({ items, now }: { items: readonly TimelineItem[]; now: number }) {
+  return (
+    <ol class="timeline">
+      {items.map(({ title, at, status, body }) => (
+        <li key={`${at} ${title}`} class={status ? `is-${status}` : undefined}>
+          <p class="timeline-head">
+            <span class="strong">{title}</span> <Moment at={at} now={now} />
+          </p>
+          {body ? <div class="timeline-body">{body}</div> : null}
+        </li>
+      ))}
+    </ol>
+  );
+}

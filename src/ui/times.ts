@@ -1,0 +1,73 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
+
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+
+/** From one unit to the next: how many of it make one of the next, and how it is written. */
+const STEPS: readonly { until: number; ms: number; write: (count: number) => string }[] = [
+  { until: 60, ms: SECOND_MS, write: (count) => `${count} s` },
+  { until: 60, ms: MINUTE_MS, write: (count) => `${count} min` },
+  { until: 24, ms: HOUR_MS, write: (count) => `${count} h` },
+  { until: 365, ms: DAY_MS, write: (count) => plural(count, "day") },
+  { until: Infinity, ms: 365 * DAY_MS, write: (count) => plural(count, "year") },
+];
+
+/**
+ * A moment as people say it: "4 min ago", "in 3 days". Both in unix ms. What has passed counts whole
+ * units only; what is to come is rounded, so that seven days from a moment ago are still "in 7 days".
+ */
+export function relativeTime(atMs: number, nowMs: number): string {
+  const distance = Math.abs(atMs - nowMs);
+  if (distance < SECOND_MS) return "just now";
+  const isPast = atMs < nowMs;
+  const count = isPast ? Math.floor : Math.round;
+  for (const { until, ms, write } of STEPS) {
+    const units = count(distance / ms);
+    if (units < until) return isPast ? `${write(units)} ago` : `in ${write(units)}`;
+  }
+  return "long ago";
+}
+
+/** "21 November 2026, 14:32:05 UTC" for an ISO 8601 instant in UTC. */
+export function exactTime(iso: string): string {
+  return `${longDay(iso)}, ${iso.slice(11, 19)} UTC`;
+}
+
+/** "21 November 2026" for an ISO 8601 instant in UTC, or its day. */
+export function longDay(iso: string): string {
+  return `${Number(iso.slice(8, 10))} ${monthOf(iso)} ${iso.slice(0, 4)}`;
+}
+
+/** "21 Nov 2026", where there is little room. */
+export function shortDay(iso: string): string {
+  return `${Number(iso.slice(8, 10))} ${monthOf(iso).slice(0, 3)} ${iso.slice(0, 4)}`;
+}
+
+/** "1 h 10 min" for a number of minutes, rounded to whole ones. */
+export function duration(minutes: number): string {
+  const whole = Math.round(minutes);
+  const [hours, rest] = [Math.floor(whole / 60), whole % 60];
+  if (hours === 0) return `${rest} min`;
+  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
+}
+
+/** "1 day", "2 days". */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function monthOf(iso: string): string {
+  return MONTHS[Number(iso.slice(5, 7)) - 1] ?? "";
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import { UsageError } from "../../src/cli/command";
+import { firstLine } from "../../src/cli/input";
+
+async function* pieces(...chunks: (string | number[])[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) {
+    yield typeof chunk === "string" ? Buffer.from(chunk) : Uint8Array.from(chunk);
+  }
+}
+
+describe("the first line of standard input", () => {
+  test.each([
+    [["correct horse\n"], "correct horse"],
+    [["correct horse"], "correct horse"],
+    [["correct horse\r\n"], "correct horse"],
+    [[" correct horse \n"], " correct horse "],
+    [["correct\nhorse\n"], "correct"],
+    [["corr", "ect ho", "rse\nbattery"], "correct horse"],
+    [["\n", "correct"], ""],
+    [[], ""],
+    // A character whose bytes come in two pieces.
+    [[[0xc3], [0xab, 0x0a]], "ë"],
+  ])("of %j is %p", async (chunks, line) => {
+    expect(await firstLine(pieces(...chunks))).toBe(line);
+  });
+
+  test("is all that is read", async () => {
+    let read = 0;
+    async function* endless() {
+      for (;;) {
+        read += 1;
+        yield Buffer.from("line\n");
+      }
+    }
+    expect(await firstLine(endless())).toBe("line");
+    expect(read).toBe(1);
+  });
+
+  test("is refused when it is no text, or has no end", async () => {
+    async function* endless() {
+      for (;;) yield Buffer.alloc(4_096, "a");
+    }
+    for (const stream of [pieces([0xff, 0xfe, 0x0a]), endless()]) {
+      const refusal = await firstLine(stream).catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(UsageError);
+    }
+    expect(await firstLine(pieces("a".repeat(65_536), "\n"))).toHaveLength(65_536);
+  });
+});

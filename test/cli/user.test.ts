@@ -1,0 +1,371 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import {
+  createLoginThrottle,
+  createPasswords,
+  createSessions,
+  findLink,
+  startSession,
+} from "../../src/features/auth";
+import { createKey } from "../../src/features/keys";
+import { setPublicAddress } from "../../src/features/settings";
+import {
+  acceptLink,
+  authenticate,
+  issueSetUpLink,
+  type UserResource,
+  userActor,
+} from "../../src/features/users";
+import { type Installation, openForCommand } from "../../src/installation";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { testConfig } from "../support/app";
+import { client } from "../support/auth";
+import {
+  type CommandLine,
+  commandLine,
+  installedCommandLine,
+  jsonOf,
+} from "../support/command-line";
+import { FROM, HASH } from "../support/people";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const PASSWORD = "correct horse battery";
+const LINK = /^http:\/\/127\.0\.0\.1:8080\/admin\/join\/([0-9A-Za-z]{43})$/;
+const CREATE_ADA = ["user", "create", "--email", "ada@acme.test"];
+const CREATE_BOB = ["user", "create", "--email", "bob@acme.test", "--role", "editor"];
+
+/** Works on a data directory between two commands, as a server beside them would. */
+async function beside<T>(
+  folder: { path: string },
+  work: (ctx: Installation["ctx"]) => T | Promise<T>,
+): Promise<T> {
+  const env = { ALLCLEAR_DATA_DIR: folder.path, ALLCLEAR_LOG_LEVEL: "silent" };
+  const installation = openForCommand(testConfig(env), "test", { mayCreate: false });
+  try {
+    return await work(installation.ctx);
+  } finally {
+    installation.close();
+  }
+}
+
+async function listUsers(run: CommandLine): Promise<UserResource[]> {
+  return jsonOf(await run(["user", "list", "--json"]));
+}
+
+async function mayEnter(folder: { path: string }, email: string, password: string) {
+  return beside(folder, async (ctx) => {
+    const parts = { passwords: createPasswords(), throttle: createLoginThrottle(ctx) };
+    return "user" in (await authenticate(ctx, parts, { email, password }, client(FROM.ip)));
+  });
+}
+
+function tokenOf(link: string | undefined): string {
+  return /[^/]*$/.exec(link ?? "")?.[0] ?? "";
+}
+
+/** What the link lets its holder do now. */
+function purposeOf(folder: { path: string }, link: string | undefined) {
+  return beside(folder, (ctx) => findLink(ctx.db, tokenOf(link), ctx.clock.now())?.purpose);
+}
+
+describe("allclear user create", () => {
+  test("prints the link alone on standard output, at which the user chooses a password", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const { exitCode, out, err } = await run([...CREATE_ADA, "--name", "Ada Lovelace"]);
+    expect([exitCode, out]).toEqual([0, [expect.stringMatching(LINK)]]);
+    const [user] = await listUsers(run);
+    expect(user).toMatchObject({ name: "Ada Lovelace", role: "owner", has_password: false });
+    expect(err).toEqual([
+      `Created ${user?.id} (Ada Lovelace, ada@acme.test), owner.`,
+      "Whoever opens this link chooses the password. It works once, within 7 days:",
+    ]);
+    await beside(folder, (ctx) =>
+      ctx.db.write((tx) => acceptLink(ctx, tx, tokenOf(out[0]), { passwordHash: HASH }, FROM)),
+    );
+    expect(await listUsers(run)).toMatchObject([{ id: user?.id, has_password: true }]);
+  });
+
+  test("--json prints the user's resource with the link", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const outcome = await run([...CREATE_ADA, "--json"]);
+    const { link, ...user } = jsonOf<UserResource & { link: string }>(outcome);
+    expect(outcome.err).toEqual([]);
+    expect(link).toMatch(LINK);
+    expect(user.name).toBe("ada");
+    expect([user]).toEqual(await listUsers(run));
+  });
+
+  test("reads the password from standard input, and then needs no link", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const { exitCode, out, err } = await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    expect([exitCode, out]).toEqual([0, []]);
+    expect(err).toEqual([
+      expect.stringMatching(/^Created usr_\w+ \(ada, ada@acme.test\), owner\.$/),
+    ]);
+    expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(true);
+    expect(await mayEnter(folder, "ada@acme.test", `${PASSWORD} `)).toBe(false);
+  });
+
+  test("--json with a password prints the resource without a link", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const args = [...CREATE_ADA, "--password-stdin", "--json"];
+    const user = jsonOf<UserResource>(await run(args, {}, [PASSWORD]));
+    expect([user]).toEqual(await listUsers(run));
+    expect(user.has_password).toBe(true);
+  });
+
+  test("has no flag for the password, which other processes could read", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const { exitCode, err } = await run([...CREATE_ADA, "--password", PASSWORD]);
+    expect([exitCode, err[0]]).toEqual([2, "--password is not an option of allclear user create."]);
+    expect(await listUsers(run)).toEqual([]);
+  });
+
+  test("makes the data directory where there is none, and voids the set-up link where there is", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    expect((await commandLine(dataDir)(CREATE_ADA)).exitCode).toBe(0);
+    expect(existsSync(join(dataDir, "allclear.db"))).toBe(true);
+
+    using other = temporaryFolder();
+    const run = installedCommandLine(other.path);
+    const setUp = await beside(other, (ctx) => ctx.db.write((tx) => issueSetUpLink(ctx, tx)));
+    expect(await purposeOf(other, setUp)).toBe("setup");
+    await run(CREATE_ADA);
+    expect(await purposeOf(other, setUp)).toBeUndefined();
+  });
+
+  test("refuses every wrong value in one answer, exits 2, and touches no data directory", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    const { exitCode, out, err } = await commandLine(dataDir)(
+      "user create --email ada --name= --role king --password-stdin".split(" "),
+      {},
+      ["short"],
+    );
+    expect([exitCode, out]).toEqual([2, []]);
+    expect(err).toEqual([
+      "--email must be an email address, such as ada@example.com.",
+      "--name is empty.",
+      "--role must be one of owner, admin, editor, viewer.",
+      "The password is shorter than 12 characters.",
+      "allclear user create --help lists its options.",
+    ]);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test.each([
+    [["--email", ""], [], "--email is empty."],
+    [["--email", "@"], [], "--email must be an email address, such as ada@example.com."],
+    [
+      ["--email", "ada@acme.test", "--password-stdin"],
+      [],
+      "The password is shorter than 12 characters.",
+    ],
+    [
+      ["--email", "ada@lovelace.test", "--password-stdin"],
+      ["Ada@Lovelace.test"],
+      "The password is the email address.",
+    ],
+    [
+      ["--email", "ada@acme.test", "--role", "admin"],
+      [],
+      "--role must be owner: this is the first user.",
+    ],
+  ])("%p exits 2, says why, and makes nobody", async (flags, input, complaint) => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const { exitCode, out, err } = await run(["user", "create", ...flags], {}, input);
+    expect([exitCode, out]).toEqual([2, []]);
+    expect(err).toEqual([complaint, "allclear user create --help lists its options."]);
+    expect(await listUsers(run)).toEqual([]);
+  });
+
+  test("asks for a role from the second user on, and refuses an email that is taken", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run(CREATE_ADA);
+    const roleless = await run(CREATE_BOB.slice(0, 4));
+    expect([roleless.exitCode, roleless.err[0]]).toEqual([2, "--role is required."]);
+    const taken = await run([...CREATE_BOB, "--email=ADA@acme.test"].toSpliced(2, 2));
+    expect([taken.exitCode, taken.err[0]]).toEqual([2, "--email belongs to another user."]);
+    expect((await run(CREATE_BOB)).exitCode).toBe(0);
+    const users = await listUsers(run);
+    expect(users.map(({ email, role }) => [email, role])).toEqual([
+      ["bob@acme.test", "editor"],
+      ["ada@acme.test", "owner"],
+    ]);
+  });
+
+  test("with another role than owner, refuses a path without a database, which is most likely wrong", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    const { exitCode, err } = await commandLine(dataDir)(CREATE_BOB);
+    expect([exitCode, err[0]]).toEqual([1, expect.stringContaining("There is no database at ")]);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test("builds the link from --base-url, else from the public address that is set", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run(CREATE_ADA);
+    await beside(folder, (ctx) =>
+      ctx.db.write((tx) => setPublicAddress(ctx, tx, "https://set.test", CLI_ACTOR)),
+    );
+    const set = await run(CREATE_BOB);
+    expect(set.out[0]).toStartWith("https://set.test/admin/join/");
+    const reset = ["user", "reset-password", "bob@acme.test", "--base-url", "https://flag.test"];
+    expect((await run(reset)).out[0]).toStartWith("https://flag.test/admin/join/");
+  });
+});
+
+describe("allclear user list", () => {
+  test("shows all users with role and state, newest first", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    await run(CREATE_BOB);
+    await run([...CREATE_BOB, "--email=eve@acme.test"].toSpliced(2, 2));
+    await run(["user", "disable", "eve@acme.test"]);
+    const { exitCode, out, err } = await run(["user", "list"]);
+    expect([exitCode, err]).toEqual([0, []]);
+    expect(out).toEqual([
+      expect.stringMatching(/^ID +EMAIL +NAME +ROLE +STATE +LAST SIGN-IN$/),
+      expect.stringMatching(/^usr_\w{26} +eve@acme\.test +eve +editor +disabled +never$/),
+      expect.stringMatching(/^usr_\w{26} +bob@acme\.test +bob +editor +invited +never$/),
+      expect.stringMatching(/^usr_\w{26} +ada@acme\.test +ada +owner +live +never$/),
+    ]);
+  });
+});
+
+describe("allclear user disable", () => {
+  test("shuts the user out by id or email, and names their keys that still work", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run(CREATE_ADA);
+    await run(CREATE_BOB);
+    const [bob] = await listUsers(run);
+    const key = await beside(folder, (ctx) =>
+      ctx.db.write((tx) => {
+        const actor = userActor({ id: bob?.id ?? "", name: "bob" });
+        return createKey(ctx, tx, { name: "CI bot", scopes: ["read:status"] }, actor).key;
+      }),
+    );
+    const { exitCode, out, err } = await run(["user", "disable", " BOB@acme.test"]);
+    expect([exitCode, out]).toEqual([0, []]);
+    expect(err).toEqual([
+      `Disabled ${bob?.id} (bob, bob@acme.test).`,
+      "API keys that this user created still work:",
+      `  ${key.id} (CI bot)`,
+      "allclear key revoke ID ends one, at once.",
+    ]);
+    const [disabled] = await listUsers(run);
+    expect(disabled?.disabled_at).not.toBeNull();
+
+    await run(["key", "revoke", key.id]);
+    const again = await run(["user", "disable", bob?.id ?? "", "--json"]);
+    expect(again.err).toEqual([]);
+    expect(jsonOf<UserResource>(again)).toEqual(disabled as UserResource);
+  });
+
+  test("refuses the last owner with exit 1, and changes nothing", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run(CREATE_ADA);
+    const before = await listUsers(run);
+    const { exitCode, out, err } = await run(["user", "disable", "ada@acme.test"]);
+    expect([exitCode, out]).toEqual([1, []]);
+    expect(err).toEqual([expect.stringContaining("is the last owner")]);
+    expect(await listUsers(run)).toEqual(before);
+  });
+
+  test.each([
+    ["usr_nobody", "There is no such user."],
+    ["nobody@acme.test", "There is no such user as nobody@acme.test."],
+  ])("says of %s that there is none, as reset-password does", async (named, sentence) => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    for (const verb of ["disable", "reset-password"]) {
+      expect(await run(["user", verb, named])).toEqual({ exitCode: 1, out: [], err: [sentence] });
+    }
+  });
+});
+
+describe("allclear user reset-password", () => {
+  /** Ada with a password and an open session. */
+  async function withSession(folder: { path: string }) {
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    const [ada] = await listUsers(run);
+    const id = ada?.id ?? "";
+    const token = await beside(folder, (ctx) =>
+      ctx.db.write((tx) => startSession(ctx, tx, id, FROM)),
+    );
+    const isOpen = () =>
+      beside(folder, (ctx) => createSessions(ctx).find(token, ctx.clock.now()) !== undefined);
+    expect(await isOpen()).toBe(true);
+    return { run, id, isOpen };
+  }
+
+  test("prints a link and ends the user's sessions at once", async () => {
+    using folder = temporaryFolder();
+    const { run, id, isOpen } = await withSession(folder);
+    const { exitCode, out, err } = await run(["user", "reset-password", id]);
+    expect([exitCode, out]).toEqual([0, [expect.stringMatching(LINK)]]);
+    expect(err).toEqual([
+      `Ended all sessions of ${id} (ada, ada@acme.test).`,
+      "Whoever opens this link chooses the password. It works once, within 24 hours:",
+    ]);
+    expect(await isOpen()).toBe(false);
+    expect(await purposeOf(folder, out[0])).toBe("reset");
+  });
+
+  test("sets the password that it is given, ends the sessions, and voids the links", async () => {
+    using folder = temporaryFolder();
+    const { run, isOpen } = await withSession(folder);
+    const link = (await run(["user", "reset-password", "ada@acme.test"])).out[0];
+    const args = ["user", "reset-password", "ADA@acme.test", "--password-stdin"];
+    const { exitCode, out, err } = await run(args, {}, [`${PASSWORD} of another kind`]);
+    expect([exitCode, out]).toEqual([0, []]);
+    expect(err).toEqual([expect.stringMatching(/^Changed the password of usr_\w+ \(ada, /)]);
+    expect(await isOpen()).toBe(false);
+    expect(await purposeOf(folder, link)).toBeUndefined();
+    expect(await mayEnter(folder, "ada@acme.test", `${PASSWORD} of another kind`)).toBe(true);
+    expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(false);
+  });
+
+  test.each([
+    ["too short", "is shorter than 12 characters"],
+    ["ADA@acme.test", "is the email address"],
+  ])("refuses the password %p with exit 2, and ends nothing", async (password, complaint) => {
+    using folder = temporaryFolder();
+    const { run, id, isOpen } = await withSession(folder);
+    const outcome = await run(["user", "reset-password", id, "--password-stdin"], {}, [password]);
+    expect([outcome.exitCode, outcome.err[0]]).toEqual([2, `The password ${complaint}.`]);
+    expect(await isOpen()).toBe(true);
+    expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(true);
+  });
+
+  test("refuses a disabled user", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run(CREATE_ADA);
+    await run(CREATE_BOB);
+    await run(["user", "disable", "bob@acme.test"]);
+    const args = ["user", "reset-password", "bob@acme.test"];
+    for (const [more, input] of [
+      [[], []],
+      [["--password-stdin"], [PASSWORD]],
+    ] as const) {
+      const { exitCode, out, err } = await run([...args, ...more], {}, [...input]);
+      expect([exitCode, out]).toEqual([1, []]);
+      expect(err[0]).toContain("is disabled");
+    }
+  });
+});

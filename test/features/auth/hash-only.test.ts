@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSessions, findLink, issueLink } from "../../../src/features/auth";
+import { sha256 } from "../../../src/kernel/hash";
+import { openAuthHouse } from "../../support/auth";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+/** Every byte of a folder's files. */
+function bytesIn(folder: string): Buffer {
+  return Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
+}
+
+test("the database's files hold the hash of a session's and a link's token, and never the token", async () => {
+  using folder = temporaryFolder();
+  const tokens: string[] = [];
+  const check = () => {
+    const bytes = bytesIn(folder.path);
+    expect(tokens.filter((token) => bytes.includes(sha256(token)))).toEqual(tokens);
+    expect(tokens.filter((token) => bytes.includes(token))).toEqual([]);
+  };
+  {
+    await using house = openAuthHouse(join(folder.path, "allclear.db"));
+    await house.addUser("usr_ada");
+    tokens.push(await house.start("usr_ada"));
+    const link = { purpose: "reset", userId: "usr_ada", lastsMs: 60_000 } as const;
+    tokens.push(await house.ctx.db.write((tx) => issueLink(house.ctx, tx, link)));
+    const [session = "", reset = ""] = tokens;
+    const sessions = createSessions(house.ctx);
+    const found = sessions.find(session, house.clock.now());
+    expect(found?.user.id).toBe("usr_ada");
+    expect(findLink(house.ctx.db, reset, house.clock.now())?.purpose).toBe("reset");
+    await house.clock.advance(60_000);
+    sessions.touch(found!, house.clock.now(), "203.0.113.7");
+    await house.clock.advance(0);
+    check();
+    const logged = JSON.stringify(house.logged);
+    expect(tokens.filter((token) => logged.includes(token))).toEqual([]);
+  }
+  check();
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { createPasswords, judgePassword } from "../../../src/features/auth";
+import { refusalOf } from "../../support/refusal";
+
+const PASSWORD = "correct horse battery";
+
+describe("a password's hash", () => {
+  test("is argon2id with OWASP's cost and a salt of its own, and tells the right password from wrong ones", async () => {
+    const passwords = createPasswords();
+    const hash = await passwords.hash(PASSWORD);
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22,}\$[\w+/]{43}$/);
+    expect(await passwords.hash(PASSWORD)).not.toBe(hash);
+    expect(await passwords.verify(PASSWORD, hash)).toBe(true);
+    for (const wrong of ["", "correct horse batterx", PASSWORD.toUpperCase(), `${PASSWORD} `]) {
+      expect(await passwords.verify(wrong, hash), wrong).toBe(false);
+    }
+  });
+
+  test("is of what people see, however their keyboard spells it", async () => {
+    const passwords = createPasswords();
+    const composed = "caf\u00e9 \ufb01nesse \u2163";
+    const spelled = "cafe\u0301 finesse IV";
+    const hash = await passwords.hash(composed);
+    expect(await passwords.verify(spelled, hash)).toBe(true);
+    expect(await passwords.verify("cafe finesse IV", hash)).toBe(false);
+  });
+
+  test("is verified by its own parameters, not by those of today", async () => {
+    const older = await Bun.password.hash(PASSWORD, {
+      algorithm: "argon2id",
+      memoryCost: 8_192,
+      timeCost: 3,
+    });
+    const passwords = createPasswords();
+    expect(await passwords.verify(PASSWORD, older)).toBe(true);
+    expect(await passwords.verify("another one entirely", older)).toBe(false);
+  });
+
+  test("is computed while the main thread does other things", async () => {
+    const passwords = createPasswords();
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await passwords.hash(PASSWORD);
+    isDone = true;
+    // One that ran here would let the event loop turn twice at most.
+    expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe("without a hash", () => {
+  test("no password is right", async () => {
+    const passwords = createPasswords();
+    for (const hash of [undefined, null]) {
+      for (const password of [PASSWORD, "", "password"]) {
+        expect(await passwords.verify(password, hash)).toBe(false);
+      }
+    }
+  });
+
+  test("a verification does the same work as with one", async () => {
+    const passwords = createPasswords();
+    const hash = await passwords.hash(PASSWORD);
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let i = 0; i < 15; i++) {
+      known.push(await millisecondsOf(() => passwords.verify("wrong password", hash)));
+      unknown.push(await millisecondsOf(() => passwords.verify("wrong password", undefined)));
+    }
+    expect(medianOf(unknown)).toBeGreaterThan(medianOf(known) / 2);
+    expect(medianOf(unknown)).toBeLessThan(medianOf(known) * 2);
+  });
+});
+
+describe("verifications at once", () => {
+  test("wait up to a hundred; those beyond are refused, and all the others finish", async () => {
+    const passwords = createPasswords();
+    const hash = await Bun.password.hash(PASSWORD, {
+      algorithm: "argon2id",
+      memoryCost: 64,
+      timeCost: 1,
+    });
+    const accepted = Array.from({ length: 102 }, () => passwords.verify(PASSWORD, hash));
+    const refused = [passwords.verify(PASSWORD, undefined), passwords.hash(PASSWORD)];
+    for (const attempt of refused) {
+      const refusal = await refusalOf(attempt);
+      expect(refusal.code).toBe("unavailable");
+      expect(refusal.headers).toEqual({ "Retry-After": "5" });
+    }
+    expect(await Promise.all(accepted)).toEqual(accepted.map(() => true));
+    expect(await passwords.verify(PASSWORD, hash)).toBe(true);
+  });
+
+  test("leave their place to the next when one fails", async () => {
+    const passwords = createPasswords();
+    const broken = Array.from({ length: 10 }, () => passwords.verify(PASSWORD, "no hash at all"));
+    const outcomes = await Promise.allSettled(broken);
+    expect(outcomes.map(({ status }) => status)).toEqual(broken.map(() => "rejected"));
+    expect(await passwords.verify(PASSWORD, await passwords.hash(PASSWORD))).toBe(true);
+  });
+});
+
+describe("a password that is chosen", () => {
+  test("has 12 to 1,000 code points", () => {
+    expect(judgePassword("elevenchars", "a@b.test")).toBe("is shorter than 12 characters");
+    expect(judgePassword("twelve chars", "a@b.test")).toBeUndefined();
+    // Code points are counted, not UTF-16 units.
+    expect(judgePassword("🐴".repeat(11), "a@b.test")).toBe("is shorter than 12 characters");
+    expect(judgePassword("🐴".repeat(1_000), "a@b.test")).toBeUndefined();
+    expect(judgePassword("x".repeat(1_001), "a@b.test")).toBe("is longer than 1,000 characters");
+  });
+
+  test("is not the email address, in whatever case", () => {
+    expect(judgePassword("Somebody@Acme.test", "somebody@acme.test")).toBe("is the email address");
+    expect(judgePassword("somebody@acme.test!", "somebody@acme.test")).toBeUndefined();
+  });
+
+  test("may be as long as is allowed and is still right; a longer one is wrong for everybody", async () => {
+    const passwords = createPasswords();
+    const longest = "🐴".repeat(1_000);
+    const hash = await passwords.hash(longest);
+    expect(await passwords.verify(longest, hash)).toBe(true);
+    const tooLong = `${longest}x`;
+    expect(await passwords.verify(tooLong, await Bun.password.hash(tooLong))).toBe(false);
+    expect(await passwords.verify("x".repeat(200_000), undefined)).toBe(false);
+  });
+});
+
+async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+function medianOf(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "bun:test";
+import { createLoginThrottle } from "../../../src/features/auth";
+import type { ClientAddress } from "../../../src/kernel/client-address";
+import { parseClientAddress } from "../../../src/kernel/client-address";
+import { client } from "../../support/auth";
+import { createTestClock } from "../../support/clock";
+
+const ADA = "ada@acme.test";
+const HERE = client("203.0.113.7");
+const ELSEWHERE = client("198.51.100.9");
+
+function setUp() {
+  const clock = createTestClock();
+  const throttle = createLoginThrottle({ clock });
+  /** Waits as long as it is told, in as many steps as it takes. Answers the seconds. */
+  async function waitUntilJudged(email: string, address: ClientAddress): Promise<number> {
+    let waited = 0;
+    for (let wait = throttle.judge(email, address); wait > 0;) {
+      await clock.advance(wait * 1_000);
+      waited += wait;
+      wait = throttle.judge(email, address);
+    }
+    return waited;
+  }
+  async function fail(times: number, email: string, address: ClientAddress): Promise<number[]> {
+    const waits: number[] = [];
+    for (let i = 0; i < times; i++) {
+      waits.push(await waitUntilJudged(email, address));
+      throttle.failed(email, address);
+    }
+    return waits;
+  }
+  return { clock, throttle, waitUntilJudged, fail };
+}
+
+describe("an account", () => {
+  test("after 200 wrong passwords from one network takes the right one after 30 s there, and at once elsewhere", async () => {
+    const { throttle, waitUntilJudged, fail } = setUp();
+    const waits = await fail(200, ADA, HERE);
+    expect(waits.slice(0, 3)).toEqual([0, 0, 0]);
+    expect(Math.max(...waits)).toBe(30);
+    expect(waits.slice(10).every((seconds) => seconds === 30)).toBe(true);
+
+    expect(throttle.judge(ADA, ELSEWHERE)).toBe(0);
+    expect(throttle.judge(ADA, HERE)).toBe(30);
+    expect(await waitUntilJudged(ADA, HERE)).toBe(30);
+  });
+
+  test("is judged after the seconds that were told, and not a millisecond before", async () => {
+    const { clock, throttle, fail } = setUp();
+    await fail(5, ADA, HERE);
+    expect(throttle.judge(ADA, HERE)).toBe(4);
+    await clock.advance(3_999);
+    expect(throttle.judge(ADA, HERE)).toBe(1);
+    await clock.advance(1);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+
+  test("is the same in whatever case and with whatever spaces its email is typed", async () => {
+    const { throttle, fail } = setUp();
+    await fail(3, ADA, HERE);
+    expect(throttle.judge(" ADA@acme.test ", HERE)).toBe(1);
+    expect(throttle.judge("adam@acme.test", HERE)).toBe(0);
+  });
+
+  test("is delayed the same whether it is known or not: the throttle is told of neither", async () => {
+    const known = setUp();
+    const unknown = setUp();
+    const waits = await known.fail(12, ADA, HERE);
+    expect(waits.at(-1)).toBe(30);
+    expect(await unknown.fail(12, "nobody@nowhere.test", HERE)).toEqual(waits);
+  });
+
+  test("waits no longer because of attempts that were refused for waiting", async () => {
+    const { clock, throttle, fail } = setUp();
+    await fail(4, ADA, HERE);
+    for (let i = 0; i < 3; i++) expect(throttle.judge(ADA, HERE)).toBe(2);
+    await clock.advance(2_000);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+
+  test("that is failed on without end from elsewhere lets in who mistyped, 30 s after that at most", async () => {
+    const { clock, throttle } = setUp();
+    throttle.failed(ADA, HERE);
+    for (let i = 0; i < 30; i++) {
+      throttle.failed(ADA, client(`198.51.100.${i}`));
+      await clock.advance(1_000);
+    }
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+
+  test("that many networks fail on makes each wait as long as if one had failed as often", () => {
+    const { throttle } = setUp();
+    for (let i = 0; i < 20; i++) throttle.failed(ADA, client(`198.51.100.${i}`));
+    expect(throttle.judge(ADA, client("198.51.100.19"))).toBe(30);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+
+  test("has its failures forgotten 15 minutes after the last one", async () => {
+    const { clock, throttle, fail } = setUp();
+    await fail(8, ADA, HERE);
+    await clock.advance(15 * 60_000 - 1);
+    throttle.failed(ADA, HERE);
+    expect(throttle.judge(ADA, HERE)).toBe(30);
+    await clock.advance(15 * 60_000 + 1);
+    throttle.failed(ADA, HERE);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+
+  test("has its failures forgotten once somebody has signed in", () => {
+    const { throttle } = setUp();
+    for (let i = 0; i < 6; i++) throttle.failed(ADA, HERE);
+    expect(throttle.judge(ADA, HERE)).toBe(8);
+    throttle.succeeded(ADA, ELSEWHERE);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+    throttle.failed(ADA, HERE);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+});
+
+describe("an address", () => {
+  test("has ten attempts a minute over all accounts; the eleventh waits, and passes as told", async () => {
+    const { clock, throttle } = setUp();
+    for (let i = 0; i < 10; i++) expect(throttle.judge(`user${i}@acme.test`, HERE)).toBe(0);
+    const told = throttle.judge("user10@acme.test", HERE);
+    expect(told).toBe(6);
+    expect(throttle.judge("user10@acme.test", ELSEWHERE)).toBe(0);
+    await clock.advance(told * 1_000 - 1);
+    expect(throttle.judge("user10@acme.test", HERE)).toBe(1);
+    await clock.advance(1);
+    expect(throttle.judge("user10@acme.test", HERE)).toBe(0);
+    expect(throttle.judge("user11@acme.test", HERE)).toBe(6);
+  });
+
+  test("is told the longer of its own wait and the account's", async () => {
+    const { clock, throttle, fail } = setUp();
+    await fail(3, ADA, HERE);
+    for (let i = 0; i < 6; i++) throttle.judge(`user${i}@acme.test`, HERE);
+    // This takes the last of the ten, so a second, which the account asks for, would not be enough.
+    const told = throttle.judge(ADA, HERE);
+    expect(told).toBe(6);
+    await clock.advance(told * 1_000);
+    expect(throttle.judge(ADA, HERE)).toBe(0);
+  });
+
+  test("of IPv6 is a /64: others of it share its attempts and its failures", async () => {
+    const { throttle, fail } = setUp();
+    const one = parseClientAddress("2001:db8:1:2::1") as ClientAddress;
+    const other = parseClientAddress("2001:db8:1:2:ffff::9") as ClientAddress;
+    const far = parseClientAddress("2001:db8:1:3::1") as ClientAddress;
+    await fail(5, ADA, one);
+    expect(throttle.judge(ADA, other)).toBe(4);
+    expect(throttle.judge(ADA, far)).toBe(0);
+    for (let i = 0; i < 9; i++) throttle.judge(`user${i}@acme.test`, other);
+    expect(throttle.judge("last@acme.test", one)).toBeGreaterThan(0);
+  });
+
+  test("keeps its drained bucket while ten thousand others come", () => {
+    const { throttle } = setUp();
+    for (let i = 0; i < 10; i++) throttle.judge(ADA, HERE);
+    for (let i = 0; i < 10_500; i++) throttle.judge(ADA, client(`10.0.${i >> 8}.${i & 255}`));
+    expect(throttle.judge(ADA, HERE)).toBe(6);
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "bun:test";
+import {
+  getKey,
+  getKeyListing,
+  listKeyPage,
+  revokeKey,
+  rotateKey,
+} from "../../../src/features/keys";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createTestApp, type TestApp } from "../../support/app";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function list(app: TestApp) {
+  const { pendingLastUse } = app.app.usage;
+  const query = { filter: "all", limit: 50, now: app.clock.now() } as const;
+  return listKeyPage(app.ctx.db, query, pendingLastUse).keys;
+}
+
+function rotate(app: TestApp, id: string, overlap: "now" | "1h" | "24h") {
+  return app.ctx.db.write((tx) => rotateKey(app.ctx, tx, id, overlap, CLI_ACTOR));
+}
+
+test("a listed key is the key's resource, with more", async () => {
+  await using app = await createTestApp();
+  const { key } = await app.createKey({ name: "CI", expires: "2027-01-31" });
+  expect(list(app)).toEqual([
+    { ...key, state: "live", requests_24h: Array(24).fill(0), limited_7d: 0, old_value: null },
+  ]);
+  expect(list(app)).toEqual([getKeyListing(app.ctx.db, key.id, app.clock.now())]);
+});
+
+test("a key that does not exist has no listing", async () => {
+  await using app = await createTestApp();
+  const read = () => getKeyListing(app.ctx.db, "key_00000000000000000000000000", app.clock.now());
+  expect(read).toThrow("key_00000000000000000000000000");
+});
+
+test("a key is listed as live, expired or revoked, and revoked comes first", async () => {
+  await using app = await createTestApp();
+  const { key: ending } = await app.createKey({ expires: "2026-03-10T12:00:01Z" });
+  const { key: revoked } = await app.createKey({ expires: "2026-03-10T12:00:01Z" });
+  await app.createKey();
+  const states = () => list(app).map((key) => key.state);
+  expect(states()).toEqual(["live", "live", "live"]);
+  await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, revoked.id, CLI_ACTOR));
+  await app.clock.advance(999);
+  expect(states()).toEqual(["live", "revoked", "live"]);
+  await app.clock.advance(1);
+  expect(states()).toEqual(["live", "revoked", "expired"]);
+  expect(list(app)[2]?.id).toBe(ending.id);
+});
+
+test("a use shows at once, before it is written", async () => {
+  await using app = await createTestApp();
+  const { key, value } = await app.createKey();
+  await app.call("/api/v1/key", { key: value, from: "198.51.100.9" });
+  expect(getKey(app.ctx.db, key.id).last_used_at).toBeNull();
+  expect(list(app)).toMatchObject([
+    { last_used_at: "2026-03-10T12:00:00.000Z", last_used_ip: "198.51.100.9" },
+  ]);
+});
+
+describe("the requests of 24 hours", () => {
+  test("stand in whole hours, the present one last, each key's its own", async () => {
+    await using app = await createTestApp();
+    const { value } = await app.createKey({ name: "busy", rate_limit: 2 });
+    await app.createKey({ name: "idle" });
+    // Two are answered and one is refused: all three are requests.
+    for (let i = 0; i < 3; i++) await app.call("/api/v1/key", { key: value });
+    await app.clock.advance(HOUR);
+    await app.call("/api/v1/status/none", { key: value });
+    await app.clock.advance(5_000);
+    const [idle, busy] = list(app);
+    expect(busy?.requests_24h).toEqual([...Array(22).fill(0), 3, 1]);
+    expect(idle?.requests_24h).toEqual(Array(24).fill(0));
+    await app.clock.advance(22 * HOUR);
+    expect(list(app)[1]?.requests_24h).toEqual([3, 1, ...Array(22).fill(0)]);
+    await app.clock.advance(HOUR);
+    expect(list(app)[1]?.requests_24h).toEqual([1, ...Array(23).fill(0)]);
+  });
+});
+
+test("the refusals of 7 days are added up, whole hours that reach into them", async () => {
+  await using app = await createTestApp();
+  const { value } = await app.createKey({ rate_limit: 1 });
+  await app.createKey({ name: "never refused" });
+  for (let i = 0; i < 3; i++) await app.call("/api/v1/key", { key: value });
+  const start = app.clock.now();
+  await app.clock.advance(60_000);
+  app.clock.setWallClock(start + 2 * DAY);
+  for (let i = 0; i < 2; i++) await app.call("/api/v1/key", { key: value });
+  await app.clock.advance(5_000);
+  const refusals = () => list(app).map((key) => key.limited_7d);
+  expect(refusals()).toEqual([0, 3]);
+  app.clock.setWallClock(start + HOUR + 7 * DAY - 1);
+  expect(refusals()).toEqual([0, 3]);
+  app.clock.setWallClock(start + HOUR + 7 * DAY);
+  expect(refusals()).toEqual([0, 1]);
+});
+
+describe("the old value of a rotated key", () => {
+  test("is listed with its own last use while it works, to the millisecond", async () => {
+    await using app = await createTestApp();
+    const { key, value } = await app.createKey();
+    const rotated = await rotate(app, key.id, "1h");
+    await app.call("/api/v1/key", { key: value });
+    const old = {
+      start: value.slice(0, 13),
+      ends_at: "2026-03-10T13:00:00.000Z",
+      last_used_at: "2026-03-10T12:00:00.000Z",
+    };
+    expect(list(app)).toMatchObject([
+      { start: rotated.value.slice(0, 13), last_used_at: null, old_value: old },
+    ]);
+    await app.clock.advance(HOUR - 1);
+    expect(list(app)[0]?.old_value).toEqual(old);
+    await app.clock.advance(1);
+    expect(list(app)[0]?.old_value).toBeNull();
+  });
+
+  test("is none when it was ended at once, or when the key is revoked or expired", async () => {
+    await using app = await createTestApp();
+    const { key: ended } = await app.createKey();
+    await rotate(app, ended.id, "now");
+    expect(list(app)[0]?.old_value).toBeNull();
+    const { key: expiring } = await app.createKey({ expires: "2026-03-10T12:30:00Z" });
+    const { key: revoked } = await app.createKey();
+    for (const { id } of [expiring, revoked]) await rotate(app, id, "24h");
+    expect(list(app).filter((key) => key.old_value)).toHaveLength(2);
+    await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, revoked.id, CLI_ACTOR));
+    await app.clock.advance(HOUR / 2);
+    expect(list(app).filter((key) => key.old_value)).toEqual([]);
+  });
+
+  test("is the newest, where several still work", async () => {
+    await using app = await createTestApp();
+    const { key } = await app.createKey();
+    await app.clock.advance(1);
+    const second = await rotate(app, key.id, "24h");
+    await app.clock.advance(1);
+    await rotate(app, key.id, "24h");
+    expect(list(app)[0]?.old_value?.start).toBe(second.value.slice(0, 13));
+  });
+});
+
+test("no listing holds a value or the hash of one", async () => {
+  await using app = await createTestApp();
+  const { key, value } = await app.createKey();
+  const rotated = await rotate(app, key.id, "24h");
+  for (const presented of [value, rotated.value]) await app.call("/api/v1/key", { key: presented });
+  const { db } = app.ctx;
+  const now = app.clock.now();
+  for (const search of ["", value, rotated.value]) {
+    const answer = JSON.stringify(listKeyPage(db, { search, filter: "all", limit: 5, now }));
+    expect(answer).toContain(key.id);
+    for (const secret of [value, rotated.value]) {
+      expect(answer).not.toContain(secret.slice(0, 14));
+      const digest = new Bun.CryptoHasher("sha256").update(secret).digest();
+      for (const form of ["hex", "base64", "base64url"] as const) {
+        expect(answer).not.toContain(digest.toString(form).slice(0, 20));
+      }
+      expect(answer).not.toContain(JSON.stringify(digest).slice(20, 60));
+    }
+  }
+});

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { judgeCreateKey, KEY_PRESETS } from "../../../src/features/keys";
+import { TEST_START } from "../../support/clock";
+
+test("the presets are these, and each makes a valid key of the scopes that it says", () => {
+  expect(KEY_PRESETS.map(({ name, scopes }) => [name, ...scopes])).toEqual([
+    ["CI incident bot", "write:incidents", "write:components", "read:status"],
+    ["Read-only dashboard", "read:status"],
+    ["Monitoring as code", "manage:monitors", "read:status"],
+    ["Prometheus scrape", "read:analytics"],
+  ]);
+  expect(new Set(KEY_PRESETS.map(({ id }) => id)).size).toBe(KEY_PRESETS.length);
+  for (const { id, name, scopes, sentence } of KEY_PRESETS) {
+    expect(judgeCreateKey({ name, scopes: [...scopes] }, TEST_START)).toEqual([]);
+    expect(id).toMatch(/^[a-z-]+$/);
+    expect(sentence).toMatch(/^[A-Z].*\.$/);
+  }
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { AppContext } from "../../../src/context";
+import {
+  followPublicAddress,
+  readPublicAddress,
+  setPublicAddress,
+} from "../../../src/features/settings";
+import { createPage } from "../../../src/features/pages";
+import { createSnapshots } from "../../../src/features/status";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { complaintsOf, openPeopleHouse, type PeopleHouse } from "../../support/people";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const ADDRESS = "https://status.acme.test";
+
+function set(house: PeopleHouse, text: string, ctx: AppContext = house.ctx) {
+  return ctx.db.write((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
+}
+
+/** A page of the house, and the address that is shown as its own. */
+async function shownAddress(house: PeopleHouse): Promise<() => string | undefined> {
+  await house.write((tx) => createPage(house.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR));
+  const snapshots = createSnapshots(house.ctx);
+  return () => snapshots.read("acme", house.clock.now())?.document.page.url;
+}
+
+describe("the public address", () => {
+  test.each([
+    [ADDRESS, ADDRESS],
+    ["http://nas", "http://nas"],
+    ["https://status.acme.test:8443/", "https://status.acme.test:8443"],
+    [" HTTPS://Status.ACME.test ", ADDRESS],
+  ])("is set from %p as %p, kept and audited", async (text, kept) => {
+    await using house = openPeopleHouse();
+    expect(readPublicAddress(house.ctx.db)).toBeUndefined();
+    expect(await set(house, text)).toBe(kept);
+    expect(readPublicAddress(house.ctx.db)).toBe(kept);
+    expect(house.ctx.baseUrl).toBe(kept);
+    expect(house.audit()).toMatchObject([
+      {
+        action: "settings.public_address",
+        actor_kind: "cli",
+        target_id: "public_address",
+        summary: `Set the public address to ${kept}`,
+      },
+    ]);
+  });
+
+  test.each([
+    ["https://acme.test/status", "must have no path, query or user"],
+    ["https://acme.test/?a=b", "must have no path, query or user"],
+    ["https://acme.test/#top", "must have no path, query or user"],
+    ["https://ada:secret@acme.test", "must have no path, query or user"],
+    ["ftp://acme.test", "must begin with http:// or https://"],
+    ["javascript:alert(1)", "must begin with http:// or https://"],
+    ["acme.test", "must be a URL"],
+    ["", "must be a URL"],
+  ])("is not %p, and stays what it was", async (text, complaint) => {
+    await using house = openPeopleHouse();
+    await set(house, ADDRESS);
+    const { ctx } = house;
+    const refusal = await house.refused((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
+    expect(complaintsOf(refusal)).toEqual({
+      "#/public_address": expect.stringContaining(complaint),
+    });
+    expect([readPublicAddress(ctx.db), ctx.baseUrl]).toEqual([ADDRESS, ADDRESS]);
+  });
+
+  test("is followed by links at once, and told of once", async () => {
+    await using house = openPeopleHouse();
+    const shown = await shownAddress(house);
+    let told = 0;
+    house.ctx.signals.settingsChanged.on(() => (told += 1));
+    expect(shown()).toBe("http://127.0.0.1:8080/status/acme");
+    await set(house, ADDRESS);
+    expect([shown(), told]).toEqual([`${ADDRESS}/status/acme`, 1]);
+    await set(house, "https://other.acme.test");
+    expect([shown(), told]).toEqual(["https://other.acme.test/status/acme", 2]);
+  });
+
+  test("set again as it is changes nothing, and is told of and audited no more", async () => {
+    await using house = openPeopleHouse();
+    await set(house, ADDRESS);
+    let told = 0;
+    house.ctx.signals.settingsChanged.on(() => (told += 1));
+    expect(await set(house, `${ADDRESS}/`)).toBe(ADDRESS);
+    expect([told, house.audit().length]).toEqual([0, 1]);
+  });
+
+  test("is not followed when its change was undone", async () => {
+    await using house = openPeopleHouse();
+    const { ctx } = house;
+    const undone = ctx.db.write((tx) => {
+      setPublicAddress(ctx, tx, ADDRESS, CLI_ACTOR);
+      throw new Error("undone");
+    });
+    expect(await undone.catch((error: Error) => error.message)).toBe("undone");
+    expect([readPublicAddress(ctx.db), ctx.baseUrl]).toEqual([undefined, "http://127.0.0.1:8080"]);
+  });
+
+  test("gives way to --base-url, and is kept for when that is gone", async () => {
+    await using house = openPeopleHouse();
+    const { ctx } = house;
+    const unset = ctx.config;
+    ctx.config = { ...unset, baseUrl: "https://flag.acme.test" };
+    followPublicAddress(ctx);
+    const shown = await shownAddress(house);
+    await set(house, ADDRESS);
+    expect(shown()).toBe("https://flag.acme.test/status/acme");
+    expect(readPublicAddress(ctx.db)).toBe(ADDRESS);
+    ctx.config = unset;
+    followPublicAddress(ctx);
+    expect(shown()).toBe(`${ADDRESS}/status/acme`);
+  });
+
+  test("without it, links are built from the address that is listened on", async () => {
+    await using house = openPeopleHouse();
+    const { ctx } = house;
+    const shown = await shownAddress(house);
+    for (const [host, url] of [
+      ["0.0.0.0", "http://localhost:8081"],
+      ["::1", "http://[::1]:8081"],
+    ] as const) {
+      ctx.config = { ...ctx.config, listen: { host, port: 8081 } };
+      followPublicAddress(ctx);
+      expect(shown()).toBe(`${url}/status/acme`);
+    }
+  });
+
+  test("set by another process is followed as soon as that is noticed", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "allclear.db");
+    await using house = openPeopleHouse(path);
+    await using other = openPeopleHouse(path);
+    const shown = await shownAddress(house);
+    expect(shown()).toBe("http://127.0.0.1:8080/status/acme");
+    const before = house.ctx.db.foreignVersion();
+    await set(other, ADDRESS);
+    expect(house.ctx.db.foreignVersion()).not.toBe(before);
+    followPublicAddress(house.ctx);
+    expect(shown()).toBe(`${ADDRESS}/status/acme`);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { createSessions, findLink } from "../../../src/features/auth";
+import {
+  changePassword,
+  disableUser,
+  endOneSession,
+  endSessions,
+  issuePasswordLink,
+  userActor,
+} from "../../../src/features/users";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { HASH, openPeopleHouse, type PeopleHouse } from "../../support/people";
+
+const NEW_HASH = `${HASH}-new`;
+
+/** Ada with two sessions, and Bob with one. */
+async function threeSessions() {
+  const house = openPeopleHouse();
+  const [ada, bob] = [await house.user("Ada"), await house.user("Bob")];
+  const tokens = {
+    own: await house.start(ada.id),
+    other: await house.start(ada.id),
+    bobs: await house.start(bob.id),
+  };
+  const sessions = createSessions(house.ctx);
+  const find = (name: keyof typeof tokens) => sessions.find(tokens[name], house.clock.now());
+  return {
+    house,
+    ada,
+    bob,
+    find,
+    idOf: (name: keyof typeof tokens) => find(name)?.id ?? Number.NaN,
+    live: () => (Object.keys(tokens) as (keyof typeof tokens)[]).filter((name) => find(name)),
+    [Symbol.asyncDispose]: () => house[Symbol.asyncDispose](),
+  };
+}
+
+function hashOf(house: PeopleHouse, id: string): unknown {
+  return house.sqlite.query("SELECT password_hash AS hash FROM users WHERE id = ?").get(id);
+}
+
+describe("changing a password", () => {
+  test("ends all other sessions of the user and keeps the own", async () => {
+    await using at = await threeSessions();
+    const { house, ada } = at;
+    const actor = userActor(ada, "203.0.113.7");
+    await house.write((tx) => {
+      changePassword(house.ctx, tx, ada.id, NEW_HASH, at.idOf("own"), actor);
+    });
+    expect(at.live()).toEqual(["own", "bobs"]);
+    expect(hashOf(house, ada.id)).toEqual({ hash: NEW_HASH });
+    expect(house.audit().at(-1)).toMatchObject({
+      action: "user.password",
+      actor_id: ada.id,
+      target_id: ada.id,
+      summary: "Changed the password of “Ada”",
+      ip: "203.0.113.7",
+    });
+  });
+
+  test("ends every session where none is to be kept, and voids the user's links", async () => {
+    await using at = await threeSessions();
+    const { house, ada } = at;
+    const { ctx, clock } = house;
+    const { token } = await house.write((tx) => issuePasswordLink(ctx, tx, ada.id, CLI_ACTOR));
+    expect(findLink(ctx.db, token, clock.now())).toBeDefined();
+    await house.write((tx) => changePassword(ctx, tx, ada.id, NEW_HASH, undefined, CLI_ACTOR));
+    expect(at.live()).toEqual(["bobs"]);
+    expect(findLink(ctx.db, token, clock.now())).toBeUndefined();
+  });
+
+  test("is refused when the session to keep was ended, as by another change, or is another's", async () => {
+    await using at = await threeSessions();
+    const { house, ada } = at;
+    const change = (hash: string, keep: number) => (tx: Parameters<typeof changePassword>[1]) =>
+      changePassword(house.ctx, tx, ada.id, hash, keep, userActor(ada));
+    const [own, stolen] = [at.idOf("own"), at.idOf("other")];
+    await house.write(change(NEW_HASH, own));
+    expect((await house.refused(change(HASH, stolen))).code).toBe("conflict");
+    expect((await house.refused(change(HASH, at.idOf("bobs")))).code).toBe("conflict");
+    await house.write(change(HASH, own));
+    expect(hashOf(house, ada.id)).toEqual({ hash: HASH });
+  });
+
+  test("is refused for a disabled user and for nobody", async () => {
+    await using at = await threeSessions();
+    const { house, bob } = at;
+    await house.write((tx) => disableUser(house.ctx, tx, bob.id, CLI_ACTOR));
+    const change = (id: string) => (tx: Parameters<typeof changePassword>[1]) =>
+      changePassword(house.ctx, tx, id, NEW_HASH, undefined, CLI_ACTOR);
+    expect((await house.refused(change(bob.id))).code).toBe("conflict");
+    expect((await house.refused(change("usr_nobody"))).code).toBe("not_found");
+  });
+});
+
+describe("ending sessions", () => {
+  test("ends all, or all but one, tells how many, and is audited where there were any", async () => {
+    await using at = await threeSessions();
+    const { house, ada } = at;
+    const end = (except?: number) =>
+      house.write((tx) => endSessions(house.ctx, tx, ada.id, userActor(ada), except));
+    const own = at.idOf("own");
+    expect(await end(own)).toBe(1);
+    expect(at.live()).toEqual(["own", "bobs"]);
+    expect(await end(own)).toBe(0);
+    expect(await end()).toBe(1);
+    expect(at.live()).toEqual(["bobs"]);
+    const ended = house.audit().filter(({ action }) => action === "session.end");
+    expect(ended.map(({ summary }) => summary)).toEqual([
+      "Ended 1 session of “Ada”",
+      "Ended 1 session of “Ada”",
+    ]);
+  });
+
+  test("ends one of the user's own, and never another's", async () => {
+    await using at = await threeSessions();
+    const { house, ada } = at;
+    const end = (id: number) =>
+      house.write((tx) => endOneSession(house.ctx, tx, ada.id, id, userActor(ada)));
+    expect(await end(at.idOf("bobs"))).toBe(false);
+    expect(at.live()).toEqual(["own", "other", "bobs"]);
+    const other = at.idOf("other");
+    expect(await end(other)).toBe(true);
+    expect(await end(other)).toBe(false);
+    expect(at.live()).toEqual(["own", "bobs"]);
+    const ended = house.audit().filter(({ action }) => action === "session.end");
+    expect(ended).toMatchObject([{ summary: "Ended a session of “Ada”", target_id: ada.id }]);
+  });
+});

@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createLoginThrottle, createPasswords } from "../../../src/features/auth";
+import {
+  acceptLink,
+  authenticate,
+  changePassword,
+  disableUser,
+  inviteUser,
+  issuePasswordLink,
+  issueSetUpLink,
+  setUpOwner,
+  signIn,
+  userActor,
+} from "../../../src/features/users";
+import { sha256 } from "../../../src/kernel/hash";
+import { client } from "../../support/auth";
+import { FROM, openPeopleHouse } from "../../support/people";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const PASSWORDS = ["correct horse battery", "a wrong guess at it", "staple of another kind"];
+
+test("no password, token or hash is in an audit row, a log line or a refusal, and no token or password on the disk", async () => {
+  using folder = temporaryFolder();
+  await using house = openPeopleHouse(join(folder.path, "allclear.db"));
+  const { ctx } = house;
+  const [right = "", wrong = "", later = ""] = PASSWORDS;
+  const passwords = createPasswords();
+  const throttle = createLoginThrottle(ctx);
+  const [first, second] = [await passwords.hash(right), await passwords.hash(later)];
+  const refusals: unknown[] = [];
+  const refused = async (change: Parameters<typeof house.refused>[0]) => {
+    const { message, fields, headers, stack, cause } = await house.refused(change);
+    refusals.push({ message, fields, headers, stack, cause });
+  };
+
+  const ada = { email: "ada@acme.test", name: "Ada", passwordHash: first };
+  const setUp = (await house.write((tx) => issueSetUpLink(ctx, tx))) ?? "none";
+  await refused((tx) => setUpOwner(ctx, tx, setUp, { ...ada, email: "ada" }, FROM));
+  const owner = await house.write((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
+  await refused((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
+
+  const actor = userActor(owner.user, FROM.ip);
+  const bob = { email: "bob@acme.test", name: "Bob", role: "admin" } as const;
+  const invited = await house.write((tx) => inviteUser(ctx, tx, bob, actor));
+  const chosen = { passwordHash: second };
+  const joined = await house.write((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
+  await refused((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
+  const reset = await house.write((tx) => issuePasswordLink(ctx, tx, joined.user.id, actor));
+
+  const knock = (password: string) =>
+    authenticate(ctx, { passwords, throttle }, { email: ada.email, password }, client(FROM.ip));
+  expect(await knock(wrong)).toEqual({ refusal: "wrong" });
+  const outcome = await knock(right);
+  if (!("user" in outcome)) throw new Error(outcome.refusal);
+  const session = await house.write((tx) => signIn(ctx, tx, outcome.user, FROM));
+  await house.write((tx) => changePassword(ctx, tx, owner.user.id, second, undefined, actor));
+  await refused((tx) => signIn(ctx, tx, outcome.user, FROM));
+  await house.write((tx) => disableUser(ctx, tx, joined.user.id, actor));
+
+  const tokens = [
+    setUp,
+    owner.sessionToken,
+    invited.token,
+    joined.sessionToken,
+    reset.token,
+    session,
+  ];
+  const hashes = [first, second, ...tokens.map((token) => sha256(token).toString("hex"))];
+  const told = JSON.stringify([house.audit(), house.logged, refusals]);
+  expect(house.audit().map(({ action }) => action)).toEqual([
+    "user.set_up",
+    "user.invite",
+    "user.accept",
+    "user.password_link",
+    "user.sign_in",
+    "user.password",
+    "user.disable",
+  ]);
+  expect(house.logged.map(({ msg }) => msg)).toEqual(["a sign-in was refused"]);
+  expect(refusals).toHaveLength(4);
+  for (const secret of [...PASSWORDS, ...tokens, ...hashes]) expect(told).not.toContain(secret);
+
+  const disk = Buffer.concat(
+    readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name))),
+  );
+  expect(disk.includes("ada@acme.test")).toBe(true);
+  for (const secret of [...PASSWORDS, ...tokens]) expect(disk.includes(secret)).toBe(false);
+});

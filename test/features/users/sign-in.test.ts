@@ -1,0 +1,201 @@
+import { describe, expect, test } from "bun:test";
+import {
+  createLoginThrottle,
+  createPasswords,
+  createSessions,
+  type LoginThrottle,
+  type Passwords,
+} from "../../../src/features/auth";
+import {
+  authenticate,
+  changePassword,
+  disableUser,
+  enableUser,
+  getUser,
+  signIn,
+  type UserRow,
+} from "../../../src/features/users";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { client } from "../../support/auth";
+import { FROM, HASH, openPeopleHouse, type PeopleHouse } from "../../support/people";
+
+const RIGHT = "correct horse battery";
+const HOME = client("203.0.113.7");
+
+/** Passwords whose hash is the password with a mark, and that keep what they were asked to verify. */
+function markedPasswords(): Passwords & { verified: [string, string | null | undefined][] } {
+  const verified: [string, string | null | undefined][] = [];
+  return {
+    verified,
+    hash: async (password) => `hash of ${password}`,
+    async verify(password, hash) {
+      verified.push([password, hash]);
+      return hash === `hash of ${password}`;
+    },
+  };
+}
+
+/** A house with one of each kind, and a door to knock at as any of them. */
+async function knocking() {
+  const house = openPeopleHouse();
+  const passwords = markedPasswords();
+  const throttle = createLoginThrottle(house.ctx);
+  const passwordHash = await passwords.hash(RIGHT);
+  await house.user("Ada", { passwordHash });
+  const bob = await house.user("Bob", { passwordHash });
+  await house.write((tx) => disableUser(house.ctx, tx, bob.id, CLI_ACTOR));
+  await house.addUser("usr_eve", { email: "eve@acme.test" });
+  return {
+    house,
+    bob,
+    passwords,
+    knock: (email: string, password: string, from = HOME) =>
+      authenticate(house.ctx, { passwords, throttle }, { email, password }, from),
+    [Symbol.asyncDispose]: () => house[Symbol.asyncDispose](),
+  };
+}
+
+async function authenticated(house: PeopleHouse, email: string): Promise<UserRow> {
+  const passwords = { ...markedPasswords(), verify: async () => true };
+  const throttle: LoginThrottle = { judge: () => 0, failed: () => {}, succeeded: () => {} };
+  const parts = { passwords, throttle };
+  const outcome = await authenticate(house.ctx, parts, { email, password: RIGHT }, HOME);
+  if (!("user" in outcome)) throw new Error(outcome.refusal);
+  return outcome.user;
+}
+
+describe("authenticating", () => {
+  test.each(["ada@acme.test", " ADA@Acme.test "])(
+    "the right password with %p is right",
+    async (email) => {
+      await using at = await knocking();
+      expect(await at.knock(email, RIGHT)).toMatchObject({ user: { name: "Ada" } });
+      expect(at.house.logged).toEqual([]);
+    },
+  );
+
+  test("answers the same for a wrong password, an unknown user, a disabled one and one without a password", async () => {
+    await using at = await knocking();
+    const attempts = [
+      ["ada@acme.test", "wrong horse battery"],
+      ["nobody@acme.test", RIGHT],
+      ["bob@acme.test", RIGHT],
+      ["eve@acme.test", RIGHT],
+    ] as const;
+    for (const [email, password] of attempts) {
+      expect([email, await at.knock(email, password)]).toEqual([email, { refusal: "wrong" }]);
+    }
+    // One verification each, and no hash for whoever cannot be let in: a dummy stands in for it.
+    expect(at.passwords.verified).toEqual([
+      ["wrong horse battery", `hash of ${RIGHT}`],
+      [RIGHT, null],
+      [RIGHT, null],
+      [RIGHT, null],
+    ]);
+    await at.house.write((tx) => enableUser(at.house.ctx, tx, at.bob.id, CLI_ACTOR));
+    expect(await at.knock("bob@acme.test", RIGHT)).toMatchObject({ user: { name: "Bob" } });
+  });
+
+  test("works with real hashes", async () => {
+    await using house = openPeopleHouse();
+    const passwords = createPasswords();
+    const throttle = createLoginThrottle(house.ctx);
+    await house.user("Ada", { passwordHash: await passwords.hash(RIGHT) });
+    const knock = (email: string, password: string) =>
+      authenticate(house.ctx, { passwords, throttle }, { email, password }, HOME);
+    expect(await knock("ada@acme.test", "wrong horse battery")).toEqual({ refusal: "wrong" });
+    expect(await knock("nobody@acme.test", RIGHT)).toEqual({ refusal: "wrong" });
+    expect(await knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
+  });
+
+  test("waits after three failures, whatever the case of the email, and the right password gets in after it", async () => {
+    await using at = await knocking();
+    for (const email of ["ada@acme.test", "ADA@acme.test", " Ada@Acme.Test"]) {
+      expect(await at.knock(email, "wrong horse battery")).toEqual({ refusal: "wrong" });
+    }
+    expect(await at.knock("ada@acme.test", RIGHT)).toEqual({ refusal: "wait", seconds: 1 });
+    expect(at.passwords.verified).toHaveLength(3);
+    await at.house.clock.advance(1_000);
+    expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
+    expect(await at.knock("ada@acme.test", "wrong horse battery")).toEqual({ refusal: "wrong" });
+  });
+
+  test("lets the right password in from elsewhere while one address keeps guessing", async () => {
+    await using at = await knocking();
+    const guess = async () => await at.knock("ada@acme.test", "wrong", client("198.51.100.9"));
+    const outcomes = [];
+    for (let n = 0; n < 10; n++) outcomes.push(await guess());
+    expect(outcomes.at(-1)).toMatchObject({ refusal: "wait" });
+    expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
+  });
+
+  test("logs a refusal with the email and the address, and never what was typed as a password", async () => {
+    await using at = await knocking();
+    await at.knock(" ADA@acme.test", "wrong horse battery");
+    // A password in the place of the email.
+    await at.knock(RIGHT, "ada@acme.test");
+    expect(at.house.logged).toEqual([
+      expect.objectContaining({ level: 30, email: "ada@acme.test", ip: HOME.ip }),
+      expect.objectContaining({ level: 30, ip: HOME.ip, msg: "a sign-in was refused" }),
+    ]);
+    expect(JSON.stringify(at.house.logged)).not.toContain("horse");
+  });
+});
+
+describe("signing in", () => {
+  test("starts a session, notes when, and is audited with the address", async () => {
+    await using house = openPeopleHouse();
+    const { id } = await house.user("Ada");
+    const user = await authenticated(house, "ada@acme.test");
+    await house.clock.advance(60_000);
+    const token = await house.write((tx) => signIn(house.ctx, tx, user, FROM));
+    const session = createSessions(house.ctx).find(token, house.clock.now());
+    expect(session).toMatchObject({ ...FROM, user: { id, role: "owner" } });
+    expect(getUser(house.ctx.db, id).last_login_at).toBe("2026-03-10T12:01:00.000Z");
+    expect(house.audit().at(-1)).toMatchObject({
+      action: "user.sign_in",
+      actor_kind: "user",
+      actor_id: id,
+      target_id: id,
+      summary: "“Ada” signed in",
+      ip: FROM.ip,
+    });
+  });
+
+  test("ends the session that the browser had, whoever's it was, and no other", async () => {
+    await using house = openPeopleHouse();
+    const { ctx, clock } = house;
+    await house.user("Ada");
+    const bob = await house.user("Bob");
+    const [before, elsewhere] = [await house.start(bob.id), await house.start(bob.id)];
+    const sessions = createSessions(ctx);
+    const old = sessions.find(before, clock.now());
+    const user = await authenticated(house, "ada@acme.test");
+    const token = await house.write((tx) => signIn(ctx, tx, user, FROM, old));
+    const found = [before, elsewhere, token].map((it) => sessions.find(it, clock.now())?.user.name);
+    expect(found).toEqual([undefined, "Bob", "Ada"]);
+  });
+
+  test("is refused when the user was disabled since the password was verified", async () => {
+    await using house = openPeopleHouse();
+    const { ctx } = house;
+    await house.user("Ada");
+    const { id } = await house.user("Bob");
+    const user = await authenticated(house, "bob@acme.test");
+    await house.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR));
+    expect((await house.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
+    await house.write((tx) => enableUser(ctx, tx, id, CLI_ACTOR));
+    expect(await house.write((tx) => signIn(ctx, tx, user, FROM))).toMatch(/^\w{43}$/);
+  });
+
+  test("is refused when the password was changed since it was verified", async () => {
+    await using house = openPeopleHouse();
+    const { ctx } = house;
+    const { id } = await house.user("Ada");
+    const user = await authenticated(house, "ada@acme.test");
+    await house.write((tx) => changePassword(ctx, tx, id, `${HASH}-new`, undefined, CLI_ACTOR));
+    expect((await house.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
+    const again = await authenticated(house, "ada@acme.test");
+    expect(await house.write((tx) => signIn(ctx, tx, again, FROM))).toMatch(/^\w{43}$/);
+  });
+});

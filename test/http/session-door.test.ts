@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, expectProblem } from "../support/app";
+import { streamOf } from "../support/streams";
+
+const HTML = { accept: "text/html,application/xhtml+xml" };
+
+describe("a session at the door", () => {
+  test("pays for its requests from a bucket of its own, 600 a minute", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    const [first, second] = [await app.signedIn(), await app.signedIn()];
+    const answer = await app.call("/admin", { session: first });
+    expect(answer.headers.get("ratelimit-policy")).toBe('"session";q=600;w=60');
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe("599");
+    const other = await app.call("/admin", { session: second });
+    expect(other.headers.get("x-ratelimit-remaining")).toBe("599");
+    // The address has its one token still.
+    expect((await app.call("/")).headers.get("x-ratelimit-remaining")).toBe("0");
+  });
+
+  test("is refused over its limit, and let in after the told seconds", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    for (let i = 0; i < 600; i++) await app.call("/admin/settings/nothing", { session });
+    const paidByAddress = await app.call("/admin", { session });
+    expect(paidByAddress.status).toBe(200);
+    for (let i = 0; i < 599; i++) await app.call("/admin", { session });
+    const refused = await app.call("/admin", { session });
+    const { detail } = expectProblem(refused, "rate_limited");
+    expect(detail).toContain("this session");
+    await app.clock.advance(Number(refused.headers.get("retry-after")) * 1_000);
+    expect((await app.call("/admin", { session })).status).toBe(200);
+  });
+
+  test("that is unknown pays from the address", async () => {
+    await using app = await createTestApp();
+    const answer = await app.call("/admin", { session: "x".repeat(43) });
+    expectProblem(answer, "sign_in_required");
+    expect(answer.headers.get("ratelimit-policy")).toStartWith('"public"');
+  });
+
+  test("opens nothing of the API", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    expectProblem(await app.call("/api/v1/key", { session }), "missing_key");
+  });
+
+  test("a key opens nothing of the dashboard", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    expectProblem(await app.call("/admin", { key }), "sign_in_required");
+  });
+
+  test("is dead 24 hours after its last use", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    const hour = 60 * 60 * 1_000;
+    await app.clock.advance(23 * hour);
+    expect((await app.call("/admin", { session })).status).toBe(200);
+    await app.clock.advance(23 * hour);
+    expect((await app.call("/admin", { session })).status).toBe(200);
+    await app.clock.advance(24 * hour);
+    expectProblem(await app.call("/admin", { session }), "sign_in_required");
+  });
+
+  test("that ends while its form is on the way changes nothing", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    const other = await app.signedIn();
+    const { stream } = streamOf("name=Slow&scopes=read%3Astatus");
+    const raw = new ReadableStream({
+      async start(controller) {
+        await app.call("/admin/sign-out", { session, form: {} });
+        for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+          controller.enqueue(chunk);
+        }
+        controller.close();
+      },
+    });
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      origin: "http://status.test",
+      "transfer-encoding": "chunked",
+    };
+    const path = "/admin/settings/keys/new";
+    const answer = await app.call(path, { session, method: "POST", raw, headers });
+    expectProblem(answer, "sign_in_required");
+    expect(app.audit().map(({ action }) => action)).not.toContain("key.create");
+    expect((await app.call("/admin", { session: other })).status).toBe(200);
+  });
+});
+
+describe("somebody who is not signed in", () => {
+  test("is led to the sign-in page by a browser and comes back to where they wanted to go", async () => {
+    await using app = await createTestApp();
+    const answer = await app.call("/admin/settings/keys?show=unused", { headers: HTML });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("location")).toBe(
+      "/admin/sign-in?next=%2Fadmin%2Fsettings%2Fkeys%3Fshow%3Dunused",
+    );
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("is told in a page that a form was not taken", async () => {
+    await using app = await createTestApp();
+    const form = { name: "x" };
+    const answer = await app.call("/admin/settings/keys/new", { form, headers: HTML });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("content-type")).toStartWith("text/html");
+    expect(answer.text).toContain("Nothing was changed");
+    expect(answer.headers.get("www-authenticate")).toContain("Cookie");
+  });
+});
+
+describe("what goes wrong", () => {
+  test("is a page for a browser and a problem for a program", async () => {
+    await using app = await createTestApp();
+    const page = await app.call("/no/such/page", { headers: HTML });
+    expect(page.status).toBe(404);
+    expect(page.text).toContain("<h1>Not found</h1>");
+    expectProblem(await app.call("/no/such/page"), "not_found");
+  });
+
+  test("is a problem under /api, whatever is accepted", async () => {
+    await using app = await createTestApp();
+    expectProblem(await app.call("/api/v1/status/acme", { headers: HTML }), "missing_key");
+  });
+
+  test("is said with the headers that belong to it", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    await app.call("/");
+    const page = await app.call("/", { headers: HTML });
+    expect(page.status).toBe(429);
+    expect(page.headers.get("retry-after")).toBe("60");
+    expect(page.text).toContain("Try again in 60 seconds");
+  });
+});

@@ -1,0 +1,69 @@
+import type { Database } from "bun:sqlite";
+import { loadConfig } from "../../src/config";
+import type { AppContext } from "../../src/context";
+import { createDb, insertInto } from "../../src/db";
+import { migrate } from "../../src/db/migrate";
+import { openSqlite } from "../../src/db/open";
+import { users } from "../../src/db/tables/users";
+import { startSession } from "../../src/features/auth";
+import { createContext } from "../../src/installation";
+import type { ClientAddress } from "../../src/kernel/client-address";
+import { systemRandom } from "../../src/kernel/random";
+import { createTestClock, settle, type TestClock } from "./clock";
+import { createTestLog, type LogLine } from "./log";
+
+/** A migrated database with a context around it and no door, and the connection that it writes by. */
+export interface AuthHouse extends AsyncDisposable {
+  ctx: AppContext;
+  clock: TestClock;
+  sqlite: Database;
+  logged: LogLine[];
+  /** Adds a user with this id; whatever is not given is plain. */
+  addUser(id: string, row?: Partial<typeof users.$inferInsert>): Promise<void>;
+  /** Starts a session now and answers its token. */
+  start(userId: string, from?: Partial<{ ip: string; userAgent: string }>): Promise<string>;
+}
+
+const insertUser = insertInto(users);
+
+/** In memory unless a file is named. */
+export function openAuthHouse(path = ":memory:"): AuthHouse {
+  const clock = createTestClock();
+  const { log, lines: logged } = createTestLog("trace");
+  const sqlite = openSqlite(path, 0);
+  migrate(sqlite, undefined);
+  const db = createDb(sqlite, clock, log);
+  const loaded = loadConfig({}, {});
+  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
+  const ctx = createContext({ config: loaded.config, db, clock, log, random: systemRandom });
+  return {
+    ctx,
+    clock,
+    sqlite,
+    logged,
+    addUser: (id, row = {}) =>
+      db.write((tx) => {
+        const at = { createdAt: clock.now(), updatedAt: clock.now() };
+        const plain = { email: `${id}@acme.test`, name: id, role: "editor", version: 1 } as const;
+        insertUser(tx, { id, ...plain, ...at, ...row });
+      }),
+    start: (userId, from = {}) =>
+      db.write((tx) =>
+        startSession(ctx, tx, userId, { ip: "203.0.113.7", userAgent: "Firefox", ...from }),
+      ),
+    async [Symbol.asyncDispose]() {
+      await settle();
+      db.close();
+    },
+  };
+}
+
+/** An IPv4 client, which is its own network. */
+export function client(ip: string): ClientAddress {
+  return { ip, network: ip };
+}
+
+/** How many rows a table has. */
+export function countRows(sqlite: Database, table: "sessions" | "one_time_links"): number {
+  return sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
+}

@@ -1,0 +1,68 @@
+import { expect } from "bun:test";
+import type { Tx } from "../../src/db";
+import type { Problem } from "../../src/errors";
+import { createUser, type NewUser, type UserResource } from "../../src/features/users";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { type AuthHouse, openAuthHouse } from "./auth";
+import { refusalOf } from "./refusal";
+
+/** Where tests sign in from. */
+export const FROM = { ip: "203.0.113.7", userAgent: "Firefox" };
+
+/** Stands for the hash of a password where none is verified. */
+export const HASH = "$argon2id$stands-for-a-hash";
+
+interface AuditRow {
+  action: string;
+  actor_kind: string;
+  actor_id: string | null;
+  target_id: string;
+  summary: string;
+  ip: string | null;
+}
+
+/** A database with users, without a door. */
+export interface PeopleHouse extends AuthHouse {
+  write<T>(change: (tx: Tx) => T): Promise<T>;
+  /** Creates a user who has a password; the first one is the owner, others are editors. */
+  user(name: string, input?: Partial<NewUser & { passwordHash: string }>): Promise<UserResource>;
+  /** Oldest first. */
+  audit(): AuditRow[];
+  /** Expects a change to be refused with nothing written, and answers the refusal. */
+  refused(change: (tx: Tx) => unknown): Promise<Problem>;
+}
+
+const TABLES = ["users", "sessions", "one_time_links", "settings", "audit_log", "events"];
+
+/** In memory unless a file is named. */
+export function openPeopleHouse(path?: string): PeopleHouse {
+  const house = openAuthHouse(path);
+  const { ctx, sqlite } = house;
+  const contents = () =>
+    TABLES.map((table) => JSON.stringify(sqlite.query(`SELECT * FROM ${table}`).all()));
+  return {
+    ...house,
+    write: ctx.db.write,
+    user: (name, input = {}) =>
+      ctx.db.write((tx) => {
+        const isFirst = sqlite.query("SELECT 1 FROM users").get() === null;
+        const email = `${name.toLowerCase()}@acme.test`;
+        const role = isFirst ? "owner" : "editor";
+        const plain = { email, name, role, passwordHash: HASH } as const;
+        return createUser(ctx, tx, { ...plain, ...input }, CLI_ACTOR);
+      }),
+    audit: () => sqlite.query<AuditRow, []>("SELECT * FROM audit_log ORDER BY id").all(),
+    async refused(change) {
+      const before = contents();
+      const refusal = await refusalOf(ctx.db.write(change));
+      expect(contents()).toEqual(before);
+      return refusal;
+    },
+  };
+}
+
+/** The fields that a refusal complains of, by pointer. */
+export function complaintsOf(refusal: Problem): Record<string, string> {
+  expect(refusal.code).toBe("validation_failed");
+  return Object.fromEntries(refusal.fields.map(({ pointer, detail }) => [pointer, detail]));
+}
