@@ -57,4 +57,6 @@ CREATE TABLE form_submissions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX form_submissions_by_time ON form_submissions (at);
-CREATE INDEX api_key_hours_by_hour ON api_key_hours (hour);
+
+-- The hours in which a key was refused for its limit: few among many, and asked for at each listing.
+CREATE INDEX api_key_hours_limited ON api_key_hours (key_id, hour, limited) WHERE limited > 0;

@@ -82,7 +82,7 @@ export function createApp(ctx: AppContext): App {
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
-    .use(publicRoutes(ctx, admissions, snapshots))
+    .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));
 
   const routes = createRouteTable(elysia.routes);

@@ -134,10 +134,11 @@ function WrongForm({ path }: { path: string }) {
     <Section title="A form that was refused">
       <Form action={path}>
         <FormErrors
+          autofocus={false}
           errors={[
             { name: "email", label: "Email", detail: "belongs to another user" },
             { name: "password", label: "Password", detail: "is shorter than 12 characters" },
-            { name: "pages", label: "Pages", detail: "needs at least one" },
+            { name: "pages", label: "Pages", detail: "must name at least one" },
           ]}
         />
         <TextField
@@ -145,7 +146,7 @@ function WrongForm({ path }: { path: string }) {
           name="email"
           type="email"
           value="ada@northwind.example"
-          error="Belongs to another user."
+          error="belongs to another user"
           autocomplete="email"
         />
         <TextField
@@ -153,13 +154,13 @@ function WrongForm({ path }: { path: string }) {
           name="password"
           type="password"
           hint="At least 12 characters."
-          error="Is shorter than 12 characters."
+          error="is shorter than 12 characters"
           autocomplete="new-password"
         />
         <CheckboxList
           legend="Pages"
           name="pages"
-          error="Choose at least one."
+          error="must name at least one"
           options={[
             { value: "store", label: "Store", isChecked: false },
             { value: "warehouse", label: "Warehouse", isChecked: false },
@@ -180,7 +181,7 @@ function WrongForm({ path }: { path: string }) {
           name="time_zone"
           value="utc"
           options={[{ value: "utc", label: "UTC" }]}
-          error="Is not known."
+          error="is not known"
         />
         <Actions>
           <Button kind="primary">Invite user</Button>

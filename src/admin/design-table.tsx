@@ -4,11 +4,11 @@ import {
   CellNote,
   Chip,
   Chips,
+  Day,
   Moment,
   Row,
   RowLink,
   SearchForm,
-  shortDay,
   Sparkline,
   StatCard,
   StatCards,
@@ -147,7 +147,7 @@ function ExampleRow({ example, path, now }: { example: Example; path: string; no
         ) : endsInMs < 14 * DAY_MS ? (
           <Moment at={toIso(now + endsInMs)} now={now} tone="warning" />
         ) : (
-          shortDay(toIso(now + endsInMs))
+          <Day at={toIso(now + endsInMs)} />
         )}
       </Cell>
     </Row>

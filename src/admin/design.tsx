@@ -158,11 +158,12 @@ function Words({ now }: { now: number }) {
             <Chip tone="warning">Unused</Chip>
             <Chip tone="danger">Revoked</Chip>
           </Chips>
-          <Actions>
-            {COMPONENT_STATUSES.map((status) => (
-              <StatusLabel key={status} status={status} />
-            ))}
-          </Actions>
+          <Facts
+            items={COMPONENT_STATUSES.map((status) => ({
+              label: status,
+              value: <StatusLabel status={status} />,
+            }))}
+          />
           <Facts
             items={[
               { label: "Just now", value: <Moment at={ago(0)} now={now} /> },

@@ -8,7 +8,7 @@ import { judgeCrossSite } from "./cross-site";
 import { toProblem } from "./problems";
 import { noRoute } from "./refusals";
 import type { Match } from "./route-table";
-import { sessionToken } from "./session-cookie";
+import { presentSession } from "./session-cookie";
 import type { Visit } from "./visit";
 
 export interface Authorisation {
@@ -37,8 +37,7 @@ export function createAuthorisation(
 
   function judgeSession(request: Request, now: number): LiveSession | Problem {
     try {
-      const token = sessionToken(ctx, request);
-      return (token === undefined ? undefined : sessions.find(token, now)) ?? signInRequired();
+      return presentSession(ctx, sessions, request, now) ?? signInRequired();
     } catch (error) {
       return toProblem(error, "UNKNOWN");
     }

@@ -29,6 +29,6 @@ export {
 export { buildOpenApi, errorsOf } from "./openapi";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
-export { endedSessionCookie, sessionCookie, sessionToken } from "./session-cookie";
+export { endedSessionCookie, presentSession, sessionCookie } from "./session-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";
 export type { Visit } from "./visit";

@@ -1,4 +1,5 @@
 import type { AppContext } from "../context";
+import type { LiveSession, Sessions } from "../features/auth";
 
 /** Cookies are kept as long as a session can last at most; its end is judged by the server. */
 const MAX_AGE_SECONDS = 14 * 24 * 60 * 60;
@@ -17,8 +18,21 @@ function isSecure(baseUrl: string): boolean {
   return baseUrl.startsWith("https:");
 }
 
-/** The session's token that a request carries, if it carries one. Says nothing of whether it is live. */
-export function sessionToken(address: PublicAddress, request: Request): string | undefined {
+/**
+ * The live session of the browser that a request comes from, if it has one; `now` in unix ms. For
+ * routes that everybody may call; the front door asks by itself where a route declares a role.
+ */
+export function presentSession(
+  address: PublicAddress,
+  sessions: Sessions,
+  request: Request,
+  now: number,
+): LiveSession | undefined {
+  const token = sessionToken(address, request);
+  return token === undefined ? undefined : sessions.find(token, now);
+}
+
+function sessionToken(address: PublicAddress, request: Request): string | undefined {
   const header = request.headers.get("cookie");
   if (header === null) return undefined;
   const start = `${cookieName(address)}=`;

@@ -25,6 +25,8 @@ export function docsRoutes(
   assets: Assets,
 ) {
   const made = new Map<string, Representation>();
+  // The document names the public address.
+  ctx.signals.settingsChanged.on(() => made.delete("openapi"));
 
   function once(name: string, make: () => Representation): Representation {
     let representation = made.get(name);

@@ -1,14 +1,28 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
+import type { Sessions } from "../features/auth";
 import { findDefaultPage } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
-import { type Admissions, operation, PUBLIC_CACHE, representOnce } from "../http";
+import {
+  type Admissions,
+  NO_STORE,
+  operation,
+  presentSession,
+  PUBLIC_CACHE,
+  representOnce,
+  sendHtml,
+} from "../http";
 import { htmlRepresentation } from "./html";
 import { renderEmptyHome, renderStatusPage } from "./status-page";
 
 /** The pages that people read: `/` and `/status/{slug}`. */
-export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+export function publicRoutes(
+  ctx: AppContext,
+  admissions: Admissions,
+  snapshots: Snapshots,
+  sessions: Sessions,
+) {
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const pageOf = representOnce((snapshot: Snapshot) =>
     htmlRepresentation(renderStatusPage(snapshot.document)),
@@ -36,14 +50,22 @@ export function publicRoutes(ctx: AppContext, admissions: Admissions, snapshots:
       "/status/:slug",
       ({ params, request, admission }) => {
         const snapshot = snapshots.read(params.slug, admission.now);
-        if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
-        const { slug } = snapshot.document.page;
+        if (!snapshot) throw notFound("status page");
+        const { slug, visibility } = snapshot.document.page;
+        const isPublic = visibility === "public";
+        // To who is not signed in, a private page is not there.
+        if (!isPublic && !presentSession(ctx, sessions, request, admission.now)) {
+          throw notFound("status page");
+        }
         if (slug !== params.slug) {
           // Not for ever: the slug may come back.
-          const headers = { Location: `/status/${slug}`, "Cache-Control": PUBLIC_CACHE };
+          const cacheControl = isPublic ? PUBLIC_CACHE : NO_STORE;
+          const headers = { Location: `/status/${slug}`, "Cache-Control": cacheControl };
           return new Response(null, { status: 308, headers });
         }
-        return pageOf(snapshot).respond(request, admission);
+        return isPublic
+          ? pageOf(snapshot).respond(request, admission)
+          : sendHtml(request, renderStatusPage(snapshot.document));
       },
       operation({
         summary: "A status page",

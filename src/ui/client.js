@@ -14,15 +14,12 @@ function enhance(root) {
   }
 }
 
-// ---- copying
-
 async function copy(button) {
   const block = button.closest("[data-code]");
   const isCopied = await copyText(block.querySelector("code"));
-  const word = isCopied ? "Copied" : "Selected";
-  block.querySelector("[role=status]").textContent = isCopied ? word : "Press Ctrl+C to copy it";
+  const word = isCopied ? "Copied" : "Selected: press Ctrl+C";
   const label = (button.dataset.label ??= button.textContent);
-  button.textContent = word;
+  block.querySelector("[role=status]").textContent = button.textContent = word;
   setTimeout(() => (button.textContent = label), 2_000);
 }
 
@@ -37,8 +34,6 @@ async function copyText(element) {
   }
 }
 
-// ---- keys
-
 async function testKey(button) {
   const output = button.parentElement.querySelector("[role=status]");
   const value = document.querySelector("[data-secret=value]")?.textContent;
@@ -47,7 +42,7 @@ async function testKey(button) {
   output.className = "muted";
   try {
     const headers = { authorization: `Bearer ${value}` };
-    const answer = await fetch("/api/v1/key", { headers, credentials: "omit", cache: "no-store" });
+    const answer = await fetch("/api/v1/key", { headers, credentials: "omit" });
     const body = await answer.json();
     output.className = answer.ok ? "tone-success" : "tone-danger";
     output.textContent = answer.ok
@@ -59,8 +54,6 @@ async function testKey(button) {
   }
   button.disabled = false;
 }
-
-// ---- forms
 
 function applyPreset(link, event) {
   const form = link.closest("form") ?? document.querySelector("main form[method=post]");
@@ -89,28 +82,26 @@ function summarise() {
       ({ id, value }) => document.getElementById(`${id}-hint`)?.textContent ?? value,
     );
     if (lines.length === 0) lines.push(list.dataset.empty);
-    const items = lines.map((line) => {
-      const item = document.createElement("li");
-      item.textContent = line;
-      return item;
-    });
-    list.replaceChildren(...items);
+    list.replaceChildren();
+    for (const line of lines) {
+      list.append(document.createElement("li"));
+      list.lastChild.textContent = line;
+    }
   }
 }
 
 function sendOnce(event) {
   if (event.defaultPrevented) return;
-  const buttons = [...event.target.elements].filter(({ type }) => type === "submit");
-  const disable = (isSent) => {
-    for (const button of buttons) button.disabled = isSent;
-  };
+  const { elements } = event.target;
   // Once the form has been read: a disabled button's value is not sent.
-  setTimeout(disable, 0, true);
+  setTimeout(setDisabled, 0, elements, true);
   // A server that never answered must not take the button away for good.
-  setTimeout(disable, 10_000, false);
+  setTimeout(setDisabled, 10_000, elements, false);
 }
 
-// ---- dialogs
+function setDisabled(elements, isSent) {
+  for (const element of elements) if (element.type === "submit") element.disabled = isSent;
+}
 
 async function openDialog(link, event) {
   event.preventDefault();
@@ -166,8 +157,6 @@ function closeDialog(element, event) {
   dialog.close();
 }
 
-// ---- days
-
 function walkDays(event) {
   const day = event.target.closest?.("[data-day]");
   const days = day ? [...all("[data-day]", day.parentElement)] : [];
@@ -187,12 +176,9 @@ function tellDay(event) {
   const note = bars?.querySelector("[data-day-note]");
   if (!note) return;
   const usual = (note.dataset.usual ??= note.textContent);
-  const isOver = event.type === "pointerover" || event.type === "focusin";
-  const title = isOver && event.target.closest("[data-day]")?.querySelector("title");
-  note.textContent = title ? title.textContent : usual;
+  const day = /over|in$/.test(event.type) && event.target.closest("[data-day]");
+  note.textContent = day ? day.querySelector("title").textContent : usual;
 }
-
-// ---- all of it
 
 const CLICKS = {
   "[data-copy]": copy,
@@ -222,7 +208,7 @@ addEventListener("pagehide", () => {
   for (const secret of all("[data-secret]")) secret.textContent = "";
 });
 addEventListener("pageshow", ({ persisted }) => {
-  for (const button of all("button[type=submit]")) button.disabled = false;
+  setDisabled(all("button"), false);
   if (persisted && document.querySelector("[data-secret]")) {
     // Not reload(), which would send the form again whose answer this page is.
     location.replace(location.pathname + location.search);

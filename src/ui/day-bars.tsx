@@ -27,6 +27,8 @@ export interface DayBarsProps {
 const STEP = 4;
 const WIDTH = 3;
 const HEIGHT = 32;
+/** Fewer days than these stand at the right, as wide as they would be among so many. */
+const LEAST_DAYS = 30;
 /** What even a day without one good minute shows. */
 const LOWEST = 6;
 
@@ -36,20 +38,26 @@ const LOWEST = 6;
  */
 export function DayBars({ name, days, note }: DayBarsProps) {
   if (days.length === 0) return <p class="muted">No day of {name} is recorded yet.</p>;
+  const places = Math.max(LEAST_DAYS, days.length);
   return (
     <div class="day-bars">
       <svg
-        viewBox={`0 0 ${days.length * STEP - 1} ${HEIGHT}`}
+        viewBox={`0 0 ${places * STEP - 1} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="group"
         aria-label={`${name}, day by day`}
       >
         {days.map((day, index) => (
-          <DayBar key={day.day} day={day} x={index * STEP} isLast={index === days.length - 1} />
+          <DayBar
+            key={day.day}
+            day={day}
+            x={(places - days.length + index) * STEP}
+            isLast={index === days.length - 1}
+          />
         ))}
       </svg>
       <p class="day-bars-foot">
-        <span>{days.length === 1 ? "" : `${days.length} days ago`}</span>
+        <span>{days.length < places ? "" : `${days.length} days ago`}</span>
         <span data-day-note>{note}</span>
         <span>Today</span>
       </p>

@@ -6,13 +6,22 @@ export interface FieldProps {
   label: string;
   name: string;
   hint?: string | undefined;
-  /** What is wrong with it, as a sentence. */
+  /** What is wrong with it: a sentence, or what its label is to be followed by (`is required`). */
   error?: string | undefined;
 }
 
 /** The id of the field of this name: where its label and a summary of errors lead. */
 export function fieldId(name: string): string {
   return `field-${name}`;
+}
+
+/** An error as it follows its field's label: " is required.", or after a colon if it is a sentence. */
+export function complaintAfter(error: string): string {
+  return isSentence(error) ? `: ${error}` : ` ${error}.`;
+}
+
+function isSentence(error: string): boolean {
+  return !/^\p{Ll}/u.test(error);
 }
 
 type Described = Pick<FieldProps, "name" | "hint" | "error">;
@@ -43,12 +52,12 @@ export function FieldHint({ name, hint }: Described) {
   );
 }
 
-export function FieldError({ name, error }: Described) {
+export function FieldError({ name, label, error }: Described & { label: string }) {
   if (!error) return null;
   return (
     <p class="field-error" id={`${fieldId(name)}-error`}>
       <ToneIcon tone="danger" />
-      <span>{error}</span>
+      <span>{isSentence(error) ? error : label + complaintAfter(error)}</span>
     </p>
   );
 }

@@ -1,16 +1,21 @@
-import { fieldId } from "./field";
+import { complaintAfter, fieldId } from "./field";
 import { ToneIcon } from "./tone-icon";
 
 export interface FormErrorsProps {
-  /** `name` is the field's; `label` as people see it; `detail` a sentence. Nothing is shown without any. */
+  /**
+   * `name` is the field's, `label` what people see, `detail` what is wrong with it, as in a field's
+   * `error`. Nothing is shown without any.
+   */
   errors: readonly { name: string; label: string; detail: string }[];
+  /** Whether it takes the focus when the page comes, which it does unless told. */
+  autofocus?: boolean;
 }
 
 /** What is wrong with a form, first of all: it takes the focus, and each line leads to its field. */
-export function FormErrors({ errors }: FormErrorsProps) {
+export function FormErrors({ errors, autofocus = true }: FormErrorsProps) {
   if (errors.length === 0) return null;
   return (
-    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
+    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus={autofocus}>
       <ToneIcon tone="danger" />
       <div class="notice-text">
         <p class="strong">
@@ -19,7 +24,8 @@ export function FormErrors({ errors }: FormErrorsProps) {
         <ul class="plain-list">
           {errors.map(({ name, label, detail }) => (
             <li key={name}>
-              <a href={`#${fieldId(name)}`}>{label}</a>: {detail}
+              <a href={`#${fieldId(name)}`}>{label}</a>
+              {complaintAfter(detail)}
             </li>
           ))}
         </ul>

@@ -22,7 +22,7 @@ export {
   type LinkedDocumentProps,
   renderLinkedDocument,
 } from "./linked-document";
-export { Moment } from "./moment";
+export { Day, Moment } from "./moment";
 export { Flash, Notice } from "./notice";
 export { PageHead } from "./page-head";
 export { Pagination } from "./pagination";

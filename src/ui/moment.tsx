@@ -1,4 +1,4 @@
-import { exactTime, relativeTime } from "./times";
+import { exactTime, relativeTime, shortDay } from "./times";
 
 export interface MomentProps {
   /** ISO 8601 in UTC. */
@@ -14,6 +14,15 @@ export function Moment({ at, now, tone }: MomentProps) {
   return (
     <time class={tone ? `tone-${tone} strong` : undefined} dateTime={at} title={exactTime(at)}>
       {relativeTime(Date.parse(at), now)}
+    </time>
+  );
+}
+
+/** A day, for what is far enough away: "21 Nov 2026". `at` is ISO 8601 in UTC. */
+export function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {shortDay(at)}
     </time>
   );
 }

@@ -24,7 +24,8 @@ export function TextField(props: TextFieldProps) {
     <Field {...field}>
       <input
         class={isShort ? "input short" : "input"}
-        type={type}
+        // One of them: the types of preact want to know which.
+        type={type as "text"}
         value={type === "password" ? undefined : value}
         {...rest}
         {...controlAttributes(field)}

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { UsageError } from "../../src/cli/command";
 import { firstLine } from "../../src/cli/input";
+import { textOf } from "../support/binary";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const COMMAND = ["user", "create", "--email", "ada@acme.test", "--password-stdin", "--json"];
 
 async function* pieces(...chunks: (string | number[])[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
@@ -47,3 +52,24 @@ describe("the first line of standard input", () => {
     expect(await firstLine(pieces("a".repeat(65_536), "\n"))).toHaveLength(65_536);
   });
 });
+
+test("a process reads its line and ends, though its standard input stays open", async () => {
+  using folder = temporaryFolder();
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "../../src/main.ts"), ...COMMAND],
+    {
+      env: { PATH: process.env.PATH ?? "", ALLCLEAR_DATA_DIR: folder.path },
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: 20_000,
+      killSignal: "SIGKILL",
+    },
+  );
+  child.stdin.write("correct horse battery\n");
+  await child.stdin.flush();
+  const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  expect([await child.exited, err]).toEqual([0, ""]);
+  expect(JSON.parse(out)).toMatchObject({ email: "ada@acme.test", has_password: true });
+  await child.stdin.end();
+}, 30_000);

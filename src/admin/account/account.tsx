@@ -133,7 +133,7 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
   const { session, isCurrent, now } = props;
   return (
     <Row>
-      <Cell label="Device">
+      <Cell>
         {describeDevice(session.userAgent)}{" "}
         {isCurrent ? <Chip tone="success">This one</Chip> : null}
       </Cell>

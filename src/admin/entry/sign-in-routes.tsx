@@ -5,11 +5,11 @@ import {
   endedSessionCookie,
   formBody,
   operation,
+  presentSession,
   seeOther,
   session,
   sessionCookie,
   sessionOf,
-  sessionToken,
 } from "../../http";
 import { type AdminParts, screen } from "../parts";
 import { safeReturnPath } from "../return-path";
@@ -27,12 +27,6 @@ export function signInScreens({
   passwords,
   throttle,
 }: AdminParts) {
-  /** The session that a browser has already, if it has one. */
-  function presentSession(request: Request) {
-    const token = sessionToken(ctx, request);
-    return token === undefined ? undefined : sessions.find(token, ctx.clock.now());
-  }
-
   function show(
     request: Request,
     page: Pick<SignInScreen, "email" | "next" | "complaint">,
@@ -50,9 +44,9 @@ export function signInScreens({
     .use(admissions.plugin)
     .get(
       "/admin/sign-in",
-      async ({ request, query }) => {
+      async ({ request, admission, query }) => {
         const next = safeReturnPath(query["next"]);
-        if (presentSession(request)) return seeOther(next);
+        if (presentSession(ctx, sessions, request, admission.now)) return seeOther(next);
         return show(request, { email: "", next });
       },
       operation(screen("The form to sign in", PUBLIC)),
@@ -76,7 +70,7 @@ export function signInScreens({
           return show(request, { email, next, complaint }, { status: 429, headers });
         }
         const from = { ip: address.ip, userAgent: userAgentOf(request) };
-        const before = presentSession(request);
+        const before = presentSession(ctx, sessions, request, ctx.clock.now());
         const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, from, before));
         return seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
       },

@@ -64,13 +64,7 @@ export function RevokeKey(props: { listing: KeyListing; usage: KeyUsageSummary; 
         </p>
         <p>
           Last 24 hours: <UsageSentence usage={usage} />{" "}
-          {listing.last_used_at ? (
-            <>
-              Last used <Moment at={listing.last_used_at} now={now} /> from {listing.last_used_ip}.
-            </>
-          ) : (
-            "It was never used."
-          )}
+          <LastUse listing={listing} now={now} />
         </p>
         <Actions>
           <Button kind="danger">Revoke key</Button>
@@ -80,5 +74,19 @@ export function RevokeKey(props: { listing: KeyListing; usage: KeyUsageSummary; 
         </Actions>
       </Form>
     </DialogBody>
+  );
+}
+
+/** The last use of any of the key's values: revoking ends all of them. */
+function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
+  const used = listing.values
+    .filter((value) => value.last_used_at !== null)
+    .sort((a, b) => ((a.last_used_at ?? "") < (b.last_used_at ?? "") ? 1 : -1));
+  const [last] = used;
+  if (!last?.last_used_at) return <>It was never used.</>;
+  return (
+    <>
+      Last used <Moment at={last.last_used_at} now={now} /> from {last.last_used_ip}.
+    </>
   );
 }

@@ -155,7 +155,7 @@ interface ValueProps {
 function ValueRow({ value, listing, now }: ValueProps) {
   return (
     <Row>
-      <Cell label="Value">
+      <Cell>
         <code>{value.start}…</code>
       </Cell>
       <Cell label="Made">
@@ -183,7 +183,7 @@ function ValueEnd({ value, listing, now }: ValueProps) {
   if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
     return <span class="muted">Ended</span>;
   }
-  return end === null ? <>The key ends</> : <Moment at={end} now={now} />;
+  return end === null ? <>As long as the key</> : <Moment at={end} now={now} />;
 }
 
 function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {

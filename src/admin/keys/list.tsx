@@ -83,7 +83,7 @@ export function KeyList(props: KeyListScreen) {
           <SearchForm
             action={KEYS_PATH}
             value={search}
-            label="Search names, scopes, people and beginnings of keys"
+            label="Search names, scopes, people"
             hidden={filter === "all" ? {} : { show: filter }}
           />
         </>
@@ -111,7 +111,7 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
   const { state } = listing;
   return (
     <Row isOver={state !== "live"}>
-      <Cell label="Key">
+      <Cell>
         <RowLink href={keyPath(listing.id)}>{listing.name}</RowLink>
         <CellNote>
           <code>{listing.start}…</code>
@@ -120,7 +120,7 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
       <Cell label="Scopes">
         <ScopeChips scopes={listing.scopes} />
       </Cell>
-      <Cell label="Limit, last 24 h">
+      <Cell label="Limit">
         <span class="nowrap">{listing.rate_limit.toLocaleString("en")} / min</span>
         <Sparkline values={listing.requests_24h} label={describeDay(listing)} />
       </Cell>

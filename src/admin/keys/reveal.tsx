@@ -30,7 +30,13 @@ export function RevealedValue(props: {
         <Secret text={value} copyLabel="Copy key" />
         <p class="muted">
           {key.scopes.join(", ")} · {key.rate_limit.toLocaleString("en")} requests a minute ·
-          expires: <Expiry at={key.expires_at} now={now} />
+          {key.expires_at === null ? (
+            "never expires"
+          ) : (
+            <>
+              works until <Expiry at={key.expires_at} now={now} />
+            </>
+          )}
         </p>
       </Card>
       <Card title="Try it">

@@ -63,7 +63,7 @@ function Overview({ pages }: { pages: readonly PageLine[] }) {
         <Table columns={COLUMNS} caption="Status pages">
           {pages.map((page) => (
             <Row key={page.slug}>
-              <Cell label="Page">
+              <Cell>
                 {page.isPublic ? <a href={`/status/${page.slug}`}>{page.name}</a> : page.name}
                 <CellNote>{describePage(page)}</CellNote>
               </Cell>

@@ -62,7 +62,7 @@ export function UserList({ users, now }: { users: readonly UserResource[]; now: 
       <Table columns={COLUMNS} caption="Users">
         {users.map((user) => (
           <Row key={user.id} isOver={user.disabled_at !== null}>
-            <Cell label="User">
+            <Cell>
               <RowLink href={userPath(user.id)}>{user.name}</RowLink>
               <CellNote>{user.email}</CellNote>
             </Cell>

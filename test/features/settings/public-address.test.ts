@@ -85,6 +85,7 @@ describe("the public address", () => {
     let told = 0;
     house.ctx.signals.settingsChanged.on(() => (told += 1));
     expect(await set(house, `${ADDRESS}/`)).toBe(ADDRESS);
+    followPublicAddress(house.ctx);
     expect([told, house.audit().length]).toEqual([0, 1]);
   });
 

@@ -63,6 +63,18 @@ describe.each(ways)("%s", (way) => {
     await house.write(out(house, user.id));
   });
 
+  test("of two owners without a password the one can be, and then not the other", async () => {
+    await using house = openPeopleHouse();
+    const invite = (name: string) =>
+      house.write((tx) => {
+        const input = { email: `${name}@acme.test`, name, role: "owner" } as const;
+        return inviteUser(house.ctx, tx, input, CLI_ACTOR).user.id;
+      });
+    const [ada, bob] = [await invite("ada"), await invite("bob")];
+    await house.write(out(house, ada));
+    expect((await house.refused(out(house, bob))).code).toBe("conflict");
+  });
+
   test("a disabled owner and users who are none can be", async () => {
     await using house = openPeopleHouse();
     await house.user("Ada");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createSessions, findLink } from "../../../src/features/auth";
+import type { Tx } from "../../../src/db";
+import { createSessions, findLink, issueLink } from "../../../src/features/auth";
 import {
   acceptLink,
   disableUser,
@@ -17,7 +18,7 @@ const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;
 const OTHER_HASH = `${HASH}-of-another-password`;
 
 function accept(house: PeopleHouse, token: string, chosen: { name?: string } = {}) {
-  return (tx: Parameters<typeof acceptLink>[1]) =>
+  return (tx: Tx) =>
     acceptLink(house.ctx, tx, token, { passwordHash: OTHER_HASH, ...chosen }, FROM);
 }
 
@@ -26,6 +27,11 @@ async function invited() {
   await house.user("Ada");
   const { user, token } = await house.write((tx) => inviteUser(house.ctx, tx, BOB, CLI_ACTOR));
   return { house, bob: user, token, [Symbol.asyncDispose]: () => house[Symbol.asyncDispose]() };
+}
+
+/** A link that the verbs would not issue. */
+function issueForged(house: PeopleHouse, tx: Tx, purpose: "invite" | "reset", userId: string) {
+  return issueLink(house.ctx, tx, { purpose, userId, lastsMs: DAY_MS });
 }
 
 async function reset(house: PeopleHouse, id: string) {
@@ -150,10 +156,30 @@ describe("a link to choose a new password", () => {
     await house.user("Ada");
     const { id } = await house.user("Bob");
     await house.write((tx) => disableUser(house.ctx, tx, id, CLI_ACTOR));
-    const issue = (userId: string) => (tx: Parameters<typeof issuePasswordLink>[1]) =>
+    const issue = (userId: string) => (tx: Tx) =>
       issuePasswordLink(house.ctx, tx, userId, CLI_ACTOR);
     expect((await house.refused(issue(id))).code).toBe("conflict");
     expect((await house.refused(issue("usr_nobody"))).code).toBe("not_found");
+  });
+
+  test("voids whatever else the user had been sent", async () => {
+    await using house = openPeopleHouse();
+    const { id } = await house.user("Ada");
+    const other = await house.write((tx) => issueForged(house, tx, "invite", id));
+    const { token } = await reset(house, id);
+    await house.write(accept(house, token));
+    expect((await house.refused(accept(house, other))).code).toBe("not_found");
+  });
+
+  test("opens nothing for a disabled user, however it came to be", async () => {
+    await using house = openPeopleHouse();
+    await house.user("Ada");
+    const { id } = await house.user("Bob");
+    await house.write((tx) => disableUser(house.ctx, tx, id, CLI_ACTOR));
+    const token = await house.write((tx) => issueForged(house, tx, "reset", id));
+    expect((await house.refused(accept(house, token))).code).toBe("not_found");
+    await house.write((tx) => enableUser(house.ctx, tx, id, CLI_ACTOR));
+    expect((await house.write(accept(house, token))).user.id).toBe(id);
   });
 
   test("is not what the set-up link is, which stays as it was", async () => {

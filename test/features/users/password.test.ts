@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Tx } from "../../../src/db";
 import { createSessions, findLink } from "../../../src/features/auth";
 import {
   changePassword,
@@ -72,7 +73,7 @@ describe("changing a password", () => {
   test("is refused when the session to keep was ended, as by another change, or is another's", async () => {
     await using at = await threeSessions();
     const { house, ada } = at;
-    const change = (hash: string, keep: number) => (tx: Parameters<typeof changePassword>[1]) =>
+    const change = (hash: string, keep: number) => (tx: Tx) =>
       changePassword(house.ctx, tx, ada.id, hash, keep, userActor(ada));
     const [own, stolen] = [at.idOf("own"), at.idOf("other")];
     await house.write(change(NEW_HASH, own));
@@ -86,7 +87,7 @@ describe("changing a password", () => {
     await using at = await threeSessions();
     const { house, bob } = at;
     await house.write((tx) => disableUser(house.ctx, tx, bob.id, CLI_ACTOR));
-    const change = (id: string) => (tx: Parameters<typeof changePassword>[1]) =>
+    const change = (id: string) => (tx: Tx) =>
       changePassword(house.ctx, tx, id, NEW_HASH, undefined, CLI_ACTOR);
     expect((await house.refused(change(bob.id))).code).toBe("conflict");
     expect((await house.refused(change("usr_nobody"))).code).toBe("not_found");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createSessions } from "../../../src/features/auth";
+import type { Tx } from "../../../src/db";
+import { createSessions, findLink } from "../../../src/features/auth";
 import {
   createUser,
   getUser,
@@ -19,7 +20,7 @@ async function setUpLink(house: PeopleHouse): Promise<string> {
 }
 
 function setUp(house: PeopleHouse, token: string, input = ADA) {
-  return (tx: Parameters<typeof setUpOwner>[1]) => setUpOwner(house.ctx, tx, token, input, FROM);
+  return (tx: Tx) => setUpOwner(house.ctx, tx, token, input, FROM);
 }
 
 describe("the set-up link", () => {
@@ -118,6 +119,14 @@ describe("the set-up link", () => {
       expect((await house.refused(setUp(house, text))).code).toBe("not_found");
     },
   );
+
+  test("is not what an invitation is, which stays as it was", async () => {
+    await using house = openPeopleHouse();
+    const bob = { email: "bob@acme.test", name: "Bob" };
+    const { token } = await house.write((tx) => inviteUser(house.ctx, tx, bob, CLI_ACTOR));
+    expect((await house.refused(setUp(house, token))).code).toBe("not_found");
+    expect(findLink(house.ctx.db, token, house.clock.now())?.purpose).toBe("invite");
+  });
 
   test("makes nobody where there is a user already", async () => {
     await using house = openPeopleHouse();

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { renderToString } from "preact-render-to-string";
+import { DayBars, Sparkline, type StatusDay } from "../../src/ui";
+import { elementsOf } from "./elements";
+
+function heights(html: string): number[] {
+  return elementsOf(html)
+    .filter(({ tag }) => tag === "rect")
+    .map(({ attributes }) => Number(attributes["height"]));
+}
+
+describe("a sparkline", () => {
+  const draw = (values: number[]) => renderToString(<Sparkline values={values} label="Requests" />);
+
+  test("is as high as its highest value, and shows that there was something where there was little", () => {
+    expect(heights(draw([0, 1, 500, 1_000]))).toEqual([1, 2, 8, 16]);
+  });
+
+  test("of nothing, of zeros and of one value is drawn without a number that is none", () => {
+    expect(heights(draw([]))).toEqual([]);
+    expect(heights(draw([0, 0]))).toEqual([1, 1]);
+    expect(heights(draw([7]))).toEqual([16]);
+    for (const values of [[], [0, 0], [7]]) {
+      expect(draw(values)).toContain('role="img" aria-label="Requests"');
+      expect(draw(values)).not.toMatch(/NaN|Infinity|-\d/);
+    }
+  });
+});
+
+describe("the bars of days", () => {
+  const good: StatusDay = { day: "2026-11-20", status: "operational", goodShare: 1, minutes: {} };
+  const draw = (...days: StatusDay[]) => renderToString(<DayBars name="Checkout" days={days} />);
+  /** The heights of the bar alone, without what shows behind a low one. */
+  const barOf = (html: string) => heights(html.replaceAll(/<rect class="day-back"[^>]*>/g, ""));
+
+  test("are as high as the day was good: full only if all of it was, and never gone", () => {
+    const bad = (goodShare: number): StatusDay => ({ ...good, status: "major_outage", goodShare });
+    expect(barOf(draw(good))).toEqual([32]);
+    expect(barOf(draw(bad(0.9999)))).toEqual([31]);
+    expect(barOf(draw(bad(0.5)))).toEqual([19]);
+    expect(barOf(draw(bad(0)))).toEqual([6]);
+    expect(barOf(draw(bad(7), bad(-1)))).toEqual([32, 6]);
+  });
+
+  test("say their day, status and minutes, worst first, and so does the table behind them", () => {
+    const html = draw({
+      day: "2026-11-21",
+      status: "major_outage",
+      goodShare: 0.9,
+      minutes: { degraded_performance: 70, major_outage: 12, operational: 1_358 },
+    });
+    expect(html).toContain(
+      "<title>21 November 2026: Major outage (12 min major outage, 1 h 10 min degraded performance)</title>",
+    );
+    expect(html).toContain("<td>12 min major outage, 1 h 10 min degraded performance</td>");
+  });
+
+  test("are one stop for the keyboard: today", () => {
+    const bars = elementsOf(draw(good, { ...good, day: "2026-11-21" })).filter(
+      ({ attributes }) => "data-day" in attributes,
+    );
+    expect(bars.map(({ attributes }) => attributes["tabindex"])).toEqual(["-1", "0"]);
+  });
+
+  test("tell a day of which nothing is known from a bad one, in word and in shape", () => {
+    const html = draw({ day: "2026-11-20", status: null, goodShare: 0, minutes: {} });
+    expect(html).toContain("20 November 2026: No data");
+    expect(html).toContain("is-unknown");
+    expect(barOf(html)).toEqual([32]);
+  });
+
+  test("stripe maintenance", () => {
+    const html = draw({ ...good, status: "under_maintenance", goodShare: 0.5 });
+    expect(html).toContain('class="day-stripes"');
+  });
+
+  test("of no days are a sentence", () => {
+    expect(draw()).toBe('<p class="muted">No day of Checkout is recorded yet.</p>');
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { renderDesign } from "../../src/admin/design";
+import { createAssets, linkedAssets, renderDocument, UI_ASSETS } from "../../src/ui";
+import { createTestApp } from "../support/app";
+import { elementsOf, valuesOf } from "./elements";
+
+const assets = createAssets(UI_ASSETS);
+const paths = await linkedAssets(assets);
+const design = renderDesign(paths, Date.UTC(2026, 10, 21, 14, 32));
+const elements = elementsOf(design.html);
+
+async function textOf(path: string): Promise<string> {
+  const asset = await assets.find(path.replace("/assets/", ""));
+  if (!asset) throw new Error(`no ${path}`);
+  return new TextDecoder().decode(asset.bytes);
+}
+
+describe("the page of all components", () => {
+  test("has no style attribute, no event handler and no script or style of its own", () => {
+    const attributes = elements.flatMap((element) => Object.keys(element.attributes));
+    expect(attributes.filter((name) => name === "style" || name.startsWith("on"))).toEqual([]);
+    expect(elements.filter(({ tag }) => tag === "style")).toEqual([]);
+    const scripts = elements.filter(({ tag }) => tag === "script");
+    expect(scripts.map((script) => script.attributes)).toEqual([
+      { type: "module", src: paths.script },
+    ]);
+    expect(elements.length).toBeGreaterThan(300);
+  });
+
+  test("allows nothing but what this server sends", () => {
+    expect(design.policy).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  test("gives every id once, and every label, description and link in the page has its target", () => {
+    const ids = valuesOf(elements, "id");
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    const wanted = [
+      ...valuesOf(elements, "for"),
+      ...valuesOf(elements, "popovertarget"),
+      ...valuesOf(elements, "aria-describedby").flatMap((list) => list.split(" ")),
+      ...valuesOf(elements, "href").flatMap((href) => (href.startsWith("#") ? href.slice(1) : [])),
+    ];
+    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(wanted.length).toBeGreaterThan(20);
+  });
+
+  test("hides what only a script can work", () => {
+    const scripted = elements.filter(({ attributes }) => "data-scripted" in attributes);
+    expect(scripted.length).toBeGreaterThan(3);
+    expect(scripted.filter(({ attributes }) => !("hidden" in attributes))).toEqual([]);
+  });
+});
+
+describe("the files of the dashboard", () => {
+  test("are under 12 KB together, compressed", async () => {
+    const bytes = gzipSync((await textOf(paths.style)) + (await textOf(paths.script))).byteLength;
+    expect(bytes).toBeLessThan(12 * 1_024);
+    expect(gzipSync(await textOf(paths.script)).byteLength).toBeLessThan(3.25 * 1_024);
+  });
+
+  test("ask for nothing else", async () => {
+    expect(await textOf(paths.style)).not.toMatch(/url\(|@import|https?:/);
+    expect(await textOf(paths.script)).not.toMatch(/\bimport\b|https?:\/\/\w|eval\(|innerHTML/);
+  });
+
+  test("are named in the style sheet by no class that the page lacks a rule for", async () => {
+    const css = await textOf(paths.style);
+    const used = new Set(valuesOf(elements, "class").flatMap((list) => list.split(" ")));
+    // What only says which it is, and looks like all the others.
+    const plain = ["quiet", "option-text", "summary-text", "screen-title"];
+    const missing = [...used].filter((name) => !css.includes(`.${name}`) && !plain.includes(name));
+    expect(missing).toEqual([]);
+  });
+
+  test("are served under names that hold their hash, for ever", async () => {
+    await using app = await createTestApp();
+    for (const [path, mediaType] of [
+      [paths.style, "text/css;charset=utf-8"],
+      [paths.script, "text/javascript;charset=utf-8"],
+      [paths.icon, "image/svg+xml"],
+    ] as const) {
+      const answer = await app.call(path);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-type")).toBe(mediaType);
+      expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(answer.text).toBe(await textOf(path));
+    }
+    expect((await app.call(paths.style.replace(/[0-9a-f]{16}/, "0123456789abcdef"))).status).toBe(
+      404,
+    );
+  });
+
+  test("stay out of the public page, whose own style is inline and small", () => {
+    const { html } = renderDocument({ title: "Acme", children: "" });
+    expect(html).toContain(".banner");
+    expect(html).not.toMatch(/\.shell|\.button|allclear\.[0-9a-f]{16}/);
+    expect(gzipSync(html).byteLength).toBeLessThan(2_048);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { renderToString } from "preact-render-to-string";
+import type { VNode } from "preact";
+import { renderPlainScreen, renderScreen } from "../../src/admin/shell";
+import * as ui from "../../src/ui";
+
+const EVIL = `"'><script>alert(1)</script>`;
+const AT = "2026-11-21T14:32:05.000Z";
+const NOW = Date.parse(AT);
+const ASSETS = { style: "/assets/a.css", script: "/assets/a.js", icon: "/assets/ring.svg" };
+const FIELD = { label: EVIL, name: EVIL, hint: EVIL, error: EVIL };
+const GROUP = { legend: EVIL, name: EVIL, hint: EVIL, error: EVIL };
+const OPTION = { value: EVIL, label: EVIL };
+
+/** Each component with a hostile text in every place that takes one. */
+const COMPONENTS: Record<string, VNode> = {
+  Button: (
+    <ui.Button name={EVIL} value={EVIL}>
+      {EVIL}
+    </ui.Button>
+  ),
+  ButtonLink: (
+    <ui.ButtonLink href="/" preset={{ [EVIL]: [EVIL] }}>
+      {EVIL}
+    </ui.ButtonLink>
+  ),
+  TextField: <ui.TextField {...FIELD} value={EVIL} />,
+  SelectField: <ui.SelectField {...FIELD} options={[OPTION]} value={EVIL} />,
+  CheckboxList: (
+    <ui.CheckboxList
+      {...GROUP}
+      options={[{ ...OPTION, hint: EVIL, details: EVIL, isChecked: true }]}
+    />
+  ),
+  ChoiceField: (
+    <ui.ChoiceField {...GROUP} options={[OPTION]} value={EVIL}>
+      {EVIL}
+    </ui.ChoiceField>
+  ),
+  FormErrors: <ui.FormErrors errors={[{ name: EVIL, label: EVIL, detail: EVIL }]} />,
+  Form: (
+    <ui.Form action="/" hidden={{ [EVIL]: EVIL }}>
+      {EVIL}
+    </ui.Form>
+  ),
+  SearchForm: <ui.SearchForm action="/" value={EVIL} label={EVIL} hidden={{ [EVIL]: EVIL }} />,
+  Chip: <ui.Chip>{EVIL}</ui.Chip>,
+  Card: (
+    <ui.Card title={EVIL} actions={EVIL}>
+      {EVIL}
+    </ui.Card>
+  ),
+  StatCard: <ui.StatCard label={EVIL} value={1} />,
+  Table: (
+    <ui.Table caption={EVIL} columns={[{ label: EVIL }]}>
+      <ui.Row>
+        <ui.Cell label={EVIL}>
+          <ui.RowLink href="/">{EVIL}</ui.RowLink>
+          <ui.CellNote>{EVIL}</ui.CellNote>
+        </ui.Cell>
+      </ui.Row>
+    </ui.Table>
+  ),
+  EmptyState: (
+    <ui.EmptyState title={EVIL} action={EVIL}>
+      {EVIL}
+    </ui.EmptyState>
+  ),
+  Notice: (
+    <ui.Notice tone="info" title={EVIL}>
+      {EVIL}
+    </ui.Notice>
+  ),
+  Flash: <ui.Flash message={{ tone: "info", text: EVIL }} />,
+  Tabs: <ui.Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
+  Timeline: <ui.Timeline now={NOW} items={[{ title: EVIL, at: AT, body: EVIL }]} />,
+  DayBars: (
+    <ui.DayBars
+      name={EVIL}
+      note={EVIL}
+      days={[{ day: "2026-11-21", status: null, goodShare: 1, minutes: {} }]}
+    />
+  ),
+  Sparkline: <ui.Sparkline values={[1]} label={EVIL} />,
+  CodeBlock: <ui.CodeBlock text={EVIL} copyLabel={EVIL} />,
+  Secret: <ui.Secret text={EVIL} copyLabel={EVIL} />,
+  PageHead: (
+    <ui.PageHead title={EVIL} crumbs={[{ href: "/", label: EVIL }]} actions={EVIL}>
+      {EVIL}
+    </ui.PageHead>
+  ),
+  DialogBody: <ui.DialogBody title={EVIL}>{EVIL}</ui.DialogBody>,
+  Section: (
+    <ui.Section title={EVIL} actions={EVIL}>
+      {EVIL}
+    </ui.Section>
+  ),
+  Facts: <ui.Facts items={[{ label: EVIL, value: EVIL }]} />,
+  Summary: (
+    <ui.Summary title={EVIL} field={EVIL} lines={[EVIL]} emptyLine={EVIL}>
+      {EVIL}
+    </ui.Summary>
+  ),
+};
+
+describe("text is escaped in", () => {
+  test.each(Object.entries(COMPONENTS))("%s", (_name, component) => {
+    const html = renderToString(component);
+    expect(html).toContain("&lt;script");
+    expect(html).not.toContain("<script");
+    // Nor does a quote end an attribute.
+    expect(html).not.toContain(`"'`);
+  });
+
+  test("the title and the frame of a screen", () => {
+    const { html } = renderScreen({
+      title: EVIL,
+      user: { name: EVIL, email: EVIL, role: "viewer" },
+      nav: [{ label: EVIL, items: [{ href: "/", label: EVIL, isCurrent: true }] }],
+      flash: { tone: "info", text: EVIL },
+      warnings: [EVIL],
+      assets: ASSETS,
+      children: EVIL,
+    });
+    expect(html.match(/<script/g)).toHaveLength(1);
+    const plain = renderPlainScreen({ title: EVIL, lead: EVIL, assets: ASSETS, children: EVIL });
+    expect(plain.html.match(/<script/g)).toHaveLength(1);
+  });
+});

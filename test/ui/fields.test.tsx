@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { renderToString } from "preact-render-to-string";
+import { CheckboxList, ChoiceField, FormErrors, SelectField, TextField } from "../../src/ui";
+import { elementsOf, valuesOf } from "./elements";
+
+const OPTIONS = [
+  { value: "a", label: "A" },
+  { value: "b", label: "B" },
+];
+
+function render(hint?: string, error?: string) {
+  return renderToString(
+    <>
+      <TextField label="Name" name="name" hint={hint} error={error} />
+      <SelectField label="Role" name="role" options={OPTIONS} hint={hint} error={error} />
+      <CheckboxList
+        legend="Scopes"
+        name="scopes"
+        hint={hint}
+        error={error}
+        options={OPTIONS.map((option) => ({ ...option, hint: "Does it.", isChecked: false }))}
+      />
+      <ChoiceField
+        legend="Ends"
+        name="ends"
+        hint={hint}
+        error={error}
+        value="b"
+        options={OPTIONS}
+      />
+    </>,
+  );
+}
+
+describe("a field", () => {
+  test("is tied to its label, its hint and its error, by ids that are there once", () => {
+    const elements = elementsOf(render("A hint.", "is required"));
+    const ids = valuesOf(elements, "id");
+    expect(new Set(ids).size).toBe(ids.length);
+    const wanted = [
+      ...valuesOf(elements, "for"),
+      ...valuesOf(elements, "aria-describedby").flatMap((list) => list.split(" ")),
+    ];
+    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
+    for (const name of ["name", "role", "scopes", "ends"]) {
+      const field = elements.find(({ attributes }) => attributes["id"] === `field-${name}`);
+      expect(field?.attributes["aria-describedby"]).toBe(`field-${name}-hint field-${name}-error`);
+    }
+  });
+
+  test("says that it is wrong only when it is, and points at nothing that is not there", () => {
+    const wrong = elementsOf(render(undefined, "is required"));
+    // The input, the select and both boxes.
+    expect(valuesOf(wrong, "aria-invalid")).toEqual(["true", "true", "true", "true"]);
+    const right = elementsOf(render());
+    expect(valuesOf(right, "aria-invalid")).toEqual([]);
+    expect(valuesOf(right, "aria-describedby")).toEqual([
+      "field-scopes-0-hint",
+      "field-scopes-1-hint",
+    ]);
+  });
+
+  test("tells what is wrong as a sentence, whether it was given one or only its end", () => {
+    expect(render(undefined, "is required")).toContain("<span>Name is required.</span>");
+    expect(render(undefined, "No such user.")).toContain("<span>No such user.</span>");
+  });
+
+  test("keeps what was typed, except a password", () => {
+    const text = <TextField label="Name" name="name" value="Deploy bot" />;
+    const password = <TextField label="Password" name="password" type="password" value="hunter2" />;
+    expect(renderToString(text)).toContain('value="Deploy bot"');
+    expect(renderToString(password)).not.toContain("hunter2");
+  });
+
+  test("keeps what was chosen", () => {
+    const elements = elementsOf(
+      renderToString(
+        <>
+          <SelectField label="Role" name="role" options={OPTIONS} value="b" />
+          <ChoiceField legend="Ends" name="ends" options={OPTIONS} value="b" />
+          <CheckboxList
+            legend="Scopes"
+            name="scopes"
+            options={OPTIONS.map((option) => ({ ...option, isChecked: option.value === "b" }))}
+          />
+        </>,
+      ),
+    );
+    const chosen = elements.filter(
+      ({ attributes }) => "selected" in attributes || "checked" in attributes,
+    );
+    expect(chosen.map(({ attributes }) => attributes["value"])).toEqual(["b", "b", "b"]);
+  });
+});
+
+describe("the summary of what is wrong with a form", () => {
+  test("is an alert that takes the focus, and leads to each field", () => {
+    const errors = [
+      { name: "name", label: "Name", detail: "is required" },
+      { name: "scopes", label: "Scopes", detail: "Choose one." },
+    ];
+    const html = renderToString(<FormErrors errors={errors} />);
+    const elements = elementsOf(html);
+    expect(elements[0]?.attributes).toMatchObject({ role: "alert", tabindex: "-1" });
+    expect(elements[0]?.attributes).toHaveProperty("autofocus");
+    const fields = valuesOf(elementsOf(render()), "id");
+    for (const href of valuesOf(elements, "href")) expect(fields).toContain(href.slice(1));
+    expect(html).toContain("Name</a> is required.");
+    expect(html).toContain("Scopes</a>: Choose one.");
+  });
+
+  test("is not there when nothing is wrong", () => {
+    expect(renderToString(<FormErrors errors={[]} />)).toBe("");
+  });
+});
