@@ -26,23 +26,21 @@ export function statusOf(complaints: Complaints): number {
   return Object.keys(complaints).length > 0 ? 422 : 200;
 }
 
-/** Complaints as sentences, for a form whose fields have these labels. */
+/** Complaints as the fields of a form and its summary of errors take them. */
 export interface Wording {
-  /** The sentence below a field; undefined where nothing is wrong with it. */
+  /** What is wrong with a field; undefined where nothing is. */
   about(name: string): string | undefined;
   /** For the summary above the form. */
   all: { name: string; label: string; detail: string }[];
 }
 
 export function wording(complaints: Complaints, labels: Readonly<Record<string, string>>): Wording {
-  const labelOf = (name: string) => labels[name] ?? name;
   return {
-    about: (name) =>
-      complaints[name] === undefined ? undefined : `${labelOf(name)} ${complaints[name]}.`,
+    about: (name) => complaints[name],
     all: Object.entries(complaints).map(([name, detail]) => ({
       name,
-      label: labelOf(name),
-      detail: `${detail}.`,
+      label: labels[name] ?? name,
+      detail,
     })),
   };
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type Admission, type ClientAddresses, sendHtml, sessionOf } from "../http";
-import { type Assets, linkedAssets } from "../ui";
+import { type Assets, type LinkedAssets, linkedAssets } from "../ui";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
 import { renderPlainScreen, renderScreen } from "./shell";
@@ -27,6 +27,8 @@ export interface Screens {
   show(at: ScreenRequest, screen: Screen): Promise<Response>;
   /** A screen of somebody who is not: signing in, setting up, accepting an invitation. */
   showPlain(request: Request, screen: Screen): Promise<Response>;
+  /** The paths of the files that every screen links to. */
+  assets(): Promise<LinkedAssets>;
 }
 
 export function createScreens(parts: {
@@ -46,6 +48,8 @@ export function createScreens(parts: {
   }
 
   return {
+    assets: () => linkedAssets(assets),
+
     async show({ request, admission }, { title, children, ...how }) {
       const { id, user } = sessionOf(admission);
       const flash = flashes.take(id);

@@ -1,12 +1,10 @@
 import { optionNames } from "../config";
 import { startServer } from "../server";
-import { VERSION } from "../version";
+import { IS_COMPILED, VERSION } from "../version";
 import type { Command } from "./command";
 
 /** How this program is called: by its name, or from its sources on a machine that has only Node. */
-const SELF = import.meta.url.includes("$bunfs")
-  ? "allclear"
-  : `npx -y bun@${Bun.version} src/main.ts`;
+const SELF = IS_COMPILED ? "allclear" : `npx -y bun@${Bun.version} src/main.ts`;
 
 export const serveCommand: Command = {
   name: "serve",

@@ -38,7 +38,7 @@ export function CheckboxList({ legend, options, isCode, ...rest }: CheckboxListP
                 aria-invalid={field.error ? "true" : undefined}
                 aria-describedby={hintId}
               />
-              <div class="option-text">
+              <div>
                 <label class={isCode ? "mono" : undefined} for={id}>
                   {option.label}
                 </label>

@@ -17,7 +17,7 @@ export function Timeline({ items, now }: { items: readonly TimelineItem[]; now: 
     <ol class="timeline">
       {items.map(({ title, at, status, body }) => (
         <li key={`${at} ${title}`} class={status ? `is-${status}` : undefined}>
-          <p class="timeline-head">
+          <p>
             <span class="strong">{title}</span> <Moment at={at} now={now} />
           </p>
           {body ? <div class="timeline-body">{body}</div> : null}

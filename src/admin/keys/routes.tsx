@@ -185,7 +185,7 @@ export function keyScreens(parts: AdminParts) {
         const at = { request, admission };
         const overlap = form.text("overlap");
         if (!isOverlap(overlap)) {
-          return showRotation(at, params.id, "24h", "Choose when the old value ends");
+          return showRotation(at, params.id, "24h", "Choose when the old value ends.");
         }
         const actor = actorOf(admission);
         const reveal = await reveals.reveal(sessionOf(admission).id, form, (tx) => {
