@@ -1,7 +1,7 @@
 const HOME = "/admin";
-// One path of this dashboard: no host, no scheme, no backslash (which browsers take for a slash), and
-// nothing before or after it.
-const DASHBOARD_PATH = /^\/admin(?:\/[\w.~-]+)*(?:\?[\w.~%&=+-]*)?$/;
+// One path of this dashboard: no host, no scheme, no backslash (which browsers take for a slash), no
+// `.` or `..` that leads out of it, and nothing before or after it.
+const DASHBOARD_PATH = /^\/admin(?:\/(?!\.{1,2}(?:[/?]|$))[\w.~-]+)*(?:\?[\w.~%&=+-]*)?$/;
 
 /** Where to go after signing in: a screen of this dashboard, or the first one. */
 export function safeReturnPath(given: string | null | undefined): string {

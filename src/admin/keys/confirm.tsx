@@ -63,8 +63,7 @@ export function RevokeKey(props: { listing: KeyListing; usage: KeyUsageSummary; 
           is final; the key stays listed.
         </p>
         <p>
-          Last 24 hours: <UsageSentence usage={usage} />{" "}
-          <LastUse listing={listing} now={now} />
+          Last 24 hours: <UsageSentence usage={usage} /> <LastUse listing={listing} now={now} />
         </p>
         <Actions>
           <Button kind="danger">Revoke key</Button>

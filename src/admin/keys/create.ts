@@ -53,7 +53,8 @@ export async function createFromForm(
     name: values.name,
     // Judged with the rest, so that all that is wrong is told together.
     scopes: [...values.scopes] as CreateKeyBody["scopes"],
-    rate_limit: readRateLimit(values.rateLimit),
+    rate_limit:
+      values.rateLimit.trim() === "" ? DEFAULT_RATE_LIMIT : readRateLimit(values.rateLimit),
     expires: isWrongDate ? null : expiry,
   };
   const fields = judgeCreateKey(input, now);
@@ -68,9 +69,11 @@ export async function createFromForm(
   });
 }
 
-/** A limit as it was typed, the default where nothing was; NaN, which the service refuses, for no number. */
+// Digits, in groups of three where they are grouped at all: "1,5" is no way to write 15.
+const WHOLE_NUMBER = /^(?:\d{1,15}|\d{1,3}(?:[\s,_]\d{3}){1,4})$/;
+
+/** A limit as it was typed; NaN, which the service refuses, for what is no whole number. */
 export function readRateLimit(text: string): number {
-  const digits = text.trim().replaceAll(/[\s,_]/g, "");
-  if (digits === "") return DEFAULT_RATE_LIMIT;
-  return /^\d{1,15}$/.test(digits) ? Number(digits) : Number.NaN;
+  const typed = text.trim();
+  return WHOLE_NUMBER.test(typed) ? Number(typed.replaceAll(/\D/g, "")) : Number.NaN;
 }

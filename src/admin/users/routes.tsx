@@ -165,6 +165,12 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
       },
       { ...formBody(), ...operation(screen("Change a user's role", MAY_MANAGE)) },
     )
+    .get(
+      "/:id/link",
+      // Where a browser goes that comes back to the page of a link that was shown.
+      async ({ params }) => seeOther(userPath(params.id)),
+      operation(screen("The user whose link was shown", MAY_MANAGE)),
+    )
     .post(
       "/:id/link",
       async ({ request, admission, params, body: form }) => {

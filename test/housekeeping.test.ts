@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { count } from "drizzle-orm";
+import { selectOne } from "../src/db";
+import { formSubmissions } from "../src/db/tables/settings";
+import { oneTimeLinks, sessions } from "../src/db/tables/users";
+import { issueSetUpLink } from "../src/features/users";
+import { startHousekeeping } from "../src/housekeeping";
+import { DAY_MS, HOUR_MS } from "../src/kernel/time";
+import { createTestApp, type TestApp } from "./support/app";
+
+const countSessions = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ rows: count() }).from(sessions),
+);
+const countLinks = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ rows: count() }).from(oneTimeLinks),
+);
+const countSubmissions = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ rows: count() }).from(formSubmissions),
+);
+
+function rowsOf({ ctx: { db } }: TestApp) {
+  return {
+    sessions: countSessions(db, {})?.rows,
+    links: countLinks(db, {})?.rows,
+    submissions: countSubmissions(db, {})?.rows,
+  };
+}
+
+describe("housekeeping", () => {
+  test("clears away what has ended, every hour, and leaves what has not", async () => {
+    await using app = await createTestApp();
+    const keeping = startHousekeeping(app.ctx);
+    await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
+    await app.clock.advance(HOUR_MS);
+    expect(rowsOf(app)).toEqual({ sessions: 0, links: 0, submissions: 0 });
+
+    const session = await app.signedIn("admin");
+    const form = { name: "Once", scopes: "read:status", expires: "never" };
+    await app.call("/admin/settings/keys/new", { session, form });
+    expect(rowsOf(app)).toEqual({ sessions: 1, links: 0, submissions: 1 });
+    await app.clock.advance(DAY_MS - HOUR_MS);
+    expect(rowsOf(app)).toEqual({ sessions: 1, links: 0, submissions: 1 });
+    await app.clock.advance(2 * HOUR_MS);
+    expect(rowsOf(app)).toEqual({ sessions: 0, links: 0, submissions: 0 });
+    keeping.cancel();
+  });
+
+  test("tries again in an hour what the database refuses, and says so", async () => {
+    await using app = await createTestApp();
+    const keeping = startHousekeeping(app.ctx);
+    await app.signedIn();
+    const write = app.ctx.db.write;
+    app.ctx.db.write = () => Promise.reject(new Error("full"));
+    await app.clock.advance(DAY_MS);
+    expect(app.logged.map(({ msg }) => msg)).toContain(
+      "what has ended could not be cleared away; trying in an hour",
+    );
+    app.ctx.db.write = write;
+    await app.clock.advance(HOUR_MS);
+    expect(rowsOf(app).sessions).toBe(0);
+    keeping.cancel();
+  });
+});
