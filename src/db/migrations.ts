@@ -1,4 +1,5 @@
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
+import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
 
 export interface Migration {
@@ -12,6 +13,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "foundation", sql: foundation },
   { number: 2, name: "people", sql: people },
+  { number: 3, name: "incidents", sql: incidents },
 ];
 
 /** The schema's version that this build reads and writes. */

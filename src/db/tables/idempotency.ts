@@ -1,0 +1,16 @@
+import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const idempotentAnswers = sqliteTable(
+  "idempotent_answers",
+  {
+    keyId: text("key_id").notNull(),
+    path: text().notNull(),
+    idempotencyKey: text("idempotency_key").notNull(),
+    bodyHash: blob("body_hash", { mode: "buffer" }).notNull(),
+    status: integer().notNull(),
+    location: text(),
+    body: text().notNull(),
+    at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.keyId, table.path, table.idempotencyKey] })],
+);
