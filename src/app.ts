@@ -8,9 +8,11 @@ import { createLoginThrottle, createPasswords, createSessions } from "./features
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
+import { incidentRoutes } from "./features/incidents/routes";
 import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/keys";
 import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
+import { maintenanceRoutes } from "./features/maintenance/routes";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import {
@@ -79,6 +81,8 @@ export function createApp(ctx: AppContext): App {
     })
     .use(statusRoutes(ctx, admissions, snapshots))
     .use(componentRoutes(ctx, admissions))
+    .use(incidentRoutes(ctx, admissions))
+    .use(maintenanceRoutes(ctx, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))

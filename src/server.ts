@@ -2,6 +2,7 @@ import { type App, createApp } from "./app";
 import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { OperatorError } from "./db";
+import { startMaintenanceClock } from "./features/maintenance";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
 import { issueSetUpLink } from "./features/users";
@@ -54,6 +55,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
 
     const running = app;
     const housekeeping = startHousekeeping(ctx);
+    const maintenanceClock = startMaintenanceClock(ctx);
     return {
       url,
       setUpUrl: setUpToken === undefined ? undefined : `${ctx.baseUrl}/admin/setup/${setUpToken}`,
@@ -61,6 +63,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
         running.readiness.isDraining = true;
         poll.cancel();
         housekeeping.cancel();
+        maintenanceClock.cancel();
         await drain(socket);
         running.usage.stop();
         await running.usage.flush();

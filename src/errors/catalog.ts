@@ -101,7 +101,8 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
-    meaning: "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard.",
+    meaning:
+      "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard.",
     example: "Send the body as application/json.",
   },
   validation_failed: {
@@ -110,6 +111,14 @@ export const ERRORS = {
     meaning:
       "The body is JSON but breaks the schema. `errors` lists every broken field by its JSON pointer, unknown fields included. Nothing was changed.",
     example: "One field is wrong.",
+  },
+  idempotency_mismatch: {
+    status: 422,
+    title: "Idempotency-Key used for another body",
+    meaning:
+      "Within the last 24 hours the same API key sent this Idempotency-Key to this path with another body, byte by byte. Nothing was changed. Use a new Idempotency-Key for every new request, and send the same bytes when trying one again.",
+    example:
+      "This Idempotency-Key came with another body before. Nothing was changed; use a new key for another request.",
   },
   rate_limited: {
     status: 429,

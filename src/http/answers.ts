@@ -6,28 +6,33 @@ import { acceptsGzip, NO_STORE, Representation } from "./representation";
 
 const JSON_TYPE = "application/json";
 
-/**
- * One resource under `/api/v1`: its version is its entity tag, so it is sent uncompressed. 201 names
- * the resource's place in `location`.
- */
-export function sendResource(
-  request: Request,
-  resource: { version: number },
-  created?: { location: string },
-): Response {
+/** One resource under `/api/v1`: its version is its entity tag, so it is sent uncompressed. */
+export function sendResource(request: Request, resource: { version: number }): Response {
   const etag = versionTag(resource.version);
   const headers = { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE, ETag: etag };
-  if (created) {
-    return Response.json(resource, {
-      status: 201,
-      headers: { ...headers, Location: created.location },
-    });
-  }
   const known = request.method === "GET" ? request.headers.get("if-none-match") : null;
   if (known !== null && matchesAny(known, etag)) {
     return new Response(null, { status: 304, headers: { "Cache-Control": NO_STORE, ETag: etag } });
   }
   return Response.json(resource, { headers });
+}
+
+/** The resource that a POST has made, as the bytes that it was first shown in. `location` is a URL. */
+export function sendCreated(created: {
+  status: number;
+  location: string;
+  body: string;
+  isReplayed: boolean;
+}): Response {
+  const { version } = JSON.parse(created.body) as { version?: number };
+  const headers: Record<string, string> = {
+    "Content-Type": JSON_TYPE,
+    "Cache-Control": NO_STORE,
+    Location: created.location,
+  };
+  if (version !== undefined) headers["ETag"] = versionTag(version);
+  if (created.isReplayed) headers["Idempotency-Replayed"] = "true";
+  return new Response(created.body, { status: created.status, headers });
 }
 
 /** One page of a list under `/api/v1`. Its entity tag is a hash of the bytes sent. */

@@ -31,7 +31,11 @@ export function judgeBodyHeaders(headers: Headers, schema: TSchema): Problem | u
  * `invalid_request` for any other.
  */
 export async function readText(request: Request): Promise<string> {
-  const bytes = await readCapped(request);
+  return decodeText(await readBytes(request));
+}
+
+/** The text that the bytes of a body are. Throws `invalid_request` for what is not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -39,7 +43,8 @@ export async function readText(request: Request): Promise<string> {
   }
 }
 
-async function readCapped(request: Request): Promise<Uint8Array> {
+/** Reads a body of at most 256 KiB, however it arrives. Throws `payload_too_large` for a larger one. */
+export async function readBytes(request: Request): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -13,6 +13,7 @@ export {
 } from "./admission";
 export { seeOther, sendHtml, sendList, sendResource, sendUntagged } from "./answers";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
+export { createOnce, type Made } from "./create-once";
 export { createDoor, type Door } from "./door";
 export { requireMatch } from "./etag";
 export { type Form, formBody } from "./form-body";
@@ -26,7 +27,8 @@ export {
   readPageRequest,
   toPage,
 } from "./pagination";
-export { buildOpenApi, errorsOf } from "./openapi";
+export { buildOpenApi } from "./openapi/document";
+export { errorsOf } from "./openapi/errors";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
 export { endedSessionCookie, presentSession, sessionCookie } from "./session-cookie";

@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Problem } from "../errors";
-import { readText } from "./body";
+import { decodeText, readBytes } from "./body";
+import { keepBodyHash } from "./body-hash";
 
 /** Deeper nesting than any body of the API has; it keeps recursive readers off hostile input. */
 const DEPTH_MAX = 32;
@@ -18,7 +19,9 @@ export function jsonBody<Schema extends TSchema>(schema: Schema) {
 
 /** Reads a JSON body. Throws a Problem for any other. */
 async function readJsonBody(request: Request): Promise<unknown> {
-  const text = await readText(request);
+  const bytes = await readBytes(request);
+  keepBodyHash(request, bytes);
+  const text = decodeText(bytes);
   if (nestsTooDeep(text)) {
     throw new Problem("invalid_request", `The body nests deeper than ${DEPTH_MAX} levels.`);
   }

@@ -53,6 +53,8 @@ export interface Operation {
   errors?: readonly ErrorCode[];
   /** `etag`: answers carry one and If-None-Match is heard. `if-match`: changes hear If-Match too. */
   conditional?: "etag" | "if-match";
+  /** Whether Idempotency-Key is heard: for every POST of the API that creates. See `createOnce`. */
+  idempotent?: true;
   /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
   isCrossOrigin?: boolean;
 }

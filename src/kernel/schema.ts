@@ -1,6 +1,6 @@
 import { Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import { codePointLength, hasUnsafeCharacters } from "./text";
-import { parseDay } from "./time";
+import { parseDay, parseInstant } from "./time";
 
 /*
  * The building blocks of the wire's schemas. TypeBox checks no `enum` and counts UTF-16 units, where
@@ -94,6 +94,25 @@ defineKind("AllclearDay", (_schema: unknown, value) =>
 /** A calendar day, `YYYY-MM-DD`. */
 export function Day(options: { description?: string } = {}) {
   return Type.Unsafe<string>({ [Kind]: "AllclearDay", type: "string", format: "date", ...options });
+}
+
+defineKind("AllclearInstant", (_schema: unknown, value) => {
+  if (typeof value !== "string") return "must be text";
+  const ms = parseInstant(value);
+  if (ms === undefined) return "must be an instant with its zone, such as 2026-01-01T12:00:00Z";
+  return ms >= 0 && ms < YEAR_10000 ? undefined : "must lie in the years 1970 to 9999";
+});
+
+const YEAR_10000 = Date.UTC(10_000, 0);
+
+/** An instant in a request: ISO 8601 with a zone, in the years 1970 to 9999. */
+export function InstantText(options: { description?: string } = {}) {
+  return Type.Unsafe<string>({
+    [Kind]: "AllclearInstant",
+    type: "string",
+    format: "date-time",
+    ...options,
+  });
 }
 
 /** The value, or null. */

@@ -120,6 +120,17 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
       app.call(component, { key: writer, method: "PATCH", json: { status: "fine", note: 1 } }),
     pointers: ["#/note", "#/status"],
   },
+  idempotency_mismatch: {
+    async provoke({ app }) {
+      const key = await app.keyWith("write:incidents");
+      const headers = { "idempotency-key": "a" };
+      // A draft is told to nobody: it has no event.
+      const json = { page: "acme", name: "Slow", body: "We look into it.", draft: true };
+      await app.call("/api/v1/incidents", { key, method: "POST", headers, json });
+      const other = { ...json, name: "Slower" };
+      return app.call("/api/v1/incidents", { key, method: "POST", headers, json: other });
+    },
+  },
   rate_limited: {
     async provoke({ app }) {
       const { value: key } = await app.createKey({ rate_limit: 1 });

@@ -2,6 +2,7 @@
  * Components and their groups: what they are, what marks them and since when, and so what they show.
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
+export { type Mark, type NewBaselines, replaceMarks } from "./marks";
 export {
   Component,
   ComponentGroup,
@@ -9,8 +10,17 @@ export {
   GroupInput,
   presentComponent,
   presentGroup,
+  Status,
 } from "./model";
-export { type CauseInterval, knownSpan, uptime } from "./rules";
+export {
+  type CauseInterval,
+  type DayOf,
+  foldDays,
+  knownSpan,
+  type Span,
+  timeByStatus,
+  uptime,
+} from "./rules";
 export {
   createComponent,
   createGroup,
@@ -19,9 +29,11 @@ export {
   updateComponent,
   updateGroup,
 } from "./service";
-export { setBaselines } from "./set-status";
+export { type ChangeReason, setBaselines } from "./set-status";
 export {
+  type CauseRow,
   type ComponentRow,
+  findComponent,
   type GroupRow,
   listCausesOfPage,
   listComponentsOfPage,

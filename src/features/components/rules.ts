@@ -104,3 +104,48 @@ export function knownSpan(
   const startDate = component.startDate === null ? undefined : parseDay(component.startDate);
   return { from: Math.max(windowStart, startDate ?? component.createdAt), to: now };
 }
+
+/** One UTC day of a component's history. */
+export interface DayOf {
+  /** Its first millisecond, unix ms. */
+  start: number;
+  /** For how many milliseconds of it the component is known; the rest has no data. */
+  known: number;
+  /** For how many of these each status was the worst. They add up to `known`. */
+  time: Readonly<Record<ComponentStatus, number>>;
+}
+
+/**
+ * The last `days` UTC days up to the one that `known` ends in, oldest first. Only days that a cause
+ * touches are computed, so that a quiet history costs next to nothing.
+ */
+export function foldDays(causes: readonly CauseInterval[], known: Span, days: number): DayOf[] {
+  const first = startOfDay(known.to) - (days - 1) * DAY_MS;
+  const touching = causesByDay(causes, { from: Math.max(first, known.from), to: known.to });
+  const quiet = { ...noneOfEach(), operational: DAY_MS };
+  return Array.from({ length: days }, (_, i) => {
+    const start = first + i * DAY_MS;
+    const from = Math.max(start, known.from);
+    const span = { from, to: Math.max(from, Math.min(start + DAY_MS, known.to)) };
+    const length = span.to - span.from;
+    const own = touching.get(start);
+    if (own) return { start, known: length, time: timeByStatus(own, span) };
+    const isWhole = length === DAY_MS;
+    return { start, known: length, time: isWhole ? quiet : { ...quiet, operational: length } };
+  });
+}
+
+/** The causes that lie in each day of a span, by the day's first millisecond. */
+function causesByDay(causes: readonly CauseInterval[], span: Span): Map<number, CauseInterval[]> {
+  const byDay = new Map<number, CauseInterval[]>();
+  for (const cause of causes) {
+    const from = Math.max(cause.startedAt, span.from);
+    const to = Math.min(cause.endedAt ?? span.to, span.to);
+    for (let day = startOfDay(from); day < to; day += DAY_MS) {
+      const own = byDay.get(day);
+      if (own) own.push(cause);
+      else byDay.set(day, [cause]);
+    }
+  }
+  return byDay;
+}

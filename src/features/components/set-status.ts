@@ -48,7 +48,8 @@ export function setBaselines(
   for (const row of rows) {
     const baseline = statuses.get(row.id);
     if (baseline === undefined || baseline === row.baselineStatus) continue;
-    replaceBaselineCause(ctx, tx, row, baseline, why);
+    const { source, actor } = why;
+    replaceBaselineCause(tx, row.id, baseline, { source, actor, at: ctx.clock.now() });
     refreshStatus(ctx, tx, { ...row, baselineStatus: baseline }, why);
   }
 }
@@ -85,24 +86,25 @@ export function refreshStatus(ctx: Services, tx: Tx, row: ComponentRow, why: Cha
   });
 }
 
-/** The baseline is a cause like any other while it is not operational, so that history can be folded. */
-function replaceBaselineCause(
-  ctx: Services,
+/**
+ * The baseline is a cause like any other while it is not operational, so that history can be folded.
+ * `at`, in unix ms, is when the new one takes over.
+ */
+export function replaceBaselineCause(
   tx: Tx,
-  row: ComponentRow,
+  componentId: string,
   baseline: ComponentStatus,
-  why: ChangeReason,
+  by: { source: CauseSource; actor: Actor; at: number },
 ): void {
-  const now = ctx.clock.now();
   for (const source of ["manual", "api"] as const) {
-    endCausesOf(tx, { componentId: row.id, source, endedAt: now });
+    endCausesOf(tx, { componentId, source, endedAt: by.at });
   }
   if (baseline === "operational") return;
   insertCause(tx, {
-    componentId: row.id,
-    source: why.source,
-    sourceId: why.actor.id ?? why.actor.kind,
+    componentId,
+    source: by.source,
+    sourceId: by.actor.id ?? by.actor.kind,
     status: baseline,
-    startedAt: now,
+    startedAt: by.at,
   });
 }

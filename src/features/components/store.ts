@@ -116,11 +116,36 @@ export const listCausesOfPage = selectMany((orm, $: { pageId: string; since: num
     .orderBy(asc(componentCauses.id)),
 );
 
+/** All that one source ever marked. */
+export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sourceId: string }) =>
+  orm
+    .select()
+    .from(componentCauses)
+    .where(and(eq(componentCauses.source, $.source), eq(componentCauses.sourceId, $.sourceId)))
+    .orderBy(asc(componentCauses.id)),
+);
+
+export const deleteCausesOfSource = mutate(
+  (orm, $: { componentId: string; source: CauseSource; sourceId: string }) =>
+    orm
+      .delete(componentCauses)
+      .where(
+        and(
+          eq(componentCauses.componentId, $.componentId),
+          eq(componentCauses.source, $.source),
+          eq(componentCauses.sourceId, $.sourceId),
+        ),
+      ),
+);
+
+/** Where a wall clock was set back, or a time is given, a cause ends no earlier than it began. */
+const endAt = (endedAt: number) => sql<number>`max(${componentCauses.startedAt}, ${endedAt})`;
+
 export const endCausesOf = mutate(
   (orm, $: { componentId: string; source: CauseSource; endedAt: number }) =>
     orm
       .update(componentCauses)
-      .set({ endedAt: $.endedAt })
+      .set({ endedAt: endAt($.endedAt) })
       .where(
         and(
           eq(componentCauses.componentId, $.componentId),
@@ -133,7 +158,7 @@ export const endCausesOf = mutate(
 export const endAllCauses = mutate((orm, $: { componentId: string; endedAt: number }) =>
   orm
     .update(componentCauses)
-    .set({ endedAt: $.endedAt })
+    .set({ endedAt: endAt($.endedAt) })
     .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt))),
 );
 

@@ -1,0 +1,74 @@
+import type { Tx } from "../../db";
+import { Problem } from "../../errors";
+import type { Clock } from "../../kernel/clock";
+import { DAY_MS } from "../../kernel/time";
+import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./store";
+
+const ROWS_AT_ONCE = 500;
+
+/** What tells one request from another. The same key of the API may be rotated in between. */
+export interface KeptRequest {
+  /** The id of the API key that sent it. */
+  keyId: string;
+  path: string;
+  idempotencyKey: string;
+  /** SHA-256 of the body's bytes as they were sent. */
+  bodyHash: Buffer;
+}
+
+/** A successful answer. */
+export interface Answer {
+  status: number;
+  location: string;
+  body: string;
+  /** What is kept of the body to be sent again: without its secrets. The body itself if left out. */
+  keptBody?: string;
+}
+
+/** What is sent: the answer made now, or the one that was kept. */
+export interface OnceAnswer {
+  status: number;
+  location: string;
+  body: string;
+  isReplayed: boolean;
+}
+
+/**
+ * The kept answer to a request that was sent before, or else the one that `make` gives, which is then
+ * kept for 24 hours in the same transaction. What `make` throws leaves nothing kept. Throws
+ * `idempotency_mismatch` if the request was sent before with another body.
+ */
+export function answerOnce(
+  ctx: { clock: Clock },
+  tx: Tx,
+  { bodyHash, ...name }: KeptRequest,
+  make: () => Answer,
+): OnceAnswer {
+  const now = ctx.clock.now();
+  const kept = findAnswer(tx, name);
+  if (kept && now - kept.at < DAY_MS) {
+    if (!kept.bodyHash.equals(bodyHash)) throw mismatch();
+    const { status, location, body } = kept;
+    return { status, location: location ?? "", body, isReplayed: true };
+  }
+  const { keptBody, ...answer } = make();
+  if (kept) deleteAnswer(tx, name);
+  const { status, location, body } = answer;
+  insertAnswer(tx, { ...name, bodyHash, status, location, body: keptBody ?? body, at: now });
+  return { ...answer, isReplayed: false };
+}
+
+function mismatch(): Problem {
+  return new Problem(
+    "idempotency_mismatch",
+    "This Idempotency-Key came with another body before. Nothing was changed; use a new key for another request.",
+  );
+}
+
+/**
+ * Forgets at most 500 of the answers that are older than a day, so that no transaction grows long.
+ * Answers whether there may be more. `now` in unix ms.
+ */
+export function sweepAnswers(tx: Tx, now: number): boolean {
+  return deleteAnswersUntil(tx, { until: now - DAY_MS, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;
+}

@@ -1,0 +1,38 @@
+import { and, eq, lte, sql } from "drizzle-orm";
+import { insertInto, mutate, selectOne } from "../../db";
+import { idempotentAnswers } from "../../db/tables/idempotency";
+
+interface Name {
+  keyId: string;
+  path: string;
+  idempotencyKey: string;
+}
+
+const isNamed = ($: Name) =>
+  and(
+    eq(idempotentAnswers.keyId, $.keyId),
+    eq(idempotentAnswers.path, $.path),
+    eq(idempotentAnswers.idempotencyKey, $.idempotencyKey),
+  );
+
+export const insertAnswer = insertInto(idempotentAnswers);
+
+export const findAnswer = selectOne((orm, $: Name) =>
+  orm.select().from(idempotentAnswers).where(isNamed($)),
+);
+
+export const deleteAnswer = mutate((orm, $: Name) =>
+  orm.delete(idempotentAnswers).where(isNamed($)),
+);
+
+/** Deletes at most `limit` of the answers that were kept at `until` or before, the oldest first. */
+export const deleteAnswersUntil = mutate((orm, $: { until: number; limit: number }) => {
+  const { keyId, path, idempotencyKey, at } = idempotentAnswers;
+  const old = orm
+    .select({ keyId, path, idempotencyKey })
+    .from(idempotentAnswers)
+    .where(lte(at, $.until))
+    .orderBy(at)
+    .limit($.limit);
+  return orm.delete(idempotentAnswers).where(sql`(${keyId}, ${path}, ${idempotencyKey}) IN ${old}`);
+});

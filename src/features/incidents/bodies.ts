@@ -1,0 +1,122 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { InstantText, NameText, Nullable, Text } from "../../kernel/schema";
+import { Status } from "../components";
+import { ImpactText, IncidentStatusText } from "./model";
+
+/* What requests about incidents look like. */
+
+/** How many components one update can name. */
+const COMPONENTS_MAX = 1_000;
+
+const UpdateText = Text({ minLength: 1, maxLength: 10_000, description: "Markdown." });
+const ExternalRef = Text({
+  minLength: 1,
+  maxLength: 255,
+  isName: true,
+  description: "What the caller's own system calls it. Unique on its page.",
+});
+const Notify = Type.Boolean({
+  description:
+    "Whether people are to be told of it, by formats that are made for people. True if left out.",
+});
+
+const NamedComponents = Type.Record(Type.String(), Status, {
+  maxProperties: COMPONENTS_MAX,
+  description: "What the update says of components of the page: statuses by component id.",
+  examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "partial_outage" }],
+});
+
+export const CreateIncidentBody = Type.Object(
+  {
+    page: Text({ minLength: 1, maxLength: 100, description: "A page's slug or id." }),
+    name: NameText,
+    body: UpdateText,
+    status: Type.Optional(IncidentStatusText),
+    impact_override: Type.Optional(Nullable(ImpactText)),
+    components: Type.Optional(NamedComponents),
+    started_at: Type.Optional(
+      InstantText({ description: "Now if left out. The components are marked from then on." }),
+    ),
+    resolved_at: Type.Optional(
+      InstantText({ description: "For an incident that is over. Its status is then resolved." }),
+    ),
+    external_ref: Type.Optional(Nullable(ExternalRef)),
+    draft: Type.Optional(
+      Type.Boolean({ description: "A draft marks nothing and is told to nobody until published." }),
+    ),
+    notify: Type.Optional(Notify),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        page: "acme",
+        name: "Elevated error rates",
+        body: "We are looking into it.",
+        components: { cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "partial_outage" },
+      },
+    ],
+  },
+);
+export type CreateIncidentBody = Static<typeof CreateIncidentBody>;
+
+export const UpdateIncidentBody = Type.Object(
+  {
+    name: Type.Optional(NameText),
+    impact_override: Type.Optional(Nullable(ImpactText)),
+    external_ref: Type.Optional(Nullable(ExternalRef)),
+    started_at: Type.Optional(InstantText()),
+    identified_at: Type.Optional(Nullable(InstantText())),
+    monitoring_at: Type.Optional(Nullable(InstantText())),
+    resolved_at: Type.Optional(
+      InstantText({ description: "Only where the incident is resolved." }),
+    ),
+    draft: Type.Optional(Type.Literal(false, { description: "Publishes a draft." })),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ started_at: "2026-01-01T11:45:00Z" }],
+  },
+);
+export type UpdateIncidentBody = Static<typeof UpdateIncidentBody>;
+
+export const AddUpdateBody = Type.Object(
+  {
+    body: UpdateText,
+    status: Type.Optional(IncidentStatusText),
+    components: Type.Optional(NamedComponents),
+    display_at: Type.Optional(
+      InstantText({ description: "When it took effect; now if left out." }),
+    ),
+    notify: Type.Optional(Notify),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ status: "resolved", body: "A bad deployment was rolled back." }],
+  },
+);
+export type AddUpdateBody = Static<typeof AddUpdateBody>;
+
+export const EditUpdateBody = Type.Object(
+  { body: Type.Optional(UpdateText), display_at: Type.Optional(InstantText()) },
+  { additionalProperties: false, minProperties: 1, examples: [{ body: "The database was full." }] },
+);
+export type EditUpdateBody = Static<typeof EditUpdateBody>;
+
+export const PutPostmortemBody = Type.Object(
+  {
+    body: Text({ minLength: 1, maxLength: 50_000, description: "Markdown." }),
+    publish: Type.Optional(
+      Type.Boolean({
+        description:
+          "True publishes it, false takes it back; left out, it stays as public as it was.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ body: "## What happened\n\nA disk was full.", publish: true }],
+  },
+);
+export type PutPostmortemBody = Static<typeof PutPostmortemBody>;

@@ -1,0 +1,123 @@
+import type { Reader, Tx } from "../../db";
+import { conflict, FieldErrors, validate } from "../../errors";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { findPageBySlugOrId, touchPage } from "../pages";
+import { eventData } from "./event";
+import { CreateIncidentBody } from "./bodies";
+import type { IncidentSource } from "./model";
+import { nameComponents, writeUpdate } from "./naming";
+import { affectedBy, type IncidentRecord, type UpdateRecord } from "./records";
+import { impactOf, timelineOf } from "./rules";
+import { markComponents, type Services } from "./settle";
+import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
+import { judgeTimes, toMs } from "./times";
+
+/**
+ * Opens an incident with its first update, or writes down one that is over: then the update takes
+ * effect when it was resolved, else when it started. Components that it names are marked from its
+ * start on. A draft marks nothing and is told to nobody.
+ *
+ * Throws `validation_failed` that names every broken field, or `conflict` for an `external_ref` that
+ * an incident of the page has already.
+ */
+export function createIncident(
+  ctx: Services,
+  tx: Tx,
+  input: CreateIncidentBody,
+  source: IncidentSource,
+  actor: Actor,
+): IncidentRecord {
+  validate(CreateIncidentBody, input);
+  const now = ctx.clock.now();
+  const errors = new FieldErrors();
+  const page = findPageBySlugOrId(tx, input.page);
+  if (!page) errors.add(["page"], "is no page's slug or id");
+  const update = firstUpdate(ctx, tx, errors, page?.id, input);
+  const startedAt = input.started_at === undefined ? now : toMs(input.started_at);
+  const times = timelineOf({ startedAt, draft: true }, [update]);
+  const statuses = update.components.map((named) => named.newStatus);
+  const row: IncidentRow = {
+    id: update.incidentId,
+    pageId: page?.id ?? "",
+    name: input.name,
+    status: update.status,
+    impact: impactOf(statuses, input.impact_override ?? null),
+    impactOverride: input.impact_override ?? null,
+    source,
+    draft: input.draft ?? false,
+    externalRef: input.external_ref ?? null,
+    startedAt,
+    identifiedAt: times.identifiedAt,
+    monitoringAt: times.monitoringAt,
+    resolvedAt: update.status === "resolved" ? update.displayAt : null,
+    postmortemBody: null,
+    postmortemPublishedAt: null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  judgeTimes(errors, row, [update], input, now);
+  errors.throwIfAny();
+  const pageSlug = page?.slug ?? "";
+  requireFreeRef(tx, row);
+  insertIncident(tx, row);
+  writeUpdate(tx, update);
+  audit(ctx, tx, actor, "incident.create", row.id, `${opened(row)} “${row.name}”`);
+  const record = { row, pageSlug, components: affectedBy(row, [update]), updates: [update] };
+  if (row.draft) return record;
+  ctx.outbox.record(tx, {
+    type: "incident.created",
+    pageId: row.pageId,
+    subjectId: row.id,
+    data: eventData(record, update, update.notify, ctx.baseUrl),
+  });
+  markComponents(ctx, tx, row, [update], actor, false);
+  touchPage(ctx, tx, row.pageId);
+  return record;
+}
+
+/** Throws `conflict` that names the incident which has the reference. */
+export function requireFreeRef(
+  reader: Reader,
+  { id, pageId, externalRef }: Pick<IncidentRow, "id" | "pageId" | "externalRef">,
+): void {
+  if (externalRef === null) return;
+  const holder = findIncidentByRef(reader, { pageId, externalRef });
+  if (!holder || holder.id === id) return;
+  throw conflict(`The external_ref ${externalRef} is taken by the incident ${holder.id}.`);
+}
+
+function firstUpdate(
+  ctx: Services,
+  tx: Tx,
+  errors: FieldErrors,
+  pageId: string | undefined,
+  input: CreateIncidentBody,
+): UpdateRecord {
+  const now = ctx.clock.now();
+  const startedAt = input.started_at === undefined ? now : toMs(input.started_at);
+  const status = input.status ?? (input.resolved_at === undefined ? "investigating" : "resolved");
+  if (status !== "resolved" && input.resolved_at !== undefined) {
+    errors.add(["resolved_at"], `is for an incident that is resolved, and this is ${status}`);
+  }
+  const resolvedAt =
+    input.resolved_at === undefined ? Math.max(now, startedAt) : toMs(input.resolved_at);
+  const id = ctx.newId("upd");
+  return {
+    id,
+    incidentId: ctx.newId("inc"),
+    status,
+    body: input.body,
+    displayAt: status === "resolved" ? resolvedAt : startedAt,
+    notify: input.notify ?? true,
+    createdAt: now,
+    components: nameComponents(tx, errors, pageId, id, input.components),
+  };
+}
+
+function opened({ draft, status }: IncidentRow): string {
+  if (draft) return "Drafted the incident";
+  return status === "resolved" ? "Wrote down the incident" : "Opened the incident";
+}

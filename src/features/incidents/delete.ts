@@ -1,0 +1,34 @@
+import type { Tx } from "../../db";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { replaceMarks } from "../components";
+import { touchPage } from "../pages";
+import { eventData } from "./event";
+import { getIncident } from "./records";
+import { timelineOf } from "./rules";
+import type { Services } from "./settle";
+import { updateIncidentRow } from "./store";
+
+/**
+ * Deletes an incident: 404 from now on. What it marks ends now; what it marked stays in the history of
+ * its components. Throws `not_found`.
+ */
+export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+  const record = getIncident(tx, id, true);
+  const { row: before, updates } = record;
+  const now = ctx.clock.now();
+  const row = { ...before, version: before.version + 1, updatedAt: now, deletedAt: now };
+  updateIncidentRow(tx, row);
+  audit(ctx, tx, actor, "incident.delete", id, `Deleted the incident “${row.name}”`);
+  if (row.draft) return;
+  ctx.outbox.record(tx, {
+    type: "incident.deleted",
+    pageId: row.pageId,
+    subjectId: id,
+    data: eventData({ ...record, row }, updates[0], true, ctx.baseUrl),
+  });
+  const marks = timelineOf(row, updates).marks.map((mark) => ({ ...mark, to: mark.to ?? now }));
+  const why = { source: "incident", actor, reason: row.name } as const;
+  replaceMarks(ctx, tx, "incident", id, marks, why);
+  touchPage(ctx, tx, row.pageId);
+}

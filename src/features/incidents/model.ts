@@ -1,0 +1,173 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { IMPACTS, INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { Instant, Nullable, OneOf } from "../../kernel/schema";
+import { toIso, toIsoOrNull } from "../../kernel/time";
+import { Status } from "../components";
+import type { IncidentRecord, UpdateRecord } from "./records";
+import type { IncidentRow } from "./store";
+
+export const INCIDENT_SOURCES = ["api", "dashboard", "monitor", "import"] as const;
+export type IncidentSource = (typeof INCIDENT_SOURCES)[number];
+
+export const IncidentStatusText = OneOf(INCIDENT_STATUSES, {
+  title: "IncidentStatus",
+  description: "Any of them may follow any other.",
+});
+
+export const ImpactText = OneOf(IMPACTS, {
+  title: "Impact",
+  description: "Best to worst, in this order.",
+});
+
+const UpdateFields = {
+  id: Type.String({ examples: ["upd_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+  status: IncidentStatusText,
+  body: Type.String({ description: "Markdown.", examples: ["We are looking into it."] }),
+  components: Type.Array(
+    Type.Object({
+      id: Type.String({ examples: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+      name: Type.String({ description: "As it was called then.", examples: ["Checkout API"] }),
+      old_status: Status,
+      new_status: Status,
+    }),
+    { description: "What it says of components; `old_status` is what they showed before." },
+  ),
+  display_at: Instant,
+  created_at: Instant,
+};
+
+export const IncidentUpdate = Type.Object(UpdateFields, { title: "IncidentUpdate" });
+export type IncidentUpdate = Static<typeof IncidentUpdate>;
+
+/** An update by itself. */
+export const SingleUpdate = Type.Object(
+  {
+    ...UpdateFields,
+    incident_id: Type.String({ examples: ["inc_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    version: Type.Integer({
+      minimum: 1,
+      description: "The incident's: an update has no version of its own.",
+    }),
+  },
+  { title: "SingleIncidentUpdate" },
+);
+export type SingleUpdate = Static<typeof SingleUpdate>;
+
+export const Incident = Type.Object(
+  {
+    id: Type.String({ examples: ["inc_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    page: Type.String({ description: "The page's slug.", examples: ["acme"] }),
+    page_id: Type.String({ examples: ["page_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    name: Type.String({ examples: ["Elevated error rates"] }),
+    status: IncidentStatusText,
+    impact: ImpactText,
+    impact_override: Nullable(ImpactText),
+    components: Type.Array(
+      Type.Object({
+        id: Type.String({ examples: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+        name: Type.String({ examples: ["Checkout API"] }),
+        status: Status,
+      }),
+      {
+        description:
+          "Every component that it ever named, with what it says of it now, or said last before it was resolved.",
+      },
+    ),
+    source: OneOf(INCIDENT_SOURCES),
+    draft: Type.Boolean(),
+    external_ref: Nullable(Type.String()),
+    started_at: Instant,
+    identified_at: Nullable(Instant),
+    monitoring_at: Nullable(Instant),
+    resolved_at: Nullable(Instant),
+    postmortem: Nullable(
+      Type.Object(
+        { body: Type.String({ description: "Markdown." }), published_at: Nullable(Instant) },
+        {
+          description:
+            "Until it is published it is seen only by keys with both read:status and write:incidents.",
+        },
+      ),
+    ),
+    url: Type.String({
+      description: "Where people read it.",
+      examples: ["https://status.example.com/status/acme/incidents/inc_01kah2v9w0e0rs6x0h3ye0a1bc"],
+    }),
+    version: Type.Integer({ minimum: 1 }),
+    created_at: Instant,
+    updated_at: Instant,
+    updates: Type.Array(IncidentUpdate, {
+      description: "Newest first. Lists and the status document carry the 20 newest.",
+    }),
+  },
+  { title: "Incident" },
+);
+export type Incident = Static<typeof Incident>;
+
+export function presentUpdate(update: UpdateRecord): IncidentUpdate {
+  return {
+    id: update.id,
+    status: update.status,
+    body: update.body,
+    components: update.components.map((named) => ({
+      id: named.componentId,
+      name: named.name,
+      old_status: named.oldStatus,
+      new_status: named.newStatus,
+    })),
+    display_at: toIso(update.displayAt),
+    created_at: toIso(update.createdAt),
+  };
+}
+
+/** An update by itself, at the version of its incident. */
+export function presentSingleUpdate(row: IncidentRow, update: UpdateRecord): SingleUpdate {
+  return { ...presentUpdate(update), incident_id: row.id, version: row.version };
+}
+
+/**
+ * An incident as the API shows it, with the updates that its record holds. A post-mortem that is not
+ * published is shown only to those who may see drafts. `baseUrl` is the server's public address.
+ */
+export function presentIncident(
+  record: IncidentRecord,
+  baseUrl: string,
+  maySeeDrafts = false,
+): Incident {
+  const incident = presentWithoutUpdates(record, baseUrl, maySeeDrafts);
+  return { ...incident, updates: record.updates.map(presentUpdate) };
+}
+
+/** The same but for the updates. */
+export function presentWithoutUpdates(
+  { row, pageSlug, components }: Omit<IncidentRecord, "updates">,
+  baseUrl: string,
+  maySeeDrafts = false,
+): Omit<Incident, "updates"> {
+  const showsPostmortem = maySeeDrafts || row.postmortemPublishedAt !== null;
+  return {
+    id: row.id,
+    page: pageSlug,
+    page_id: row.pageId,
+    name: row.name,
+    status: row.status,
+    impact: row.impact,
+    impact_override: row.impactOverride,
+    components,
+    source: row.source,
+    draft: row.draft,
+    external_ref: row.externalRef,
+    started_at: toIso(row.startedAt),
+    identified_at: toIsoOrNull(row.identifiedAt),
+    monitoring_at: toIsoOrNull(row.monitoringAt),
+    resolved_at: toIsoOrNull(row.resolvedAt),
+    postmortem:
+      row.postmortemBody !== null && showsPostmortem
+        ? { body: row.postmortemBody, published_at: toIsoOrNull(row.postmortemPublishedAt) }
+        : null,
+    url: `${baseUrl}/status/${pageSlug}/incidents/${row.id}`,
+    version: row.version,
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+  };
+}

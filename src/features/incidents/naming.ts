@@ -1,0 +1,37 @@
+import type { Reader, Tx } from "../../db";
+import type { FieldErrors } from "../../errors";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { findComponent } from "../components";
+import type { UpdateRecord } from "./records";
+import { insertNaming, insertUpdate, type NamingRow } from "./store";
+
+/**
+ * What a new update says of components, with the names and the statuses that they have now. Complains
+ * of every id that is none of the page's components.
+ */
+export function nameComponents(
+  reader: Reader,
+  errors: FieldErrors,
+  pageId: string | undefined,
+  updateId: string,
+  statuses: Readonly<Record<string, ComponentStatus>> = {},
+): NamingRow[] {
+  const named: NamingRow[] = [];
+  for (const [componentId, newStatus] of Object.entries(statuses)) {
+    const component = findComponent(reader, { id: componentId });
+    if (!component) errors.add(["components", componentId], "is no component");
+    else if (pageId !== undefined && component.pageId !== pageId) {
+      errors.add(["components", componentId], "is a component of another page");
+    } else {
+      const { name, status: oldStatus } = component;
+      named.push({ updateId, componentId, name, oldStatus, newStatus });
+    }
+  }
+  return named;
+}
+
+/** Writes an update with what it says of components. */
+export function writeUpdate(tx: Tx, { components, ...update }: UpdateRecord): void {
+  insertUpdate(tx, update);
+  for (const naming of components) insertNaming(tx, naming);
+}

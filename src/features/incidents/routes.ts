@@ -1,0 +1,227 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import { Problem } from "../../errors";
+import {
+  actorOf,
+  type Admissions,
+  bearerOf,
+  createOnce,
+  jsonBody,
+  ListOf,
+  operation,
+  PageQuery,
+  readPageRequest,
+  requireMatch,
+  scope,
+  sendList,
+  sendResource,
+  toPage,
+} from "../../http";
+import { InstantText, OneOf, Text } from "../../kernel/schema";
+import { findComponent } from "../components";
+import { findPageBySlugOrId } from "../pages";
+import { createIncident } from "./create";
+import { updateIncident } from "./edit";
+import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
+import { Incident, IncidentStatusText, presentIncident } from "./model";
+import { putPostmortem } from "./postmortem";
+import { getIncident, getIncidentRow, toRecords } from "./records";
+import { mayReadDrafts } from "./rules";
+import { listIncidentRows } from "./store";
+import { toMs } from "./times";
+import { updateRoutes } from "./update-routes";
+
+/** A text that sorts behind every id: where a list begins that runs from the newest. */
+const NEWEST = "~";
+
+const ListQuery = Type.Object(
+  {
+    page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
+    status: Type.Optional(IncidentStatusText),
+    open: Type.Optional(
+      OneOf(["true", "false"], { description: "Only those that are, or are not, unresolved." }),
+    ),
+    component: Type.Optional(
+      Text({ maxLength: 100, description: "Only those that ever named the component of this id." }),
+    ),
+    since: Type.Optional(InstantText({ description: "Only those that started then or later." })),
+    until: Type.Optional(InstantText({ description: "Only those that started before then." })),
+    ...PageQuery,
+  },
+  { additionalProperties: false },
+);
+type ListQuery = Static<typeof ListQuery>;
+
+const CHANGED = { 200: { description: "The incident as it is now.", schema: Incident } };
+
+/** `/api/v1/incidents`: reading them, opening them, telling how they go. */
+export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .use(updateRoutes(ctx, admissions))
+    .get(
+      "/incidents",
+      ({ query, request, admission }) => {
+        const { limit, after: before = NEWEST } = readPageRequest(query, "string");
+        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const found = listIncidentRows(ctx.db, {
+          ...filtersOf(ctx, query),
+          draftsToo: maySeeDrafts ? 1 : 0,
+          before,
+          limit: limit + 1,
+        });
+        const page = toPage(
+          found,
+          limit,
+          ({ row }) => row.id,
+          (each) => each,
+        );
+        const data = toRecords(ctx.db, page.data).map((record) =>
+          presentIncident(record, ctx.baseUrl, maySeeDrafts),
+        );
+        return sendList(request, admission, { ...page, data }, selfOf(ctx, query, limit));
+      },
+      {
+        query: ListQuery,
+        ...operation({
+          id: "listIncidents",
+          summary: "List incidents",
+          description:
+            "Newest first, each with its 20 newest updates. Drafts are among them for keys that hold both read:status and write:incidents.",
+          tag: "Incidents",
+          access: scope("read:status"),
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Incident) } },
+          conditional: "etag",
+        }),
+      },
+    )
+    .post(
+      "/incidents",
+      ({ body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const record = createIncident(ctx, tx, body, "api", actorOf(admission));
+          return {
+            resource: presentIncident(record, ctx.baseUrl, true),
+            location: `/api/v1/incidents/${record.row.id}`,
+          };
+        }),
+      {
+        ...jsonBody(CreateIncidentBody),
+        ...operation({
+          id: "createIncident",
+          summary: "Open an incident",
+          description:
+            "Components that it names are marked from `started_at` on. With `resolved_at`, or the status resolved, it is written down as over: its components are marked until then, and what they show now stays. Times may lie in the past.",
+          tag: "Incidents",
+          access: scope("write:incidents"),
+          answers: { 201: { description: "The incident.", schema: Incident } },
+          errors: ["conflict"],
+          idempotent: true,
+        }),
+      },
+    )
+    .get(
+      "/incidents/:id",
+      ({ params, request, admission }) => {
+        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const record = getIncident(ctx.db, params.id, maySeeDrafts);
+        return sendResource(request, presentIncident(record, ctx.baseUrl, maySeeDrafts));
+      },
+      operation({
+        id: "getIncident",
+        summary: "Read an incident",
+        description: "With all of its updates, newest first.",
+        tag: "Incidents",
+        access: scope("read:status"),
+        answers: { 200: { description: "The incident.", schema: Incident } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .patch(
+      "/incidents/:id",
+      async ({ params, body, request, admission }) => {
+        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const incident = await ctx.db.write((tx) => {
+          const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
+          requireMatch(request.headers.get("if-match"), row.version);
+          const record = updateIncident(ctx, tx, row.id, body, actorOf(admission));
+          return presentIncident(record, ctx.baseUrl, maySeeDrafts);
+        });
+        return sendResource(request, incident);
+      },
+      {
+        ...jsonBody(UpdateIncidentBody),
+        ...operation({
+          id: "updateIncident",
+          summary: "Change an incident",
+          description:
+            "Its name, impact, reference and times. Times change history: uptime follows. `draft: false` publishes a draft. Status and components change by updates only.",
+          tag: "Incidents",
+          access: scope("write:incidents"),
+          answers: CHANGED,
+          errors: ["not_found", "conflict"],
+          conditional: "if-match",
+        }),
+      },
+    )
+    .put(
+      "/incidents/:id/postmortem",
+      async ({ params, body, request, admission }) => {
+        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const incident = await ctx.db.write((tx) => {
+          const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
+          requireMatch(request.headers.get("if-match"), row.version);
+          const record = putPostmortem(ctx, tx, row.id, body, actorOf(admission));
+          return presentIncident(record, ctx.baseUrl, true);
+        });
+        return sendResource(request, incident);
+      },
+      {
+        ...jsonBody(PutPostmortemBody),
+        ...operation({
+          id: "putPostmortem",
+          summary: "Write an incident's post-mortem",
+          tag: "Incidents",
+          access: scope("write:incidents"),
+          answers: CHANGED,
+          errors: ["not_found"],
+          conditional: "if-match",
+        }),
+      },
+    );
+}
+
+function filtersOf(ctx: AppContext, query: ListQuery) {
+  const { page, component, since, until } = query;
+  const pageId = page === undefined ? null : findPageBySlugOrId(ctx.db, page)?.id;
+  if (pageId === undefined) throw unknownIn("page", "is no page's slug or id");
+  if (component !== undefined && !findComponent(ctx.db, { id: component })) {
+    throw unknownIn("component", "is no component's id");
+  }
+  return {
+    pageId,
+    componentId: component ?? null,
+    status: query.status ?? null,
+    open: query.open === undefined ? undefined : query.open === "true",
+    since: since === undefined ? null : toMs(since),
+    until: until === undefined ? null : toMs(until),
+  };
+}
+
+function unknownIn(parameter: "page" | "component", detail: string): Problem {
+  return new Problem("invalid_request", `The query parameter ${parameter} ${detail}.`, {
+    fields: [{ pointer: `#/${parameter}`, detail }],
+  });
+}
+
+/** The list's own address without its cursor, from which the next page's is made. */
+function selfOf(ctx: AppContext, query: ListQuery, limit: number): string {
+  const self = new URL(`${ctx.baseUrl}/api/v1/incidents`);
+  self.searchParams.set("limit", String(limit));
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== "limit" && name !== "cursor") self.searchParams.set(name, value);
+  }
+  return self.href;
+}

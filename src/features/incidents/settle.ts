@@ -1,0 +1,102 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { FieldErrors } from "../../errors";
+import type { EventType } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { replaceMarks } from "../components";
+import { touchPage } from "../pages";
+import { eventData } from "./event";
+import { affectedBy, type Found, type UpdateHead, type UpdateRecord } from "./records";
+import { baselinesOf, impactOf, inOrder, timelineOf, timesAfter } from "./rules";
+import { type IncidentRow, updateIncidentRow } from "./store";
+import { judgeTimes } from "./times";
+
+export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
+
+export interface Change {
+  /** The incident as it is. */
+  found: Found;
+  /** Its fields as they are to be; what follows from its updates is reckoned anew. */
+  wanted: IncidentRow;
+  /** Its updates as they are, and as they are to be. */
+  heads: readonly UpdateHead[];
+  after: readonly UpdateHead[];
+  /** The body that asks for the change. */
+  input: object;
+  actor: Actor;
+  /** What to tell, and of which update; the statuses before and after decide unless an event is named. */
+  tell: { event?: EventType; update: UpdateRecord | undefined; notify: boolean } | undefined;
+}
+
+/**
+ * Writes an incident as its fields and its updates make it: status, impact, times and marks. Tells it
+ * with one event, and the components that show something else with one each; a draft tells nobody.
+ * Throws `validation_failed` for times that cannot be.
+ */
+export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
+  const { found, wanted, heads, after, input, actor, tell } = change;
+  const { row: before, pageSlug } = found;
+  const now = ctx.clock.now();
+  const given = timelineOf(before, heads);
+  const timeline = timelineOf({ ...wanted, resolvedAt: null }, after);
+  const times = timesAfter(before, given, timeline);
+  const row: IncidentRow = {
+    ...wanted,
+    status: timeline.status,
+    impact: impactOf(
+      after.flatMap((head) => head.components.map((named) => named.newStatus)),
+      wanted.impactOverride,
+    ),
+    identifiedAt: setByHand("identifiedAt"),
+    monitoringAt: setByHand("monitoringAt"),
+    resolvedAt: times.resolvedAt === null ? null : setByHand("resolvedAt"),
+    version: before.version + 1,
+    updatedAt: now,
+  };
+  function setByHand(time: "identifiedAt" | "monitoringAt" | "resolvedAt"): number | null {
+    return wanted[time] === before[time] ? times[time] : wanted[time];
+  }
+
+  const errors = new FieldErrors();
+  judgeTimes(errors, row, after, input, now);
+  errors.throwIfAny();
+  updateIncidentRow(tx, row);
+  if (row.draft) return row;
+  if (tell) {
+    const record = { row, pageSlug, components: affectedBy(row, after) };
+    ctx.outbox.record(tx, {
+      type: tell.event ?? eventOf(before, row),
+      pageId: row.pageId,
+      subjectId: row.id,
+      data: eventData(record, tell.update, tell.notify, ctx.baseUrl),
+    });
+  }
+  const last = inOrder(after).at(-1);
+  const isLastNew = !heads.some((head) => head.id === last?.id);
+  markComponents(ctx, tx, row, after, actor, before.draft || isLastNew);
+  touchPage(ctx, tx, row.pageId);
+  return row;
+}
+
+/** Marks components as a published incident says. */
+export function markComponents(
+  ctx: Services,
+  tx: Tx,
+  row: IncidentRow,
+  updates: readonly UpdateHead[],
+  actor: Actor,
+  mayLeaveBaselines: boolean,
+): void {
+  const { marks } = timelineOf(row, updates);
+  const why = { source: "incident", actor, reason: row.name } as const;
+  const baselines = mayLeaveBaselines ? baselinesOf(updates) : undefined;
+  replaceMarks(ctx, tx, "incident", row.id, marks, why, baselines);
+}
+
+function eventOf(before: IncidentRow, after: IncidentRow): EventType {
+  if (before.draft) return "incident.created";
+  const wasResolved = before.status === "resolved";
+  const isResolved = after.status === "resolved";
+  if (isResolved === wasResolved) return "incident.updated";
+  return isResolved ? "incident.resolved" : "incident.reopened";
+}

@@ -1,0 +1,183 @@
+import { and, asc, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { insertInto, type Reader, selectMany, selectOne, updateById } from "../../db";
+import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
+import { pages } from "../../db/tables/pages";
+import type { IncidentStatus } from "../../kernel/incident-status";
+
+export type IncidentRow = typeof incidents.$inferSelect;
+export type UpdateRow = typeof incidentUpdates.$inferSelect;
+export type NamingRow = typeof incidentUpdateComponents.$inferSelect;
+
+export const insertIncident = insertInto(incidents);
+export const updateIncidentRow = updateById(incidents);
+export const insertUpdate = insertInto(incidentUpdates);
+export const updateUpdateRow = updateById(incidentUpdates);
+export const insertNaming = insertInto(incidentUpdateComponents);
+
+/** An incident whose page is gone is gone with it. */
+export const findIncident = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({ row: incidents, pageSlug: pages.slug })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt), isNull(pages.deletedAt))),
+);
+
+export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRef: string }) =>
+  orm
+    .select({ id: incidents.id })
+    .from(incidents)
+    .where(
+      and(
+        eq(incidents.pageId, $.pageId),
+        eq(incidents.externalRef, $.externalRef),
+        isNull(incidents.deletedAt),
+      ),
+    ),
+);
+
+const { id, incidentId, status, displayAt, notify, createdAt } = incidentUpdates;
+const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
+  sql`${column} IN (SELECT value FROM json_each(${ids}))`;
+
+/** The updates of some incidents (`ids`: a JSON list), all of them, without their texts. */
+export const listUpdateHeads = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({ id, incidentId, status, displayAt, notify, createdAt })
+    .from(incidentUpdates)
+    .where(isOneOf(incidentId, $.ids)),
+);
+
+/** The texts of some updates (`ids`: a JSON list). */
+export const listUpdateBodies = selectMany((orm, $: { ids: string }) =>
+  orm.select({ id, body: incidentUpdates.body }).from(incidentUpdates).where(isOneOf(id, $.ids)),
+);
+
+/** What all updates of some incidents (`ids`: a JSON list) say of components. */
+export const listNamings = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({ naming: incidentUpdateComponents })
+    .from(incidentUpdates)
+    .innerJoin(incidentUpdateComponents, eq(incidentUpdateComponents.updateId, id))
+    .where(isOneOf(incidentId, $.ids))
+    .orderBy(asc(incidentUpdateComponents.updateId), asc(incidentUpdateComponents.componentId)),
+);
+
+/** What a list is narrowed by. Null where it is not. Times in unix ms. */
+interface ListParams {
+  pageId: string | null;
+  componentId: string | null;
+  status: IncidentStatus | null;
+  /** Started then or later, and before. */
+  since: number | null;
+  until: number | null;
+  /** 1 for drafts, too; else 0. */
+  draftsToo: number;
+  /** Ids below this one: where the page before ended. */
+  before: string;
+  limit: number;
+}
+
+/**
+ * One statement for each choice of what decides which index to walk; the rest is a condition on the
+ * rows met. Their texts are constant, as prepared statements want them.
+ */
+function listStatement(by: { page: boolean; component: boolean; open?: boolean | undefined }) {
+  // The few that are open have an index of their own, which SQLite takes where ids promise no order.
+  const position = by.open === true ? sql`+${incidents.id}` : sql`${incidents.id}`;
+  return selectMany((orm, $: ListParams) => {
+    const conditions: (SQL | undefined)[] = [
+      sql`${position} < ${$.before}`,
+      isNull(incidents.deletedAt),
+      isNull(pages.deletedAt),
+      or(eq(incidents.draft, false), sql`${$.draftsToo}`),
+      sql`(${$.status} IS NULL OR ${incidents.status} = ${$.status})`,
+      sql`(${$.since} IS NULL OR ${incidents.startedAt} >= ${$.since})`,
+      sql`(${$.until} IS NULL OR ${incidents.startedAt} < ${$.until})`,
+    ];
+    if (by.page) conditions.push(sql`${incidents.pageId} = ${$.pageId}`);
+    // Said as the index of open incidents says it.
+    if (by.open === true) conditions.push(sql`${incidents.status} <> 'resolved'`);
+    if (by.open === false) conditions.push(sql`${incidents.status} = 'resolved'`);
+    if (by.component) {
+      const naming = orm
+        .select({ id: incidentId })
+        .from(incidentUpdates)
+        .innerJoin(incidentUpdateComponents, eq(incidentUpdateComponents.updateId, id))
+        .where(sql`${incidentUpdateComponents.componentId} = ${$.componentId}`);
+      conditions.push(inArray(incidents.id, naming));
+    }
+    return orm
+      .select({ row: incidents, pageSlug: pages.slug })
+      .from(incidents)
+      .innerJoin(pages, eq(pages.id, incidents.pageId))
+      .where(and(...conditions))
+      .orderBy(desc(position))
+      .limit($.limit);
+  });
+}
+
+type ListStatement = ReturnType<typeof listStatement>;
+const OPENNESS = [undefined, true, false] as const;
+const nameOf = (page: boolean, component: boolean, open: boolean | undefined) =>
+  `${page} ${component} ${open}`;
+
+const LISTS: ReadonlyMap<string, ListStatement> = new Map(
+  [true, false].flatMap((page) =>
+    [true, false].flatMap((component) =>
+      OPENNESS.map((open) => [
+        nameOf(page, component, open),
+        listStatement({ page, component, open }),
+      ]),
+    ),
+  ),
+);
+
+/** Newest first. `open` narrows to those that are, or are not, resolved. */
+export function listIncidentRows(
+  reader: Reader,
+  { open, ...params }: ListParams & { open: boolean | undefined },
+) {
+  const list = LISTS.get(nameOf(params.pageId !== null, params.componentId !== null, open));
+  return list?.(reader, params) ?? [];
+}
+
+const isPublished = and(eq(incidents.draft, false), isNull(incidents.deletedAt));
+
+/** The published, open incidents of a page, newest start first; 50 at most. */
+export const listOpenRows = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({ row: incidents, pageSlug: pages.slug })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished))
+    .orderBy(desc(incidents.startedAt), desc(incidents.id))
+    .limit(50),
+);
+
+/** How bad each published, open incident of a page is. */
+export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({ impact: incidents.impact })
+    .from(incidents)
+    .where(
+      and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished),
+    ),
+);
+
+/** The published incidents of a page that started within a span, newest start first. */
+export const listRowsBetween = selectMany((orm, $: { pageId: string; from: number; to: number }) =>
+  orm
+    .select({ row: incidents, pageSlug: pages.slug })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(
+      and(
+        eq(incidents.pageId, $.pageId),
+        gte(incidents.startedAt, $.from),
+        lt(incidents.startedAt, $.to),
+        isPublished,
+      ),
+    )
+    .orderBy(desc(incidents.startedAt), desc(incidents.id)),
+);

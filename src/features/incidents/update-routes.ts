@@ -1,0 +1,108 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import {
+  actorOf,
+  type Admissions,
+  bearerOf,
+  createOnce,
+  jsonBody,
+  operation,
+  requireMatch,
+  scope,
+  sendResource,
+} from "../../http";
+import { AddUpdateBody, EditUpdateBody } from "./bodies";
+import { presentSingleUpdate, SingleUpdate } from "./model";
+import { getIncidentRow } from "./records";
+import { mayReadDrafts } from "./rules";
+import { addUpdate, editUpdate, getUpdate } from "./updates";
+
+/** `/api/v1/incidents/{id}/updates`: what is told of an incident. */
+export function updateRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia()
+    .use(admissions.plugin)
+    .post(
+      "/incidents/:id/updates",
+      ({ params, body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const { id } = getIncidentRow(
+            tx,
+            params.id,
+            mayReadDrafts(bearerOf(admission).key.scopes),
+          ).row;
+          const { row, update } = addUpdate(ctx, tx, id, body, actorOf(admission));
+          return {
+            resource: presentSingleUpdate(row, update),
+            location: `/api/v1/incidents/${id}/updates/${update.id}`,
+          };
+        }),
+      {
+        ...jsonBody(AddUpdateBody),
+        ...operation({
+          id: "addIncidentUpdate",
+          summary: "Add an update to an incident",
+          description:
+            "Without a status the incident keeps the one that it had at `display_at`. Resolving ends what the incident marks; a component that the resolving update names gets the named status as its baseline. Another status reopens a resolved incident, with the marks that it held then unless the update names components.",
+          tag: "Incidents",
+          access: scope("write:incidents"),
+          answers: { 201: { description: "The update.", schema: SingleUpdate } },
+          errors: ["not_found"],
+          idempotent: true,
+        }),
+      },
+    )
+    .get(
+      "/incidents/:id/updates/:update_id",
+      ({ params, request, admission }) => {
+        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const { row, update } = getUpdate(ctx.db, params.id, params.update_id, maySeeDrafts);
+        return sendResource(request, presentSingleUpdate(row, update));
+      },
+      operation({
+        id: "getIncidentUpdate",
+        summary: "Read an update of an incident",
+        tag: "Incidents",
+        access: scope("read:status"),
+        answers: { 200: { description: "The update.", schema: SingleUpdate } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .patch(
+      "/incidents/:id/updates/:update_id",
+      async ({ params, body, request, admission }) => {
+        const edited = await ctx.db.write((tx) => {
+          const { id, version } = getIncidentRow(
+            tx,
+            params.id,
+            mayReadDrafts(bearerOf(admission).key.scopes),
+          ).row;
+          requireMatch(request.headers.get("if-match"), version);
+          const { row, update } = editUpdate(
+            ctx,
+            tx,
+            id,
+            params.update_id,
+            body,
+            actorOf(admission),
+          );
+          return presentSingleUpdate(row, update);
+        });
+        return sendResource(request, edited);
+      },
+      {
+        ...jsonBody(EditUpdateBody),
+        ...operation({
+          id: "editIncidentUpdate",
+          summary: "Edit an update of an incident",
+          description:
+            "Its text, or the moment at which it took effect; when it was written stays. If-Match names the incident's version.",
+          tag: "Incidents",
+          access: scope("write:incidents"),
+          answers: { 200: { description: "The update as it is now.", schema: SingleUpdate } },
+          errors: ["not_found"],
+          conditional: "if-match",
+        }),
+      },
+    );
+}

@@ -1,0 +1,137 @@
+import type { Reader, Tx } from "../../db";
+import { FieldErrors, notFound, validate } from "../../errors";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { AddUpdateBody, EditUpdateBody } from "./bodies";
+import { nameComponents, writeUpdate } from "./naming";
+import {
+  getIncident,
+  getIncidentRow,
+  listHeads,
+  type UpdateHead,
+  type UpdateRecord,
+} from "./records";
+import { firstWritten } from "./rules";
+import { type Services, settle } from "./settle";
+import { type IncidentRow, updateUpdateRow } from "./store";
+import { judgeDisplayAt, toMs } from "./times";
+
+/** An update and the incident as it is with it. */
+export interface UpdateOfIncident {
+  row: IncidentRow;
+  update: UpdateRecord;
+}
+
+/**
+ * Adds an update. It takes effect at `display_at`, behind all others unless that says otherwise, and
+ * goes on with the status of the one before unless it names another. Components that a resolving
+ * update names get the named status as their baseline; another status reopens a resolved incident.
+ *
+ * Throws `not_found`, or `validation_failed` that names every broken field.
+ */
+export function addUpdate(
+  ctx: Services,
+  tx: Tx,
+  incidentId: string,
+  input: AddUpdateBody,
+  actor: Actor,
+): UpdateOfIncident {
+  validate(AddUpdateBody, input);
+  const found = getIncidentRow(tx, incidentId, true);
+  const { row: before } = found;
+  const heads = listHeads(tx, incidentId);
+  const now = ctx.clock.now();
+  const errors = new FieldErrors();
+  const displayAt =
+    input.display_at === undefined ? behindAll(before, heads, now) : toMs(input.display_at);
+  if (input.display_at !== undefined) judgeDisplayAt(errors, displayAt, before.startedAt, now);
+  const id = ctx.newId("upd");
+  const update: UpdateRecord = {
+    id,
+    incidentId,
+    status: input.status ?? statusAt(heads, displayAt) ?? before.status,
+    body: input.body,
+    displayAt,
+    notify: input.notify ?? true,
+    createdAt: now,
+    components: nameComponents(tx, errors, before.pageId, id, input.components),
+  };
+  errors.throwIfAny();
+  writeUpdate(tx, update);
+  const tell = { update, notify: update.notify };
+  const after = [...heads, update];
+  const row = settle(ctx, tx, { found, wanted: before, heads, after, input, actor, tell });
+  const summary = `Updated the incident “${row.name}”: ${update.status}`;
+  audit(ctx, tx, actor, "incident.add_update", incidentId, summary);
+  return { row, update };
+}
+
+/**
+ * Changes the text of an update, or the moment at which it took effect; when it was written stays.
+ * The incident is reckoned anew. Throws `not_found`, or `validation_failed`.
+ */
+export function editUpdate(
+  ctx: Services,
+  tx: Tx,
+  incidentId: string,
+  updateId: string,
+  input: EditUpdateBody,
+  actor: Actor,
+): UpdateOfIncident {
+  validate(EditUpdateBody, input);
+  const { row: before, pageSlug, updates } = getIncident(tx, incidentId, true);
+  const known = updates.find((each) => each.id === updateId);
+  if (!known) throw notFound("update");
+  const update: UpdateRecord = {
+    ...known,
+    body: input.body ?? known.body,
+    displayAt: input.display_at === undefined ? known.displayAt : toMs(input.display_at),
+  };
+  if (update.body === known.body && update.displayAt === known.displayAt) {
+    return { row: before, update: known };
+  }
+  const errors = new FieldErrors();
+  const isFirst = known === firstWritten(updates);
+  const startedAt = isFirst ? undefined : before.startedAt;
+  judgeDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
+  errors.throwIfAny();
+  const { components: _, ...fields } = update;
+  updateUpdateRow(tx, fields);
+  const row = settle(ctx, tx, {
+    found: { row: before, pageSlug },
+    wanted: before,
+    heads: updates,
+    after: updates.map((each) => (each === known ? update : each)),
+    input,
+    actor,
+    // Who mends a typing error wakes nobody.
+    tell: { update, notify: false },
+  });
+  const summary = `Edited an update of the incident “${row.name}”`;
+  audit(ctx, tx, actor, "incident.edit_update", incidentId, summary);
+  return { row, update };
+}
+
+/** One update of an incident. Throws `not_found`. */
+export function getUpdate(
+  reader: Reader,
+  incidentId: string,
+  updateId: string,
+  maySeeDrafts: boolean,
+): UpdateOfIncident {
+  const { row, updates } = getIncident(reader, incidentId, maySeeDrafts);
+  const update = updates.find((each) => each.id === updateId);
+  if (!update) throw notFound("update");
+  return { row, update };
+}
+
+/** Now, or where a clock was set back or a caller's runs fast, just behind what was told before. */
+function behindAll(row: IncidentRow, heads: readonly UpdateHead[], now: number): number {
+  const newest = heads[0]?.displayAt ?? row.startedAt;
+  return now >= newest ? Math.max(now, row.startedAt) : Math.max(newest + 1, row.startedAt);
+}
+
+/** The status that an incident had at a moment. `heads` run from the newest. */
+function statusAt(heads: readonly UpdateHead[], at: number): UpdateHead["status"] | undefined {
+  return heads.find((head) => head.displayAt <= at)?.status;
+}

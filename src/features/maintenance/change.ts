@@ -1,0 +1,134 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { conflict } from "../../errors";
+import { audit, type EventType } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import type { MaintenanceStatus } from "../../kernel/incident-status";
+import { listComponentsOfPage, replaceMarks } from "../components";
+import { touchPage } from "../pages";
+import { tellMaintenance } from "./event";
+import type { Maintenance } from "./model";
+import { getMaintenance } from "./records";
+import { isEnded, isUnderWay, type MaintenanceMark, marksAfter, STATUS_IN_WORDS } from "./rules";
+import {
+  findFirstUpdate,
+  insertMaintenanceUpdate,
+  listComponentsOfMaintenances,
+  listMarksOf,
+  type MaintenanceRow,
+  type MaintenanceUpdateRow,
+  updateMaintenanceRow,
+} from "./store";
+
+export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
+
+/** Something that is written on a maintenance's timeline. */
+export interface NewUpdate {
+  status: MaintenanceStatus;
+  body: string;
+  /** Unix ms. */
+  displayAt: number;
+  notify: boolean;
+}
+
+/** Puts an update on the timeline. */
+export function addUpdateRow(
+  ctx: Services,
+  tx: Tx,
+  maintenanceId: string,
+  update: NewUpdate,
+): MaintenanceUpdateRow {
+  const createdAt = ctx.clock.now();
+  const row = { id: ctx.newId("upd"), maintenanceId, ...update, createdAt };
+  insertMaintenanceUpdate(tx, row);
+  return row;
+}
+
+/** The row of a maintenance that goes over to a status at `at` (unix ms). */
+export function entering(
+  row: MaintenanceRow,
+  status: MaintenanceStatus,
+  at: number,
+): MaintenanceRow {
+  return {
+    ...row,
+    status,
+    startedAt: row.startedAt ?? (isUnderWay(status) ? at : null),
+    completedAt: status === "completed" ? at : null,
+  };
+}
+
+/** Writes a changed row: a version more, and what its page shows has changed. */
+export function saveChange(ctx: Services, tx: Tx, row: MaintenanceRow): void {
+  updateMaintenanceRow(tx, { ...row, version: row.version + 1, updatedAt: ctx.clock.now() });
+  touchPage(ctx, tx, row.pageId);
+}
+
+/** What the marks of a maintenance are brought in line with. */
+export interface MarksChange {
+  /** From when on, in unix ms. */
+  at: number;
+  actor: Actor;
+  /** When it began, in unix ms, where nothing was marked for that yet. */
+  unmarkedSince?: number | null;
+}
+
+/**
+ * Marks the components of a maintenance while it is under way, from a moment on, and no longer. What it
+ * marked before stays history. A component that was deleted meanwhile is left alone.
+ */
+export function refreshMarks(
+  ctx: Services,
+  tx: Tx,
+  row: MaintenanceRow,
+  { at, actor, unmarkedSince = null }: MarksChange,
+): void {
+  const living = new Set(listComponentsOfPage(tx, { pageId: row.pageId }).map(({ id }) => id));
+  const componentIds = listComponentsOfMaintenances(tx, { ids: JSON.stringify([row.id]) })
+    .map(({ id }) => id)
+    .filter((id) => living.has(id));
+  let marks: MaintenanceMark[] = listMarksOf(tx, { maintenanceId: row.id });
+  if (unmarkedSince !== null) {
+    marks = marksAfter(marks, { isUnderWay: true, componentIds, at: unmarkedSince });
+  }
+  marks = marksAfter(marks, { isUnderWay: isUnderWay(row.status), componentIds, at });
+  replaceMarks(
+    ctx,
+    tx,
+    "maintenance",
+    row.id,
+    marks.map((mark) => ({ ...mark, status: "under_maintenance" })),
+    { source: "maintenance", actor, reason: row.name },
+  );
+}
+
+/** Throws `conflict` for a maintenance that is over: nothing of it changes any more. */
+export function refuseEnded({ status }: MaintenanceRow): void {
+  if (!isEnded(status)) return;
+  throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
+}
+
+/** What was done to a maintenance, for the outside and for the audit log. */
+export interface Told {
+  event: EventType;
+  notify: boolean;
+  actor: Actor;
+  action: string;
+  summary: string;
+}
+
+/** Tells of a change that is written, and answers the maintenance as it is now. */
+export function tellChange(ctx: Services, tx: Tx, id: string, told: Told): Maintenance {
+  const maintenance = getMaintenance(ctx, tx, id);
+  tellMaintenance(ctx, tx, told.event, maintenance, told.notify);
+  audit(ctx, tx, told.actor, told.action, id, told.summary);
+  return maintenance;
+}
+
+/**
+ * Whether people are told of what nobody says otherwise of, such as what the clock does: as they were
+ * told of the plan.
+ */
+export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
+  return findFirstUpdate(tx, { maintenanceId })?.notify ?? true;
+}

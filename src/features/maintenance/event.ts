@@ -1,0 +1,64 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import type { EventType } from "../../events";
+import { codePointLength } from "../../kernel/text";
+import type { Maintenance } from "./model";
+
+/** An update's text in an event is cut at so many code points. */
+const TEXT_MAX = 4_000;
+/** What an event may weigh is 20 KB with its envelope, for which this leaves room. */
+const DATA_MAX_BYTES = 19_000;
+
+/**
+ * Tells the outside of a maintenance: the resource with its newest update in the place of all of them.
+ * `notify` says whether formats for people are to pass it on.
+ */
+export function tellMaintenance(
+  ctx: Pick<AppContext, "outbox">,
+  tx: Tx,
+  type: EventType,
+  maintenance: Maintenance,
+  notify: boolean,
+): void {
+  ctx.outbox.record(tx, {
+    type,
+    pageId: maintenance.page_id,
+    subjectId: maintenance.id,
+    data: eventData(maintenance, notify),
+  });
+}
+
+/**
+ * What an event says of a maintenance. The update's text is cut at 4,000 code points with `truncated:
+ * true`. Where the whole would still weigh more than an event may, the list of components is cut next
+ * (with `truncated: true` beside it), then the text once more.
+ */
+export function eventData(maintenance: Maintenance, notify: boolean): Record<string, unknown> {
+  const { updates, ...resource } = maintenance;
+  const [latest] = updates;
+  const dataWith = (textLength: number, components: number) => ({
+    ...resource,
+    components: resource.components.slice(0, components),
+    ...(components < resource.components.length ? { truncated: true } : {}),
+    latest_update: latest ? { ...latest, ...cut(latest.body, textLength) } : null,
+    notify,
+  });
+  let textLength = TEXT_MAX;
+  let components = resource.components.length;
+  let data = dataWith(textLength, components);
+  while (weigh(data) > DATA_MAX_BYTES && (components > 0 || textLength > 0)) {
+    if (components > 0) components = Math.floor(components / 2);
+    else textLength = Math.floor(textLength / 2);
+    data = dataWith(textLength, components);
+  }
+  return data;
+}
+
+function weigh(data: unknown): number {
+  return Buffer.byteLength(JSON.stringify(data));
+}
+
+function cut(body: string, length: number): { body: string; truncated?: true } {
+  if (codePointLength(body) <= length) return { body };
+  return { body: [...body].slice(0, length).join(""), truncated: true };
+}

@@ -1,0 +1,28 @@
+/**
+ * Planned maintenance: what is announced, how far it is, what it tells, and the clock that reminds,
+ * begins and ends it. While it is under way its components are under maintenance; the marks are theirs.
+ */
+export { advanceMaintenance } from "./advance";
+export { startMaintenanceClock } from "./clock";
+export {
+  AddMaintenanceUpdateBody,
+  Maintenance,
+  MaintenanceUpdate,
+  PlanMaintenanceBody,
+  presentMaintenance,
+  presentMaintenanceUpdate,
+  UpdateMaintenanceBody,
+} from "./model";
+export { planMaintenance, updateMaintenance } from "./plan";
+export { addMaintenanceUpdate, cancelMaintenance } from "./progress";
+export {
+  getMaintenance,
+  getMaintenanceRecord,
+  listMaintenance,
+  listMaintenanceForPage,
+  listPastMaintenance,
+  type MaintenanceQuery,
+  nextEdge,
+} from "./records";
+export { isEnded, isUnderWay, mayFollow, UPCOMING_MS } from "./rules";
+export type { MaintenanceRecord, MaintenanceRow, MaintenanceUpdateRow } from "./store";

@@ -1,0 +1,211 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
+import { Instant, InstantText, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { toIso, toIsoOrNull } from "../../kernel/time";
+import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
+
+/** How many components one maintenance can name. */
+const COMPONENTS_MAX = 1_000;
+/** The earliest that people can be reminded: 30 days before the beginning. */
+const REMIND_MINUTES_MAX = 43_200;
+
+const Status = OneOf(MAINTENANCE_STATUSES, { title: "MaintenanceStatus" });
+
+const UpdateText = Text({ minLength: 1, maxLength: 10_000, description: "Markdown." });
+
+// Defaults stand in words: Elysia would fill them into a PATCH that leaves the field out.
+const Notify = Type.Boolean({
+  description:
+    "Whether people are to be told of it, by formats that are made for people. True if left out.",
+});
+
+const fields = {
+  name: NameText,
+  components: Type.Array(Text({ maxLength: 100 }), {
+    uniqueItems: true,
+    maxItems: COMPONENTS_MAX,
+    description: "The ids of components of the page.",
+    examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"]],
+  }),
+  scheduled_for: InstantText(),
+  scheduled_until: InstantText(),
+  auto_start: Type.Boolean({
+    description: "Whether the clock begins it. True if left out when it is planned.",
+  }),
+  auto_complete: Type.Boolean({
+    description:
+      "Whether the clock ends it. True if left out when it is planned. One that began at its planned end or later is ended by hand.",
+  }),
+  remind_minutes_before: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: REMIND_MINUTES_MAX,
+      description:
+        "When people are reminded, once; null for never, 60 if left out when it is planned. A reminder whose moment has passed when the beginning is set is left out.",
+    }),
+  ),
+};
+
+/** What a maintenance is planned from. */
+export const PlanMaintenanceBody = Type.Object(
+  {
+    page: Text({ minLength: 1, maxLength: 100, description: "The page's slug or id." }),
+    name: fields.name,
+    body: UpdateText,
+    components: fields.components,
+    scheduled_for: fields.scheduled_for,
+    scheduled_until: fields.scheduled_until,
+    auto_start: Type.Optional(fields.auto_start),
+    auto_complete: Type.Optional(fields.auto_complete),
+    remind_minutes_before: Type.Optional(fields.remind_minutes_before),
+    notify: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether people are to be told of it, and later of what the clock does. True if left out.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        page: "acme",
+        name: "Database upgrade",
+        body: "We are moving to a new version. Expect a minute without search.",
+        components: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"],
+        scheduled_for: "2026-01-10T02:00:00Z",
+        scheduled_until: "2026-01-10T04:00:00Z",
+      },
+    ],
+  },
+);
+export type PlanMaintenanceBody = Static<typeof PlanMaintenanceBody>;
+
+/** What can be changed of a maintenance: the times and flags only while it is scheduled. */
+export const UpdateMaintenanceBody = Type.Partial(Type.Object(fields), {
+  additionalProperties: false,
+  minProperties: 1,
+  examples: [{ scheduled_until: "2026-01-10T05:00:00Z" }],
+});
+export type UpdateMaintenanceBody = Static<typeof UpdateMaintenanceBody>;
+
+/** What is told of a maintenance, and how far it is from then on. */
+export const AddMaintenanceUpdateBody = Type.Object(
+  {
+    status: Type.Optional(Status),
+    body: UpdateText,
+    display_at: Type.Optional(
+      InstantText({
+        description: "When it took effect; now if left out. Not before the update before it.",
+      }),
+    ),
+    notify: Type.Optional(Notify),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ status: "verifying", body: "Done; we are checking." }],
+  },
+);
+export type AddMaintenanceUpdateBody = Static<typeof AddMaintenanceUpdateBody>;
+
+const updateFields = {
+  id: Type.String({ examples: ["upd_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+  status: Status,
+  body: Type.String({ description: "Markdown.", examples: ["Done; we are checking."] }),
+  display_at: Instant,
+  created_at: Instant,
+};
+
+export const MaintenanceUpdate = Type.Object(updateFields, { title: "MaintenanceUpdate" });
+export type MaintenanceUpdate = Static<typeof MaintenanceUpdate>;
+
+/** An update by itself. */
+export const SingleMaintenanceUpdate = Type.Object(
+  {
+    ...updateFields,
+    maintenance_id: Type.String({ examples: ["mnt_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    version: Type.Integer({
+      minimum: 1,
+      description: "The maintenance's: an update has no version of its own.",
+    }),
+  },
+  { title: "SingleMaintenanceUpdate" },
+);
+export type SingleMaintenanceUpdate = Static<typeof SingleMaintenanceUpdate>;
+
+/** A maintenance as the API shows it. */
+export const Maintenance = Type.Object(
+  {
+    id: Type.String({ examples: ["mnt_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    page: Type.String({ description: "The page's slug.", examples: ["acme"] }),
+    page_id: Type.String({ examples: ["page_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    name: Type.String({ examples: ["Database upgrade"] }),
+    status: Status,
+    components: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+      description:
+        "What is worked on, with the names from when they were chosen; under maintenance while it is in_progress or verifying.",
+    }),
+    scheduled_for: Instant,
+    scheduled_until: Instant,
+    started_at: Nullable(Instant),
+    completed_at: Nullable(Instant),
+    auto_start: Type.Boolean(),
+    auto_complete: Type.Boolean(),
+    remind_minutes_before: Nullable(Type.Integer()),
+    url: Type.String({
+      description: "Where people read it.",
+      examples: ["https://status.example.com/status/acme/maintenance/mnt_…"],
+    }),
+    version: Type.Integer({ minimum: 1 }),
+    created_at: Instant,
+    updated_at: Instant,
+    updates: Type.Array(MaintenanceUpdate, {
+      description: "Newest first: all of them where one maintenance is read, else the 20 newest.",
+    }),
+  },
+  { title: "Maintenance" },
+);
+export type Maintenance = Static<typeof Maintenance>;
+
+export function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate {
+  return {
+    id: row.id,
+    status: row.status,
+    body: row.body,
+    display_at: toIso(row.displayAt),
+    created_at: toIso(row.createdAt),
+  };
+}
+
+/** One of a maintenance's updates by itself. */
+export function presentSingleUpdate(
+  { id, version }: Maintenance,
+  update: MaintenanceUpdate,
+): SingleMaintenanceUpdate {
+  return { ...update, maintenance_id: id, version };
+}
+
+/** `baseUrl` is the server's public address. */
+export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): Maintenance {
+  const { row, pageSlug, components, updates } = record;
+  return {
+    id: row.id,
+    page: pageSlug,
+    page_id: row.pageId,
+    name: row.name,
+    status: row.status,
+    components: components.map(({ id, name }) => ({ id, name })),
+    scheduled_for: toIso(row.scheduledFor),
+    scheduled_until: toIso(row.scheduledUntil),
+    started_at: toIsoOrNull(row.startedAt),
+    completed_at: toIsoOrNull(row.completedAt),
+    auto_start: row.autoStart,
+    auto_complete: row.autoComplete,
+    remind_minutes_before: row.remindMinutesBefore,
+    url: `${baseUrl}/status/${pageSlug}/maintenance/${row.id}`,
+    version: row.version,
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+    updates: updates.map(presentMaintenanceUpdate),
+  };
+}

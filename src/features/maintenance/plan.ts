@@ -1,0 +1,150 @@
+import type { Tx } from "../../db";
+import { conflict, FieldErrors, validate } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import { findPageBySlugOrId, touchPage } from "../pages";
+import {
+  addUpdateRow,
+  plannedNotify,
+  refreshMarks,
+  refuseEnded,
+  saveChange,
+  type Services,
+  tellChange,
+} from "./change";
+import { chooseComponents, isSameChoice, replaceChosen } from "./chosen";
+import {
+  type Maintenance,
+  PlanMaintenanceBody,
+  presentMaintenance,
+  UpdateMaintenanceBody,
+} from "./model";
+import { getMaintenanceRecord } from "./records";
+import { settledReminder, STATUS_IN_WORDS } from "./rules";
+import { insertMaintenance, type MaintenanceRow } from "./store";
+import { readTimes } from "./times";
+
+const REMIND_MINUTES_BEFORE = 60;
+
+/**
+ * Plans a maintenance. Its times may lie in the past: the clock then begins and ends it at its own
+ * times. Throws `validation_failed` that names every broken field.
+ */
+export function planMaintenance(
+  ctx: Services,
+  tx: Tx,
+  input: PlanMaintenanceBody,
+  actor: Actor,
+): Maintenance {
+  validate(PlanMaintenanceBody, input);
+  const errors = new FieldErrors();
+  const page = findPageBySlugOrId(tx, input.page);
+  if (!page) errors.add(["page"], "is no page's slug or id");
+  const times = readTimes(input, { scheduledFor: 0, scheduledUntil: 0 }, errors);
+  const chosen = page ? chooseComponents(tx, page.id, input.components, [], errors) : [];
+  errors.throwIfAny();
+
+  const now = ctx.clock.now();
+  const { remind_minutes_before: remindMinutesBefore = REMIND_MINUTES_BEFORE } = input;
+  const row: MaintenanceRow = {
+    id: ctx.newId("mnt"),
+    pageId: page?.id ?? "",
+    name: input.name,
+    status: "scheduled",
+    ...times,
+    startedAt: null,
+    completedAt: null,
+    autoStart: input.auto_start ?? true,
+    autoComplete: input.auto_complete ?? true,
+    remindMinutesBefore,
+    remindedAt: settledReminder({ ...times, remindMinutesBefore }, now),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  insertMaintenance(tx, row);
+  replaceChosen(tx, row.id, chosen);
+  const notify = input.notify ?? true;
+  // What is written down afterwards was announced, as its timeline has it, when it began.
+  const displayAt = Math.min(now, row.scheduledFor);
+  addUpdateRow(ctx, tx, row.id, { status: "scheduled", body: input.body, displayAt, notify });
+  touchPage(ctx, tx, row.pageId);
+  return tellChange(ctx, tx, row.id, {
+    event: "maintenance.scheduled",
+    notify,
+    actor,
+    action: "maintenance.plan",
+    summary: `Planned the maintenance “${row.name}”`,
+  });
+}
+
+/**
+ * Changes what the input names: the name and the components until the maintenance is over, the times
+ * and flags while it is scheduled. What is so already changes nothing and is told to nobody. Throws
+ * `not_found`, `validation_failed`, or `conflict` for what its status forbids.
+ */
+export function updateMaintenance(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: UpdateMaintenanceBody,
+  actor: Actor,
+): Maintenance {
+  const record = getMaintenanceRecord(tx, id);
+  const { row: before } = record;
+  validate(UpdateMaintenanceBody, input);
+  const errors = new FieldErrors();
+  const { scheduledFor, scheduledUntil } = readTimes(input, before, errors);
+  const chosen = input.components
+    ? chooseComponents(tx, before.pageId, input.components, record.components, errors)
+    : record.components;
+  errors.throwIfAny();
+  refuseEnded(before);
+
+  const now = ctx.clock.now();
+  const { name = before.name, remind_minutes_before: remindMinutesBefore } = input;
+  const after: MaintenanceRow = {
+    ...before,
+    name,
+    scheduledFor,
+    scheduledUntil,
+    autoStart: input.auto_start ?? before.autoStart,
+    autoComplete: input.auto_complete ?? before.autoComplete,
+    remindMinutesBefore:
+      remindMinutesBefore === undefined ? before.remindMinutesBefore : remindMinutesBefore,
+  };
+  const isSamePlan = PLAN.every((field) => before[field] === after[field]);
+  if (!isSamePlan && before.status !== "scheduled") {
+    throw conflict(
+      `The maintenance is ${STATUS_IN_WORDS[before.status]}; its times and flags can be changed only while it is scheduled.`,
+    );
+  }
+  const isSame = isSameChoice(chosen, record.components);
+  if (isSamePlan && isSame && name === before.name) return presentMaintenance(record, ctx.baseUrl);
+
+  const isSameReminder = REMINDER.every((field) => before[field] === after[field]);
+  if (!isSameReminder) after.remindedAt = settledReminder(after, now);
+  saveChange(ctx, tx, after);
+  if (!isSame) replaceChosen(tx, id, chosen);
+  const told = tellChange(ctx, tx, id, {
+    event: "maintenance.updated",
+    notify: plannedNotify(tx, id),
+    actor,
+    action: "maintenance.update",
+    summary: `Changed the maintenance “${name}”`,
+  });
+  if (!isSame) refreshMarks(ctx, tx, after, { at: now, actor });
+  return told;
+}
+
+/** What is set while a maintenance is scheduled. */
+const PLAN = [
+  "scheduledFor",
+  "scheduledUntil",
+  "autoStart",
+  "autoComplete",
+  "remindMinutesBefore",
+] as const;
+
+/** What a reminder depends on. */
+const REMINDER = ["scheduledFor", "remindMinutesBefore"] as const;

@@ -1,0 +1,101 @@
+import type { Tx } from "../../db";
+import { conflict, FieldErrors, validate } from "../../errors";
+import type { EventType } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import type { MaintenanceStatus } from "../../kernel/incident-status";
+import {
+  addUpdateRow,
+  entering,
+  type NewUpdate,
+  plannedNotify,
+  refreshMarks,
+  refuseEnded,
+  saveChange,
+  type Services,
+  tellChange,
+} from "./change";
+import { AddMaintenanceUpdateBody, type Maintenance, type MaintenanceUpdate } from "./model";
+import { getMaintenanceRecord } from "./records";
+import { isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
+import type { MaintenanceRow } from "./store";
+import { readDisplayTime } from "./times";
+
+/**
+ * Tells something of a maintenance and, where the input names another status, takes it there. Answers
+ * both as they are then. Throws `not_found`, `validation_failed`, or `conflict` for a status that may
+ * not follow; one that is over takes no more updates.
+ */
+export function addMaintenanceUpdate(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: AddMaintenanceUpdateBody,
+  actor: Actor,
+): { maintenance: Maintenance; update: MaintenanceUpdate } {
+  const { row, updates } = getMaintenanceRecord(tx, id);
+  validate(AddMaintenanceUpdateBody, input);
+  const { status = row.status, body, notify = true } = input;
+  const now = ctx.clock.now();
+  const errors = new FieldErrors();
+  const displayAt = readDisplayTime(input.display_at, updates[0]?.displayAt ?? now, now, errors);
+  errors.throwIfAny();
+  const maintenance = goOn(ctx, tx, row, { status, body, displayAt, notify }, actor);
+  const [update] = maintenance.updates;
+  if (!update) throw new Error("an update was added and is not there");
+  return { maintenance, update };
+}
+
+/**
+ * Cancels a maintenance, also one that is under way; people are told as they were of the plan. Throws
+ * `not_found`, or `conflict` if it is over.
+ */
+export function cancelMaintenance(ctx: Services, tx: Tx, id: string, actor: Actor): Maintenance {
+  const { row, updates } = getMaintenanceRecord(tx, id);
+  const update: NewUpdate = {
+    status: "cancelled",
+    body: "The maintenance has been cancelled.",
+    displayAt: Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0),
+    notify: plannedNotify(tx, id),
+  };
+  return goOn(ctx, tx, row, update, actor);
+}
+
+function goOn(
+  ctx: Services,
+  tx: Tx,
+  row: MaintenanceRow,
+  update: NewUpdate,
+  actor: Actor,
+): Maintenance {
+  const { status, displayAt: at, notify } = update;
+  refuseEnded(row);
+  const isChange = status !== row.status;
+  if (isChange && !mayFollow(row.status, status)) {
+    throw conflict(
+      `The maintenance is ${STATUS_IN_WORDS[row.status]}; it cannot become ${STATUS_IN_WORDS[status]}.`,
+    );
+  }
+  const after = isChange ? entering(row, status, at) : row;
+  saveChange(ctx, tx, after);
+  addUpdateRow(ctx, tx, row.id, update);
+  const isCancelling = status === "cancelled";
+  const told = tellChange(ctx, tx, row.id, {
+    event: eventOf(row.status, status),
+    notify,
+    actor,
+    action: isCancelling ? "maintenance.cancel" : "maintenance.add_update",
+    summary: isCancelling
+      ? `Cancelled the maintenance “${row.name}”`
+      : `Told of the maintenance “${row.name}” (${STATUS_IN_WORDS[status]})`,
+  });
+  if (isUnderWay(row.status) !== isUnderWay(status)) refreshMarks(ctx, tx, after, { at, actor });
+  return told;
+}
+
+function eventOf(from: MaintenanceStatus, to: MaintenanceStatus): EventType {
+  if (to === "completed") return "maintenance.completed";
+  if (to === "cancelled") return "maintenance.cancelled";
+  return from === "scheduled" && to === "in_progress"
+    ? "maintenance.started"
+    : "maintenance.updated";
+}

@@ -1,0 +1,239 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import { notFound, Problem } from "../../errors";
+import {
+  actorOf,
+  type Admissions,
+  createOnce,
+  jsonBody,
+  ListOf,
+  operation,
+  PageQuery,
+  readPageRequest,
+  requireMatch,
+  scope,
+  sendList,
+  sendResource,
+  toPage,
+} from "../../http";
+import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
+import { OneOf, Text } from "../../kernel/schema";
+import { findComponent } from "../components";
+import { findPageBySlugOrId } from "../pages";
+import {
+  AddMaintenanceUpdateBody,
+  Maintenance,
+  PlanMaintenanceBody,
+  presentMaintenance,
+  presentSingleUpdate,
+  SingleMaintenanceUpdate,
+  UpdateMaintenanceBody,
+} from "./model";
+import { planMaintenance, updateMaintenance } from "./plan";
+import { addMaintenanceUpdate, cancelMaintenance } from "./progress";
+import { getMaintenance, getMaintenanceRecord, listMaintenance } from "./records";
+
+const PATH = "/api/v1/maintenance";
+
+const YesOrNo = (description: string) => Type.Optional(OneOf(["true", "false"], { description }));
+
+const ListQuery = Type.Object(
+  {
+    page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
+    component: Type.Optional(Text({ maxLength: 100, description: "What is on this component." })),
+    status: Type.Optional(OneOf(MAINTENANCE_STATUSES)),
+    upcoming: YesOrNo("Whether it has yet to begin."),
+    active: YesOrNo("Whether it is under way: in_progress or verifying."),
+    ...PageQuery,
+  },
+  { additionalProperties: false },
+);
+
+/** `/api/v1/maintenance`: reading what is planned, planning, telling of it, cancelling. */
+export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .get(
+      "/maintenance",
+      ({ query, request, admission }) => {
+        const { limit, after } = readPageRequest(query, "string");
+        const { page, component, status, upcoming, active } = query;
+        const rows = listMaintenance(ctx.db, {
+          pageId: idOf("page", page, (text) => findPageBySlugOrId(ctx.db, text)),
+          componentId: idOf("component", component, (id) => findComponent(ctx.db, { id })) ?? null,
+          status: status ?? null,
+          isUpcoming: toFlag(upcoming),
+          isActive: toFlag(active),
+          before: after,
+          limit: limit + 1,
+        });
+        const list = toPage(
+          rows,
+          limit,
+          ({ row }) => row.id,
+          (record) => presentMaintenance(record, ctx.baseUrl),
+        );
+        const self = new URL(`${ctx.baseUrl}${PATH}?limit=${limit}`);
+        for (const [name, value] of Object.entries({ page, component, status, upcoming, active })) {
+          if (value !== undefined) self.searchParams.set(name, value);
+        }
+        return sendList(request, admission, list, self.href);
+      },
+      {
+        query: ListQuery,
+        ...operation({
+          id: "listMaintenance",
+          summary: "List maintenance",
+          description:
+            "Of one page or of all, the last planned first. Filters add up: what passes all of them is listed.",
+          tag: "Maintenance",
+          access: scope("read:status"),
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Maintenance) } },
+          conditional: "etag",
+        }),
+      },
+    )
+    .post(
+      "/maintenance",
+      ({ body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const resource = planMaintenance(ctx, tx, body, actorOf(admission));
+          return { resource, location: `${PATH}/${resource.id}` };
+        }),
+      {
+        ...jsonBody(PlanMaintenanceBody),
+        ...operation({
+          id: "planMaintenance",
+          summary: "Plan a maintenance",
+          description:
+            "It begins and ends by the clock unless told otherwise. Its times may lie in the past: it is then told as begun and completed at its own times.",
+          tag: "Maintenance",
+          access: scope("write:maintenance"),
+          answers: { 201: { description: "The maintenance.", schema: Maintenance } },
+          idempotent: true,
+        }),
+      },
+    )
+    .get(
+      "/maintenance/:id",
+      ({ params, request }) => sendResource(request, getMaintenance(ctx, ctx.db, params.id)),
+      operation({
+        id: "getMaintenance",
+        summary: "Read a maintenance",
+        description: "With all of its updates.",
+        tag: "Maintenance",
+        access: scope("read:status"),
+        answers: { 200: { description: "The maintenance.", schema: Maintenance } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .patch(
+      "/maintenance/:id",
+      async ({ params, body, request, admission }) => {
+        const maintenance = await ctx.db.write((tx) => {
+          const { row } = getMaintenanceRecord(tx, params.id);
+          requireMatch(request.headers.get("if-match"), row.version);
+          return updateMaintenance(ctx, tx, params.id, body, actorOf(admission));
+        });
+        return sendResource(request, maintenance);
+      },
+      {
+        ...jsonBody(UpdateMaintenanceBody),
+        ...operation({
+          id: "updateMaintenance",
+          summary: "Change a maintenance",
+          description:
+            "Its name and components until it is over, its times and flags while it is scheduled. Components that join or leave while it is under way are marked or freed at once. Where it stands changes by its updates.",
+          tag: "Maintenance",
+          access: scope("write:maintenance"),
+          answers: { 200: { description: "The maintenance as it is now.", schema: Maintenance } },
+          errors: ["not_found", "conflict"],
+          conditional: "if-match",
+        }),
+      },
+    )
+    .post(
+      "/maintenance/:id/updates",
+      ({ params, body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const actor = actorOf(admission);
+          const { maintenance, update } = addMaintenanceUpdate(ctx, tx, params.id, body, actor);
+          const resource = presentSingleUpdate(maintenance, update);
+          return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
+        }),
+      {
+        ...jsonBody(AddMaintenanceUpdateBody),
+        ...operation({
+          id: "addMaintenanceUpdate",
+          summary: "Tell something of a maintenance",
+          description:
+            "With a status it goes there: scheduled → in_progress or cancelled; in_progress and verifying → each other, completed or cancelled. One that is completed or cancelled takes no more updates.",
+          tag: "Maintenance",
+          access: scope("write:maintenance"),
+          answers: { 201: { description: "The update.", schema: SingleMaintenanceUpdate } },
+          errors: ["not_found", "conflict"],
+          idempotent: true,
+        }),
+      },
+    )
+    .get(
+      "/maintenance/:id/updates/:update_id",
+      ({ params, request }) => {
+        const maintenance = getMaintenance(ctx, ctx.db, params.id);
+        const update = maintenance.updates.find(({ id }) => id === params.update_id);
+        if (!update) throw notFound("update");
+        return sendResource(request, presentSingleUpdate(maintenance, update));
+      },
+      operation({
+        id: "getMaintenanceUpdate",
+        summary: "Read an update of a maintenance",
+        tag: "Maintenance",
+        access: scope("read:status"),
+        answers: { 200: { description: "The update.", schema: SingleMaintenanceUpdate } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .post(
+      "/maintenance/:id/cancel",
+      async ({ params, request, admission }) => {
+        const maintenance = await ctx.db.write((tx) => {
+          const { row } = getMaintenanceRecord(tx, params.id);
+          requireMatch(request.headers.get("if-match"), row.version);
+          return cancelMaintenance(ctx, tx, params.id, actorOf(admission));
+        });
+        return sendResource(request, maintenance);
+      },
+      operation({
+        id: "cancelMaintenance",
+        summary: "Cancel a maintenance",
+        description:
+          "Also one that is under way. It takes no body; to say why, send an update with the status cancelled instead.",
+        tag: "Maintenance",
+        access: scope("write:maintenance"),
+        answers: { 200: { description: "The maintenance, cancelled.", schema: Maintenance } },
+        errors: ["not_found", "conflict"],
+        conditional: "if-match",
+      }),
+    );
+}
+
+/** The id of what a query parameter names. Throws `invalid_request` if that is nothing. */
+function idOf(
+  parameter: "page" | "component",
+  text: string | undefined,
+  find: (text: string) => { id: string } | undefined,
+): string | undefined {
+  if (text === undefined) return undefined;
+  const found = find(text);
+  if (found) return found.id;
+  throw new Problem("invalid_request", `The query parameter ${parameter} names no ${parameter}.`, {
+    fields: [{ pointer: `#/${parameter}`, detail: `is no ${parameter}` }],
+  });
+}
+
+function toFlag(text: "true" | "false" | undefined): number | null {
+  return text === undefined ? null : Number(text === "true");
+}

@@ -1,0 +1,239 @@
+import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { componentCauses, components } from "../../db/tables/components";
+import {
+  maintenanceComponents,
+  maintenances,
+  maintenanceUpdates,
+} from "../../db/tables/maintenances";
+import { pages } from "../../db/tables/pages";
+import type { MaintenanceStatus } from "../../kernel/incident-status";
+
+export type MaintenanceRow = typeof maintenances.$inferSelect;
+export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
+export type MaintenanceComponentRow = typeof maintenanceComponents.$inferSelect;
+
+/** A maintenance with all that is shown of it. */
+export interface MaintenanceRecord {
+  row: MaintenanceRow;
+  pageSlug: string;
+  /** In the page's order, with the names from when they were chosen. */
+  components: readonly { id: string; name: string }[];
+  /** Newest first. */
+  updates: readonly MaintenanceUpdateRow[];
+}
+
+export const insertMaintenance = insertInto(maintenances);
+export const updateMaintenanceRow = updateById(maintenances);
+export const insertMaintenanceComponent = insertInto(maintenanceComponents);
+export const insertMaintenanceUpdate = insertInto(maintenanceUpdates);
+
+export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: string }) =>
+  orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
+);
+
+const COLUMNS = { row: maintenances, pageSlug: pages.slug };
+
+/** A maintenance whose page is gone is gone with it. */
+const isThere = () => and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
+
+export const findMaintenance = selectOne((orm, $: { id: string }) =>
+  orm
+    .select(COLUMNS)
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(and(eq(maintenances.id, $.id), isThere())),
+);
+
+/** What a list lets through; null lets everything through. `isUpcoming` and `isActive` are 0 or 1. */
+export interface MaintenanceFilter {
+  status: MaintenanceStatus | null;
+  componentId: string | null;
+  isUpcoming: number | null;
+  isActive: number | null;
+}
+
+interface ListRequest extends MaintenanceFilter {
+  before: string;
+  limit: number;
+}
+
+const passes = ($: ListRequest): SQL => sql`maintenances.id < ${$.before}
+  AND (${$.status} IS NULL OR maintenances.status = ${$.status})
+  AND (${$.isUpcoming} IS NULL OR (maintenances.status = 'scheduled') = ${$.isUpcoming})
+  AND (${$.isActive} IS NULL OR (maintenances.status IN ('in_progress', 'verifying')) = ${$.isActive})
+  AND (${$.componentId} IS NULL OR EXISTS (SELECT 1 FROM maintenance_components AS c
+    WHERE c.maintenance_id = maintenances.id AND c.component_id = ${$.componentId}))`;
+
+/** Of every page, newest first; those older than `before`. */
+export const listMaintenanceBefore = selectMany((orm, $: ListRequest) =>
+  orm
+    .select(COLUMNS)
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(and(passes($), isThere()))
+    .orderBy(desc(maintenances.id))
+    .limit($.limit),
+);
+
+/** The same, of one page. */
+export const listPageMaintenanceBefore = selectMany((orm, $: ListRequest & { pageId: string }) =>
+  orm
+    .select(COLUMNS)
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(and(eq(maintenances.pageId, $.pageId), passes($), isThere()))
+    .orderBy(desc(maintenances.id))
+    .limit($.limit),
+);
+
+// In the words of the index `maintenances_pending`, which holds these few rows alone; the plus keeps
+// SQLite from walking through all that a page ever planned instead.
+const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
+
+/**
+ * What a page shows at `now` of what it has not ended: all that is under way, then what begins by `until`
+ * and whose time is not over; each by its planned beginning. Unix ms.
+ */
+export const listShownOfPage = selectMany(
+  (orm, $: { pageId: string; now: number; until: number; limit: number }) =>
+    orm
+      .select(COLUMNS)
+      .from(maintenances)
+      .innerJoin(pages, eq(pages.id, maintenances.pageId))
+      .where(
+        and(
+          isPending,
+          sql`+maintenances.page_id = ${$.pageId}`,
+          sql`(maintenances.status <> 'scheduled'
+            OR (maintenances.scheduled_for <= ${$.until} AND maintenances.scheduled_until > ${$.now}))`,
+          isThere(),
+        ),
+      )
+      .orderBy(
+        sql`maintenances.status = 'scheduled'`,
+        asc(maintenances.scheduledFor),
+        asc(maintenances.id),
+      )
+      .limit($.limit),
+);
+
+/**
+ * The first moment after `now` at which something that a page has not ended comes within `ahead`, is
+ * planned to begin, or to end. Null if there is none. All in ms.
+ */
+export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ahead: number }) =>
+  orm
+    .select({
+      at: sql<number | null>`min(CASE
+          WHEN scheduled_for - ${$.ahead} > ${$.now} THEN scheduled_for - ${$.ahead}
+          WHEN scheduled_for > ${$.now} THEN scheduled_for
+          WHEN scheduled_until > ${$.now} THEN scheduled_until
+          END)`,
+    })
+    .from(maintenances)
+    .where(and(isPending, sql`+maintenances.page_id = ${$.pageId}`)),
+);
+
+/** What began in a span (unix ms, its end not included) and is over: the last begun first. */
+export const listEndedOfPage = selectMany((orm, $: { pageId: string; from: number; to: number }) =>
+  orm
+    .select(COLUMNS)
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(
+      and(
+        eq(maintenances.pageId, $.pageId),
+        sql`maintenances.started_at >= ${$.from} AND maintenances.started_at < ${$.to}`,
+        sql`maintenances.status IN ('completed', 'cancelled')`,
+        isThere(),
+      ),
+    )
+    .orderBy(desc(maintenances.startedAt), desc(maintenances.id)),
+);
+
+/**
+ * What the clock owes something at `now` (unix ms), whatever has been due longest first. The same
+ * judgement as `dueTransitions` in rules.ts.
+ */
+export const listDue = selectMany((orm, $: { now: number; limit: number }) =>
+  orm
+    .select({ row: maintenances })
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(
+      and(
+        isPending,
+        isNull(pages.deletedAt),
+        sql`CASE maintenances.status
+          WHEN 'scheduled' THEN (maintenances.auto_start = 1 AND maintenances.scheduled_for <= ${$.now})
+            OR (maintenances.reminded_at IS NULL AND maintenances.scheduled_for > ${$.now}
+              AND maintenances.scheduled_for - maintenances.remind_minutes_before * 60000 <= ${$.now})
+          ELSE maintenances.auto_complete = 1 AND maintenances.scheduled_until <= ${$.now}
+            AND maintenances.started_at < maintenances.scheduled_until
+          END`,
+      ),
+    )
+    .orderBy(
+      sql`CASE
+        WHEN maintenances.status <> 'scheduled' THEN maintenances.scheduled_until
+        WHEN maintenances.scheduled_for <= ${$.now} THEN maintenances.scheduled_for
+        ELSE maintenances.scheduled_for - maintenances.remind_minutes_before * 60000
+        END`,
+      asc(maintenances.id),
+    )
+    .limit($.limit),
+);
+
+/** The components of some maintenances, in the order of their page. `ids` is a JSON array. */
+export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({
+      maintenanceId: maintenanceComponents.maintenanceId,
+      id: maintenanceComponents.componentId,
+      name: maintenanceComponents.name,
+    })
+    .from(maintenanceComponents)
+    .innerJoin(components, eq(components.id, maintenanceComponents.componentId))
+    .where(sql`${maintenanceComponents.maintenanceId} IN (SELECT value FROM json_each(${$.ids}))`)
+    .orderBy(asc(components.position), asc(components.id)),
+);
+
+/** The newest updates of some maintenances, at most `each` of one. `ids` is a JSON array. */
+export const listUpdatesOfMaintenances = selectMany((orm, $: { ids: string; each: number }) =>
+  orm
+    .select()
+    .from(maintenanceUpdates)
+    .where(
+      sql`${maintenanceUpdates.id} IN (SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY maintenance_id ORDER BY display_at DESC, id DESC) AS place
+        FROM maintenance_updates WHERE maintenance_id IN (SELECT value FROM json_each(${$.ids})))
+        WHERE place <= ${$.each})`,
+    )
+    .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id)),
+);
+
+/** The update that a maintenance was planned with. */
+export const findFirstUpdate = selectOne((orm, $: { maintenanceId: string }) =>
+  orm
+    .select()
+    .from(maintenanceUpdates)
+    .where(eq(maintenanceUpdates.maintenanceId, $.maintenanceId))
+    .orderBy(asc(maintenanceUpdates.id))
+    .limit(1),
+);
+
+/** What a maintenance marks and marked. */
+export const listMarksOf = selectMany((orm, $: { maintenanceId: string }) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      from: componentCauses.startedAt,
+      to: componentCauses.endedAt,
+    })
+    .from(componentCauses)
+    .where(
+      and(eq(componentCauses.source, "maintenance"), eq(componentCauses.sourceId, $.maintenanceId)),
+    )
+    .orderBy(asc(componentCauses.id)),
+);

@@ -1,0 +1,85 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { Operation } from "../operation";
+import type { Route } from "../route-table";
+import { type Json, toPlain } from "./schemas";
+
+const text = { type: "string" };
+
+/** How the ids begin that stand in a path, by what stands before them there. */
+const ID_PREFIXES: Record<string, string> = {
+  components: "cmp",
+  incidents: "inc",
+  maintenance: "mnt",
+  updates: "upd",
+};
+
+/** The parameters of a route: of its path, its query and the headers that it hears. */
+export function parametersOf(route: Route): Json[] {
+  return [
+    ...pathParameters(route),
+    ...queryParameters(route),
+    ...headerParameters(route.operation),
+  ];
+}
+
+function pathParameters(route: Route): Json[] {
+  return [...route.path.matchAll(/([a-z]*)\/:([a-z_]+)/g)].map(([, before = "", name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: text,
+    ...explain(name, ID_PREFIXES[before]),
+  }));
+}
+
+function explain(name: string, idPrefix: string | undefined): Json {
+  if (name === "slug") return { description: "A page's slug.", example: "acme" };
+  if (!/(^|_)id$/.test(name)) return {};
+  const description = "The resource's id.";
+  return idPrefix === undefined
+    ? { description }
+    : { description, example: `${idPrefix}_01kah2v9w0e0rs6x0h3ye0a1bc` };
+}
+
+function queryParameters(route: Route): Json[] {
+  const properties = (route.query?.["properties"] ?? {}) as Record<string, TSchema>;
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = toPlain(schema);
+    return {
+      name,
+      in: "query",
+      required: false,
+      schema: rest,
+      ...(description ? { description } : {}),
+    };
+  });
+}
+
+function headerParameters({ conditional, idempotent }: Operation): Json[] {
+  const parameter = (name: string, description: string, schema: Json = text) => ({
+    name,
+    in: "header",
+    required: false,
+    schema,
+    description,
+  });
+  const parameters: Json[] = [];
+  if (conditional === "etag") {
+    parameters.push(
+      parameter("If-None-Match", "An ETag that the caller has; 304 if it is still the same."),
+    );
+  }
+  if (conditional === "if-match") {
+    parameters.push(parameter("If-Match", "Change it only if this is still its ETag; else 412."));
+  }
+  if (idempotent) {
+    parameters.push(
+      parameter(
+        "Idempotency-Key",
+        "A name that the caller gives this request, such as a UUID. Sent again by the same API key to the same path within 24 hours, it makes nothing new and gets the same answer. A request that was refused may be mended and sent again under the same name.",
+        { type: "string", minLength: 1, maxLength: 128, pattern: "^[ -~]+$" },
+      ),
+    );
+  }
+  return parameters;
+}

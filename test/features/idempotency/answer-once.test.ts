@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, answerOnce, sweepAnswers } from "../../../src/features/idempotency";
+import { startHousekeeping } from "../../../src/housekeeping";
+import { sha256 } from "../../../src/kernel/hash";
+import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { createTestApp, type TestApp } from "../../support/app";
+import { refusalOf } from "../../support/refusal";
+
+const ANSWER: Answer = { status: 201, location: "/made/1", body: '{"id":"1"}' };
+
+/** Sends one request, named by its Idempotency-Key, whose answer would be `answer`. */
+function send(
+  { ctx }: TestApp,
+  sent: { name?: string; body?: string; answer?: Answer | (() => Answer) } = {},
+) {
+  const { name = "a", body = "body", answer = ANSWER } = sent;
+  const request = { keyId: "key_1", path: "/p", idempotencyKey: name, bodyHash: sha256(body) };
+  return ctx.db.write((tx) =>
+    answerOnce(ctx, tx, request, () => (typeof answer === "function" ? answer() : answer)),
+  );
+}
+
+const never = (): Answer => {
+  throw new Error("it was made again");
+};
+
+describe("answering once", () => {
+  test("makes the answer the first time and keeps it for the next", async () => {
+    await using app = await createTestApp();
+    expect(await send(app)).toEqual({ ...ANSWER, isReplayed: false });
+    expect(await send(app, { answer: never })).toEqual({ ...ANSWER, isReplayed: true });
+  });
+
+  test("keeps the body without its secrets where it has some", async () => {
+    await using app = await createTestApp();
+    const answer = { ...ANSWER, body: '{"secret":"s"}', keptBody: '{"secret":null}' };
+    const { keptBody, ...first } = answer;
+    expect(await send(app, { answer })).toEqual({ ...first, isReplayed: false });
+    expect(await send(app, { answer: never })).toEqual({
+      ...first,
+      body: keptBody,
+      isReplayed: true,
+    });
+  });
+
+  test("refuses another body without making anything", async () => {
+    await using app = await createTestApp();
+    await send(app);
+    const { code } = await refusalOf(send(app, { body: "other", answer: never }));
+    expect(code).toBe("idempotency_mismatch");
+  });
+
+  test("keeps nothing of what failed, in the making or in the transaction that it shared", async () => {
+    await using app = await createTestApp();
+    const { ctx } = app;
+    const failed = send(app, { answer: never });
+    expect(await failed.catch((error: Error) => error.message)).toBe("it was made again");
+    const request = { keyId: "key_1", path: "/p", idempotencyKey: "a", bodyHash: sha256("body") };
+    const undone = ctx.db.write((tx) => {
+      answerOnce(ctx, tx, request, () => ANSWER);
+      throw new Error("undone");
+    });
+    expect(await undone.catch((error: Error) => error.message)).toBe("undone");
+    expect((await send(app)).isReplayed).toBe(false);
+  });
+
+  test("goes on replaying where the wall clock is set back", async () => {
+    await using app = await createTestApp();
+    await send(app);
+    app.clock.setWallClock(app.clock.now() - HOUR_MS);
+    expect((await send(app, { answer: never })).isReplayed).toBe(true);
+  });
+});
+
+describe("sweeping", () => {
+  test("forgets what is a day old, 500 answers at once, and says whether there may be more", async () => {
+    await using app = await createTestApp();
+    const { ctx, clock } = app;
+    const sweep = () => ctx.db.write((tx) => sweepAnswers(tx, clock.now()));
+    const old = Array.from({ length: 1_200 }, (_, index) => `old ${index}`);
+    await Promise.all(old.map((name) => send(app, { name })));
+    await clock.advance(1);
+    await send(app, { name: "young" });
+    await clock.advance(DAY_MS - 2);
+    expect(await sweep()).toBe(false);
+    expect((await send(app, { name: "old 1199", answer: never })).isReplayed).toBe(true);
+    await clock.advance(1);
+    expect([await sweep(), await sweep(), await sweep()]).toEqual([true, true, false]);
+    expect((await send(app, { name: "young", answer: never })).isReplayed).toBe(true);
+    // Set back, the clock would bring back to life what is still there.
+    clock.setWallClock(clock.now() - HOUR_MS);
+    for (const name of ["old 0", "old 700", "old 1199"]) {
+      expect((await send(app, { name })).isReplayed).toBe(false);
+    }
+  });
+
+  test("is done by housekeeping, however many have ended", async () => {
+    await using app = await createTestApp();
+    const keeping = startHousekeeping(app.ctx);
+    const names = Array.from({ length: 1_200 }, (_, index) => `old ${index}`);
+    await Promise.all(names.map((name) => send(app, { name })));
+    await app.clock.advance(DAY_MS + HOUR_MS);
+    keeping.cancel();
+    app.clock.setWallClock(app.clock.now() - 2 * HOUR_MS);
+    const answers = await Promise.all(names.map((name) => send(app, { name })));
+    expect(answers.filter(({ isReplayed }) => isReplayed)).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
+
+describe("POST /api/v1/incidents", () => {
+  test("opens an incident with its first update and marks what it names", async () => {
+    await using site = await createIncidentSite();
+    const answer = await site.post({
+      name: "Elevated errors 🚒",
+      components: { [site.api]: "partial_outage" },
+    });
+    expect(answer.status).toBe(201);
+    const { body } = answer;
+    expect(body.id).toMatch(/^inc_[0-9a-z]{26}$/);
+    expect(answer.headers.get("location")).toBe(`https://status.test${INCIDENTS}/${body.id}`);
+    expect(answer.headers.get("etag")).toBe('"1"');
+    expect(body).toEqual({
+      id: body.id,
+      page: "acme",
+      page_id: expect.stringMatching(/^page_/),
+      name: "Elevated errors 🚒",
+      status: "investigating",
+      impact: "major",
+      impact_override: null,
+      components: [{ id: site.api, name: "API", status: "partial_outage" }],
+      source: "api",
+      draft: false,
+      external_ref: null,
+      started_at: "2026-03-10T12:00:00.000Z",
+      identified_at: null,
+      monitoring_at: null,
+      resolved_at: null,
+      postmortem: null,
+      url: `https://status.test/status/acme/incidents/${body.id}`,
+      version: 1,
+      created_at: "2026-03-10T12:00:00.000Z",
+      updated_at: "2026-03-10T12:00:00.000Z",
+      updates: [
+        {
+          id: expect.stringMatching(/^upd_/),
+          status: "investigating",
+          body: "We look into it.",
+          components: [
+            { id: site.api, name: "API", old_status: "operational", new_status: "partial_outage" },
+          ],
+          display_at: "2026-03-10T12:00:00.000Z",
+          created_at: "2026-03-10T12:00:00.000Z",
+        },
+      ],
+    });
+    expect(await site.read(body.id)).toEqual(body);
+    expect(await site.shown()).toEqual({ api: "partial_outage", web: "operational" });
+    const marked = await site.app.call(`/api/v1/components/${site.api}`, { key: site.key });
+    expect(marked.body).toMatchObject({
+      baseline_status: "operational",
+      causes: [{ source: "incident", id: body.id, status: "partial_outage" }],
+    });
+    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.app.audit().at(-1)).toMatchObject({
+      action: "incident.create",
+      targetId: body.id,
+      summary: "Opened the incident “Elevated errors 🚒”",
+      actorKind: "key",
+    });
+  });
+
+  test("takes the page's id as well as its slug", async () => {
+    await using site = await createIncidentSite();
+    const { page_id } = await site.open();
+    expect((await site.open({ page: page_id })).page).toBe("acme");
+  });
+
+  test("says in the component's history what marked it, and who", async () => {
+    await using site = await createIncidentSite();
+    await site.open({ name: "Fire", components: { [site.api]: "major_outage" } });
+    const path = `/api/v1/components/${site.api}/history`;
+    const history = await site.app.call(path, { key: site.key });
+    expect(history.body.data).toMatchObject([
+      {
+        from: "operational",
+        to: "major_outage",
+        source: "incident",
+        reason: "Fire",
+        actor: { kind: "key", label: "test" },
+      },
+    ]);
+  });
+
+  test("the page changes with an incident that names no component", async () => {
+    await using site = await createIncidentSite();
+    const read = async () =>
+      (await site.app.call("/api/v1/status/acme", { key: site.key })).body.updated_at;
+    const before = await read();
+    await site.app.clock.advance(1_000);
+    await site.open();
+    expect(await read()).not.toBe(before);
+  });
+
+  test.each([
+    [{}, "none"],
+    [{ api: "operational" }, "none"],
+    [{ api: "under_maintenance" }, "none"],
+    [{ api: "degraded_performance" }, "minor"],
+    [{ api: "partial_outage", web: "degraded_performance" }, "major"],
+    [{ api: "partial_outage", web: "major_outage" }, "critical"],
+  ] as const)("naming %j has the impact %s", async (named, impact) => {
+    await using site = await createIncidentSite();
+    const components = Object.fromEntries(
+      Object.entries(named).map(([name, status]) => [site[name as "api" | "web"], status]),
+    );
+    expect((await site.open({ components })).impact).toBe(impact);
+  });
+
+  test("an override stands for the impact, and taking it back brings the reckoned one", async () => {
+    await using site = await createIncidentSite();
+    const components = { [site.api]: "major_outage" };
+    const { id, impact } = await site.open({ components, impact_override: "minor" });
+    expect(impact).toBe("minor");
+    const { body } = await site.patch(id, { impact_override: null });
+    expect(body).toMatchObject({ impact: "critical", impact_override: null });
+  });
+});
+
+describe("an incident that is written down afterwards", () => {
+  test("with resolved_at alone is resolved, marks its span, and leaves what components show", async () => {
+    await using site = await createIncidentSite();
+    const body = await site.open({
+      components: { [site.api]: "major_outage" },
+      started_at: "2026-03-10T10:00:00Z",
+      resolved_at: "2026-03-10T12:30:00+01:30",
+    });
+    expect(body).toMatchObject({
+      status: "resolved",
+      impact: "critical",
+      started_at: "2026-03-10T10:00:00.000Z",
+      resolved_at: "2026-03-10T11:00:00.000Z",
+      updates: [{ display_at: "2026-03-10T11:00:00.000Z", created_at: "2026-03-10T12:00:00.000Z" }],
+    });
+    expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
+    expect(site.told()).toEqual(["incident.created"]);
+  });
+
+  test("and resolved without a time is resolved now", async () => {
+    await using site = await createIncidentSite();
+    const body = await site.open({ status: "resolved" });
+    expect(body.resolved_at).toBe("2026-03-10T12:00:00.000Z");
+  });
+
+  test("can be told update by update, each at its own time", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({
+      started_at: "2026-03-10T09:00:00Z",
+      components: { [site.api]: "partial_outage" },
+    });
+    const at = (time: string) => `2026-03-10T${time}:00Z`;
+    await site.update(id, { status: "resolved", display_at: at("11:00") });
+    await site.update(id, { status: "identified", display_at: at("09:30") });
+    const late = await site.update(id, { body: "In between.", display_at: at("10:00") });
+    expect(late.body.status).toBe("identified");
+    const body = await site.read(id);
+    expect(body).toMatchObject({
+      status: "resolved",
+      identified_at: "2026-03-10T09:30:00.000Z",
+      resolved_at: "2026-03-10T11:00:00.000Z",
+    });
+    const told = body.updates.map((each: { display_at: string }) => each.display_at.slice(11, 16));
+    expect(told).toEqual(["11:00", "10:00", "09:30", "09:00"]);
+  });
+});

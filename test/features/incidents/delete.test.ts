@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { deleteIncident } from "../../../src/features/incidents";
+import { deletePage } from "../../../src/features/pages";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { expectProblem } from "../../support/app";
+import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
+import { refusalOf } from "../../support/refusal";
+
+const remove = ({ app }: IncidentSite, id: string) =>
+  app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, id, CLI_ACTOR));
+
+/** Everything that can be asked of one incident. */
+async function askAll(site: IncidentSite, id: string, updateId: string) {
+  const update = `${INCIDENTS}/${id}/updates/${updateId}`;
+  const put = { method: "PUT", key: site.key, json: { body: "Why" } };
+  return [
+    await site.app.call(`${INCIDENTS}/${id}`, { key: site.key }),
+    await site.app.call(update, { key: site.key }),
+    await site.patch(id, { name: "x" }),
+    await site.update(id, { status: "resolved" }),
+    await site.patch(`${id}/updates/${updateId}`, { body: "x" }),
+    await site.app.call(`${INCIDENTS}/${id}/postmortem`, put),
+  ];
+}
+
+describe("a deleted incident", () => {
+  test("ends what it marks, is told, and is found no more", async () => {
+    await using site = await createIncidentSite();
+    const incident = await site.open({ components: { [site.api]: "major_outage" } });
+    site.told();
+    await remove(site, incident.id);
+    expect(site.told()).toEqual(["incident.deleted", "component.status_changed"]);
+    expect(site.app.events().at(-2)?.data).toMatchObject({ id: incident.id, version: 2 });
+    expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.delete" });
+    expect((await site.shown()).api).toBe("operational");
+    const before = await site.state();
+    for (const answer of await askAll(site, incident.id, incident.updates[0].id)) {
+      expectProblem(answer, "not_found");
+    }
+    expect((await refusalOf(remove(site, incident.id))).code).toBe("not_found");
+    expect((await site.app.call(INCIDENTS, { key: site.key })).body.data).toEqual([]);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("that was a draft is told to nobody", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ draft: true });
+    await remove(site, id);
+    expect(site.told()).toEqual([]);
+  });
+});
+
+test("the incidents of a deleted page are gone with it", async () => {
+  await using site = await createIncidentSite();
+  const incident = await site.open();
+  await site.app.ctx.db.write((tx) => deletePage(site.app.ctx, tx, incident.page_id, CLI_ACTOR));
+  for (const answer of await askAll(site, incident.id, incident.updates[0].id)) {
+    expectProblem(answer, "not_found");
+  }
+  expect((await site.app.call(INCIDENTS, { key: site.key })).body.data).toEqual([]);
+  expectProblem(await site.post({ page: incident.page_id }), "validation_failed");
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { createComponent } from "../../../src/features/components";
+import { getPage } from "../../../src/features/pages";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
+
+const lastIncidentEvent = ({ app }: IncidentSite) =>
+  app.events().findLast(({ type }) => type.startsWith("incident."));
+
+const bytesOf = (data: unknown) => Buffer.byteLength(JSON.stringify(data));
+
+describe("an incident's events", () => {
+  test("are one for each update, in the words of what it did", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    for (const status of ["identified", "monitoring", "resolved", "investigating", "resolved"]) {
+      await site.update(id, { status });
+    }
+    expect(site.told()).toEqual([
+      "incident.created",
+      "incident.updated",
+      "incident.updated",
+      "incident.resolved",
+      "incident.reopened",
+      "incident.resolved",
+    ]);
+    const versions = site.app.events().map(({ data }) => data["version"]);
+    expect(versions).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test("carry the incident as readers see it, with the update that they tell of", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    const { body: single } = await site.update(id, { status: "identified", body: "Found." });
+    const { updates, ...incident } = await site.read(id);
+    expect(lastIncidentEvent(site)).toMatchObject({ type: "incident.updated", subjectId: id });
+    expect(lastIncidentEvent(site)?.data).toEqual({
+      ...incident,
+      latest_update: updates[0],
+      notify: true,
+    });
+    expect(single).toMatchObject(updates[0]);
+  });
+
+  test("tell of an update that is written down for before, not of the newest", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ started_at: "2026-03-10T10:00:00Z" });
+    await site.update(id, { status: "monitoring" });
+    await site.update(id, { body: "Earlier.", display_at: "2026-03-10T11:00:00Z" });
+    expect(lastIncidentEvent(site)?.data).toMatchObject({
+      status: "monitoring",
+      latest_update: { body: "Earlier." },
+    });
+  });
+
+  test("say whether people are to be told", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ notify: false });
+    expect(lastIncidentEvent(site)?.data["notify"]).toBe(false);
+    await site.update(id, {});
+    expect(lastIncidentEvent(site)?.data["notify"]).toBe(true);
+    await site.update(id, { notify: false });
+    expect(lastIncidentEvent(site)?.data["notify"]).toBe(false);
+  });
+
+  test("cut a text at 4,000 characters, never through one, and say so", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ body: "x".repeat(4_000) });
+    const latest = () => lastIncidentEvent(site)?.data["latest_update"] as Record<string, unknown>;
+    expect(latest()["truncated"]).toBeUndefined();
+    await site.update(id, { body: `${"é".repeat(3_999)}🚒🚒` });
+    expect(latest()).toMatchObject({ body: `${"é".repeat(3_999)}🚒`, truncated: true });
+    expect((await site.read(id)).updates[0].body).toBe(`${"é".repeat(3_999)}🚒🚒`);
+  });
+
+  test("stay under 20 KB whatever they tell, and say what was cut", async () => {
+    await using site = await createIncidentSite();
+    const wide = "🚒".repeat(255);
+    const { id, page_id: pageId } = await site.open({ name: wide, external_ref: wide });
+    const { ctx } = site.app;
+    const components = await ctx.db.write((tx) => {
+      const page = getPage(tx, pageId);
+      const statuses: Record<string, string> = {};
+      for (let n = 0; n < 150; n++) {
+        const placement = { position: n, groupId: null, managedBy: null };
+        const input = { name: wide, ref: `c${n}` };
+        const { id: componentId } = createComponent(ctx, tx, page, input, placement, CLI_ACTOR);
+        statuses[componentId] = "degraded_performance";
+      }
+      return statuses;
+    });
+    const body = "\u0001".repeat(10_000);
+    expect((await site.update(id, { body, components })).status).toBe(201);
+    const data = lastIncidentEvent(site)?.data ?? {};
+    expect(bytesOf(data)).toBeLessThan(19_001);
+    expect(data).toMatchObject({
+      id,
+      name: wide,
+      truncated: true,
+      latest_update: { truncated: true },
+    });
+
+    const put = {
+      method: "PUT",
+      key: site.key,
+      json: { body: "🚒".repeat(50_000), publish: true },
+    };
+    await site.app.call(`${INCIDENTS}/${id}/postmortem`, put);
+    const told = lastIncidentEvent(site);
+    expect(told?.type).toBe("incident.postmortem_published");
+    expect(told?.data).toMatchObject({ postmortem: { truncated: true } });
+    expect(bytesOf(told?.data)).toBeLessThan(19_001);
+  });
+
+  test("one for each change of what a component shows, and none where it shows the same", async () => {
+    await using site = await createIncidentSite();
+    const major = { [site.api]: "major_outage" };
+    const first = await site.open({ components: major });
+    const second = await site.open({ components: major });
+    await site.update(first.id, { components: { [site.api]: "partial_outage" } });
+    await site.update(first.id, { status: "resolved" });
+    const changes = () =>
+      site.app
+        .events()
+        .filter(({ type }) => type === "component.status_changed")
+        .map(({ data }) => `${data["old_status"]} → ${data["status"]}`);
+    expect(changes()).toEqual(["operational → major_outage"]);
+    await site.update(second.id, { status: "resolved" });
+    expect(changes()).toEqual(["operational → major_outage", "major_outage → operational"]);
+  });
+});

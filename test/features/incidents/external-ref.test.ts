@@ -1,0 +1,34 @@
+import { describe, expect, test } from "bun:test";
+import { deleteIncident } from "../../../src/features/incidents";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { expectProblem } from "../../support/app";
+import { createIncidentSite } from "../../support/incident-site";
+
+describe("external_ref", () => {
+  test("is unique on its page: the conflict names the first", async () => {
+    await using site = await createIncidentSite();
+    const first = await site.open({ external_ref: "deploy-42" });
+    const other = await site.open({ external_ref: "deploy-43" });
+    const before = await site.state();
+    const refused = [
+      await site.post({ external_ref: "deploy-42" }),
+      await site.patch(other.id, { external_ref: "deploy-42" }),
+    ];
+    for (const answer of refused) {
+      expect(expectProblem(answer, "conflict").detail).toContain(first.id);
+    }
+    expect(await site.state()).toEqual(before);
+    expect((await site.patch(first.id, { external_ref: "deploy-42" })).status).toBe(200);
+  });
+
+  test("is free on another page, and again when it was taken off or its incident deleted", async () => {
+    await using site = await createIncidentSite();
+    await site.app.page({ slug: "other", name: "Other" }, []);
+    const first = await site.open({ external_ref: "a" });
+    expect((await site.post({ external_ref: "a", page: "other" })).status).toBe(201);
+    await site.patch(first.id, { external_ref: null });
+    const second = await site.open({ external_ref: "a" });
+    await site.app.ctx.db.write((tx) => deleteIncident(site.app.ctx, tx, second.id, CLI_ACTOR));
+    expect((await site.post({ external_ref: "a" })).status).toBe(201);
+  });
+});

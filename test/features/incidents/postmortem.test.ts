@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../../support/app";
+import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
+
+const put = (site: IncidentSite, id: string, json: unknown, headers: Record<string, string> = {}) =>
+  site.app.call(`${INCIDENTS}/${id}/postmortem`, { method: "PUT", key: site.key, json, headers });
+
+describe("PUT /api/v1/incidents/{id}/postmortem", () => {
+  test("keeps it to those who may read and write incidents until it is published", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    const reader = await site.app.keyWith("read:status");
+    const seen = async (key: string) =>
+      (await site.app.call(`${INCIDENTS}/${id}`, { key })).body.postmortem;
+    site.told();
+    const saved = await put(site, id, { body: "A disk was full." });
+    expect(saved.status).toBe(200);
+    expect(saved.body.postmortem).toEqual({ body: "A disk was full.", published_at: null });
+    expect(await seen(site.key)).toEqual(saved.body.postmortem);
+    expect(await seen(reader)).toBeNull();
+    expect(site.told()).toEqual([]);
+
+    await site.update(id, {});
+    expect(site.app.events().at(-1)?.data).toMatchObject({ postmortem: null });
+    site.told();
+
+    const published = await put(site, id, { body: "A disk was full.", publish: true });
+    expect(published.body.postmortem.published_at).toBe("2026-03-10T12:00:00.000Z");
+    expect(await seen(reader)).toEqual(published.body.postmortem);
+    expect(site.told()).toEqual(["incident.postmortem_published"]);
+    expect(site.app.events().at(-1)?.data).toMatchObject({
+      postmortem: { body: "A disk was full." },
+      notify: true,
+    });
+    expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.write_postmortem" });
+  });
+
+  test("an edit of a published one keeps its time and is told as an update", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    await put(site, id, { body: "One", publish: true });
+    await site.app.clock.advance(60_000);
+    site.told();
+    const { body } = await put(site, id, { body: "Two" });
+    expect(body.postmortem).toEqual({ body: "Two", published_at: "2026-03-10T12:00:00.000Z" });
+    expect(site.told()).toEqual(["incident.updated"]);
+  });
+
+  test("publish: false takes it back", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    await put(site, id, { body: "One", publish: true });
+    const { body } = await put(site, id, { body: "One", publish: false });
+    expect(body.postmortem.published_at).toBeNull();
+    const reader = await site.app.keyWith("read:status");
+    const seen = await site.app.call(`${INCIDENTS}/${id}`, { key: reader });
+    expect(seen.body.postmortem).toBeNull();
+  });
+
+  test("the same once more tells nobody", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    await put(site, id, { body: "One", publish: true });
+    const before = await site.state();
+    expect((await put(site, id, { body: "One", publish: true })).status).toBe(200);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("takes 50,000 characters and no more", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    expect((await put(site, id, { body: "🚒".repeat(50_000) })).status).toBe(200);
+    const before = await site.state();
+    const refused = [
+      [{ body: "x".repeat(50_001) }, "#/body"],
+      [{ body: "" }, "#/body"],
+      [{}, "#/body"],
+      [{ body: "x", publish: "yes" }, "#/publish"],
+      [{ body: "x", published_at: "2026-03-10T12:00:00Z" }, "#/published_at"],
+    ] as const;
+    for (const [json, pointer] of refused) {
+      const { errors } = expectProblem(await put(site, id, json), "validation_failed");
+      expect(errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
+    }
+    expect(await site.state()).toEqual(before);
+  });
+});

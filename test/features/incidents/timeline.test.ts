@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { impactOf, timelineOf, type UpdateFacts } from "../../../src/features/incidents/rules";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../../src/kernel/component-status";
+import { INCIDENT_STATUSES } from "../../../src/kernel/incident-status";
+
+const COMPONENTS = ["cmp_a", "cmp_b"];
+
+const named = fc
+  .dictionary(fc.constantFrom(...COMPONENTS), fc.constantFrom(...COMPONENT_STATUSES))
+  .map((statuses) =>
+    Object.entries(statuses).map(([componentId, newStatus]) => ({ componentId, newStatus })),
+  );
+
+/** Updates that took effect from 100 on, the first at 100; their ids are in the order of writing. */
+const updates: fc.Arbitrary<UpdateFacts[]> = fc
+  .array(
+    fc.record({
+      status: fc.constantFrom(...INCIDENT_STATUSES),
+      displayAt: fc.integer({ min: 100, max: 130 }),
+      components: named,
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((all) =>
+    all.map((each, i) => ({ ...each, id: `upd_${i}`, ...(i === 0 ? { displayAt: 100 } : {}) })),
+  );
+
+const incident = { startedAt: 100, draft: false };
+
+/** What the incident says of a component at a moment, told again in the plainest way. */
+function markedAt(all: readonly UpdateFacts[], component: string, at: number): ComponentStatus {
+  const inEffect = all
+    .filter((each) => each.displayAt <= at)
+    .toSorted((a, b) => a.displayAt - b.displayAt || (a.id < b.id ? -1 : 1));
+  let marks: Record<string, ComponentStatus> = {};
+  let held: Record<string, ComponentStatus> = {};
+  let isResolved = false;
+  for (const { componentId, newStatus } of all[0]?.components ?? []) marks[componentId] = newStatus;
+  for (const update of inEffect) {
+    const says = update === all[0] ? [] : update.components;
+    const resolves = update.status === "resolved";
+    if (resolves && !isResolved) [held, marks] = [marks, {}];
+    if (!resolves && isResolved) marks = says.length > 0 ? {} : held;
+    isResolved = resolves;
+    if (isResolved) continue;
+    for (const { componentId, newStatus } of says) marks[componentId] = newStatus;
+  }
+  return marks[component] ?? "operational";
+}
+
+describe("an incident's marks", () => {
+  test("are at every moment what its updates had said by then", () => {
+    fc.assert(
+      fc.property(updates, (all) => {
+        const { marks } = timelineOf(incident, all);
+        for (const component of COMPONENTS) {
+          for (let at = 100; at <= 131; at++) {
+            const open = marks.filter(
+              (mark) =>
+                mark.componentId === component &&
+                mark.from <= at &&
+                (mark.to === null || mark.to > at),
+            );
+            expect(open.length).toBeLessThan(2);
+            expect(open[0]?.status ?? "operational").toBe(markedAt(all, component, at));
+          }
+        }
+      }),
+    );
+  });
+
+  test("are the same in whatever order its updates are handed in", () => {
+    fc.assert(
+      fc.property(updates, (all) => {
+        expect(timelineOf(incident, all.toReversed())).toEqual(timelineOf(incident, all));
+      }),
+    );
+  });
+
+  test("end when it was resolved by hand, and no later", () => {
+    fc.assert(
+      fc.property(updates, fc.integer({ min: 100, max: 140 }), (all, resolvedAt) => {
+        const told = [
+          ...all,
+          { id: "upd_z", status: "resolved" as const, displayAt: 135, components: [] },
+        ];
+        const { marks } = timelineOf({ ...incident, resolvedAt }, told);
+        for (const mark of marks) expect(mark.to).toBeLessThanOrEqual(resolvedAt);
+        const open = timelineOf(incident, told).marks.filter((mark) => mark.to === 135);
+        for (const { componentId, status, from } of open) {
+          if (from >= resolvedAt) continue;
+          const moved = marks.filter((mark) => mark.componentId === componentId);
+          expect(moved).toContainEqual({ componentId, status, from, to: resolvedAt });
+        }
+      }),
+    );
+  });
+
+  test("of a draft are none", () => {
+    fc.assert(
+      fc.property(updates, (all) => {
+        expect(timelineOf({ ...incident, draft: true }, all).marks).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe("an incident's times", () => {
+  test("are those of the first update with the status, and of the last resolution", () => {
+    const at = (displayAt: number, status: UpdateFacts["status"]): UpdateFacts => ({
+      id: `upd_${displayAt}`,
+      status,
+      displayAt,
+      components: [],
+    });
+    const all = [at(100, "investigating"), at(110, "identified"), at(120, "identified")];
+    expect(timelineOf(incident, all)).toMatchObject({
+      status: "identified",
+      identifiedAt: 110,
+      monitoringAt: null,
+      resolvedAt: null,
+    });
+    const over = [
+      ...all,
+      at(130, "resolved"),
+      at(140, "monitoring"),
+      at(150, "resolved"),
+      at(160, "resolved"),
+    ];
+    expect(timelineOf(incident, over)).toMatchObject({
+      status: "resolved",
+      monitoringAt: 140,
+      resolvedAt: 150,
+    });
+  });
+});
+
+describe("an incident's impact", () => {
+  test("is by the worst that it ever named, in any order, unless it is overridden", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...COMPONENT_STATUSES)), (statuses) => {
+        const expected = statuses.includes("major_outage")
+          ? "critical"
+          : statuses.includes("partial_outage")
+            ? "major"
+            : statuses.includes("degraded_performance")
+              ? "minor"
+              : "none";
+        expect(impactOf(statuses, null)).toBe(expected);
+        expect(impactOf(statuses.toReversed(), null)).toBe(expected);
+        expect(impactOf(statuses, "minor")).toBe("minor");
+      }),
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { deleteComponent } from "../../../src/features/components";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { expectProblem } from "../../support/app";
+import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
+
+describe("POST /api/v1/incidents/{id}/updates", () => {
+  test("answers with the update, which is there at its Location", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ components: { [site.api]: "partial_outage" } });
+    await site.app.clock.advance(60_000);
+    const json = {
+      status: "identified",
+      body: "A cable.",
+      components: { [site.api]: "major_outage" },
+    };
+    const answer = await site.update(id, json);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^upd_/),
+      incident_id: id,
+      version: 2,
+      status: "identified",
+      body: "A cable.",
+      components: [
+        { id: site.api, name: "API", old_status: "partial_outage", new_status: "major_outage" },
+      ],
+      display_at: "2026-03-10T12:01:00.000Z",
+      created_at: "2026-03-10T12:01:00.000Z",
+    });
+    const location = answer.headers.get("location") ?? "";
+    expect(location).toBe(`https://status.test${INCIDENTS}/${id}/updates/${answer.body.id}`);
+    const there = await site.app.call(location.slice("https://status.test".length), {
+      key: site.key,
+    });
+    expect(there.body).toEqual(answer.body);
+    expect(await site.read(id)).toMatchObject({
+      status: "identified",
+      impact: "critical",
+      identified_at: "2026-03-10T12:01:00.000Z",
+      version: 2,
+      components: [{ id: site.api, status: "major_outage" }],
+    });
+    expect((await site.shown()).api).toBe("major_outage");
+  });
+
+  test("any status follows any other", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    const all = ["investigating", "identified", "monitoring", "resolved"];
+    for (const from of all) {
+      for (const to of all) {
+        expect((await site.update(id, { status: from })).status).toBe(201);
+        expect((await site.update(id, { status: to })).status).toBe(201);
+        expect((await site.read(id)).status).toBe(to);
+      }
+    }
+  });
+
+  test("without a status goes on with the one before, and without components marks as before", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({
+      status: "monitoring",
+      components: { [site.api]: "partial_outage" },
+    });
+    const { body } = await site.update(id, {});
+    expect(body).toMatchObject({ status: "monitoring", components: [] });
+    expect((await site.shown()).api).toBe("partial_outage");
+    const { version } = (await site.app.call(`/api/v1/components/${site.api}`, { key: site.key }))
+      .body;
+    await site.update(id, {});
+    const after = await site.app.call(`/api/v1/components/${site.api}`, { key: site.key });
+    expect(after.body.version).toBe(version);
+  });
+
+  test("the impact is that of the worst that was ever named", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    await site.update(id, { components: { [site.api]: "operational" } });
+    expect(await site.read(id)).toMatchObject({
+      impact: "critical",
+      components: [{ id: site.api, status: "operational" }],
+    });
+    expect((await site.shown()).api).toBe("operational");
+  });
+
+  test("an incident keeps a component's name as it was, also once that is deleted", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    await site.app.ctx.db.write((tx) => deleteComponent(site.app.ctx, tx, site.api, CLI_ACTOR));
+    expect((await site.read(id)).components).toEqual([
+      { id: site.api, name: "API", status: "major_outage" },
+    ]);
+    expect((await site.update(id, { status: "resolved" })).status).toBe(201);
+    expectProblem(
+      await site.update(id, { components: { [site.api]: "operational" } }),
+      "validation_failed",
+    );
+  });
+
+  test("a clock that was set back does not put a new update before the others", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    site.app.clock.setWallClock(site.app.clock.now() - 3_600_000);
+    await site.update(id, { status: "resolved" });
+    expect((await site.read(id)).status).toBe("resolved");
+  });
+
+  test("of two updates at the same moment, the one that was written later counts", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    const display_at = "2026-03-10T12:00:00Z";
+    await site.update(id, { status: "identified", display_at });
+    await site.update(id, { status: "monitoring", display_at });
+    expect((await site.read(id)).status).toBe("monitoring");
+  });
+
+  test("an unknown incident has no updates", async () => {
+    await using site = await createIncidentSite();
+    const unknown = "inc_00000000000000000000000000";
+    expectProblem(await site.update(unknown, {}), "not_found");
+    const { id, updates } = await site.open();
+    const other = await site.open();
+    const path = `${INCIDENTS}/${other.id}/updates/${updates[0].id}`;
+    expectProblem(await site.app.call(path, { key: site.key }), "not_found");
+    expect((await site.app.call(path.replace(other.id, id), { key: site.key })).status).toBe(200);
+  });
+});

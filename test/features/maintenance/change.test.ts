@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../../support/app";
+import { at, createMaintenanceSite } from "../../support/maintenance-site";
+
+describe("PATCH /api/v1/maintenance/{id}", () => {
+  test("changes what it names and nothing else, and tells it", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    const before = await site.get(id);
+    await site.clock.advance(1_000);
+    const answer = await site.patch(id, {
+      name: "Database move",
+      scheduled_until: at("16:00:00"),
+      auto_complete: false,
+      remind_minutes_before: null,
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("etag")).toBe('"2"');
+    expect(answer.body).toEqual({
+      ...before,
+      name: "Database move",
+      scheduled_until: at("16:00:00"),
+      auto_complete: false,
+      remind_minutes_before: null,
+      version: 2,
+      updated_at: at("12:00:01"),
+    });
+    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
+    expect(site.app.audit().at(-1)).toMatchObject({ action: "maintenance.update", targetId: id });
+  });
+
+  test("leaves what it does not name as it was planned, however unusual", async () => {
+    await using site = await createMaintenanceSite();
+    const unusual = { auto_start: false, auto_complete: false, remind_minutes_before: 7 };
+    const id = await site.plan(unusual);
+    expect((await site.patch(id, { name: "Other" })).body).toMatchObject(unusual);
+  });
+
+  test("with what is so already changes nothing and tells nobody", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    const before = await site.state();
+    const answer = await site.patch(id, {
+      name: "Database upgrade",
+      scheduled_for: "2026-03-10T15:00:00+01:00",
+      components: [site.ids["API"]],
+    });
+    expect(answer.body.version).toBe(1);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("of one that is under way takes a name and components; times and flags are a conflict", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    await site.update(id, { status: "in_progress", body: "Begun." });
+    const before = await site.state();
+    for (const json of [
+      { scheduled_until: at("18:00:00") },
+      { name: "Other", auto_complete: false },
+      { remind_minutes_before: null },
+    ]) {
+      expectProblem(await site.patch(id, json), "conflict");
+    }
+    expect(await site.state()).toEqual(before);
+    const same = { name: "Other", scheduled_until: at("15:00:00"), auto_complete: true };
+    expect((await site.patch(id, same)).body.name).toBe("Other");
+  });
+
+  test("of one that is over is a conflict", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    await site.cancel(id);
+    const before = await site.state();
+    expectProblem(await site.patch(id, { name: "Other" }), "conflict");
+    expectProblem(await site.patch(id, { components: [] }), "conflict");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test.each([
+    [{}, ["#"]],
+    [{ name: null }, ["#/name"]],
+    [{ scheduled_until: at("14:00:00") }, ["#/scheduled_until"]],
+    [{ scheduled_for: at("15:00:00") }, ["#/scheduled_for"]],
+    [{ scheduled_for: "tomorrow" }, ["#/scheduled_for"]],
+    [{ components: ["cmp_x"] }, ["#/components/0"]],
+    [{ status: "completed" }, ["#/status"]],
+    [{ page: "acme", body: "x" }, ["#/page", "#/body"]],
+  ])(
+    "with %j is refused, each broken field named, and nothing is written",
+    async (json, pointers) => {
+      await using site = await createMaintenanceSite();
+      const id = await site.plan();
+      const before = await site.state();
+      const problem = expectProblem(await site.patch(id, json), "validation_failed");
+      const named = problem.errors.map((error: { pointer: string }) => error.pointer);
+      expect(named.toSorted()).toEqual(pointers.toSorted());
+      expect(await site.state()).toEqual(before);
+    },
+  );
+
+  test("hears If-Match: of two that name the same version at once, one gets through", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    const answers = await Promise.all(
+      ["One", "Two"].map((name) =>
+        site.call(`/${id}`, { method: "PATCH", json: { name }, headers: { "if-match": '"1"' } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 412]);
+    expect((await site.get(id)).name).toBe("One");
+    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../../support/app";
+import { at, createMaintenanceSite, PLAN } from "../../support/maintenance-site";
+
+const UNKNOWN = "cmp_00000000000000000000000000";
+
+describe("POST /api/v1/maintenance", () => {
+  test("plans a maintenance, tells it once and says who planned it", async () => {
+    await using site = await createMaintenanceSite();
+    const answer = await site.post();
+    expect(answer.status).toBe(201);
+    const { id } = answer.body;
+    expect(answer.headers.get("location")).toBe(`https://status.test/api/v1/maintenance/${id}`);
+    expect(answer.headers.get("etag")).toBe('"1"');
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^mnt_[0-9a-z]{26}$/),
+      page: "acme",
+      page_id: site.page.id,
+      name: "Database upgrade",
+      status: "scheduled",
+      components: [{ id: site.ids["API"], name: "API" }],
+      scheduled_for: at("14:00:00"),
+      scheduled_until: at("15:00:00"),
+      started_at: null,
+      completed_at: null,
+      auto_start: true,
+      auto_complete: true,
+      remind_minutes_before: 60,
+      url: `https://status.test/status/acme/maintenance/${id}`,
+      version: 1,
+      created_at: at("12:00:00"),
+      updated_at: at("12:00:00"),
+      updates: [
+        {
+          id: expect.stringMatching(/^upd_/),
+          status: "scheduled",
+          body: "A minute without search.",
+          display_at: at("12:00:00"),
+          created_at: at("12:00:00"),
+        },
+      ],
+    });
+    expect(await site.get(id)).toEqual(answer.body);
+    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    expect(site.app.audit().at(-1)).toMatchObject({
+      action: "maintenance.plan",
+      actorKind: "key",
+      targetId: id,
+    });
+    expect(await site.statusOf("API")).toBe("operational");
+  });
+
+  test("takes the page's id, other zones, no components, no reminder and no clock", async () => {
+    await using site = await createMaintenanceSite();
+    const { body } = await site.post({
+      page: site.page.id,
+      name: "Büro 🔧",
+      components: [],
+      scheduled_for: "2026-03-10T16:00:00+01:00",
+      scheduled_until: "2026-03-10T16:00:00.5+01:00",
+      auto_start: false,
+      auto_complete: false,
+      remind_minutes_before: null,
+      notify: false,
+    });
+    expect(body).toMatchObject({
+      page: "acme",
+      name: "Büro 🔧",
+      components: [],
+      scheduled_for: at("15:00:00"),
+      scheduled_until: "2026-03-10T15:00:00.500Z",
+      auto_start: false,
+      auto_complete: false,
+      remind_minutes_before: null,
+    });
+    expect(site.app.events()[0]?.data["notify"]).toBe(false);
+  });
+
+  test("sent twice with one Idempotency-Key plans one", async () => {
+    await using site = await createMaintenanceSite();
+    const sent = {
+      method: "POST",
+      json: { ...PLAN, components: [] },
+      headers: { "idempotency-key": "deploy-42" },
+    };
+    const first = await site.call("", sent);
+    const again = await site.call("", sent);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.text).toBe(first.text);
+    expect((await site.call("")).body.data).toHaveLength(1);
+    expect(site.told()).toEqual(["maintenance.scheduled"]);
+  });
+
+  test.each([
+    [{ page: "nobody" }, ["#/page"]],
+    [{ page: undefined, name: undefined, body: undefined }, ["#/page", "#/name", "#/body"]],
+    [{ components: undefined }, ["#/components"]],
+    [{ components: [UNKNOWN] }, ["#/components/0"]],
+    [{ components: ["x", "x"] }, ["#/components"]],
+    [{ name: "" }, ["#/name"]],
+    [{ name: "x".repeat(256) }, ["#/name"]],
+    [{ name: "a\u202eb" }, ["#/name"]],
+    [{ body: "" }, ["#/body"]],
+    [{ body: "x".repeat(100_000) }, ["#/body"]],
+    [{ scheduled_for: "2026-03-10T14:00:00" }, ["#/scheduled_for"]],
+    [{ scheduled_for: "2026-03-10" }, ["#/scheduled_for"]],
+    [{ scheduled_for: "2026-02-30T14:00:00Z" }, ["#/scheduled_for"]],
+    [{ scheduled_until: "2016-12-31T23:59:60Z" }, ["#/scheduled_until"]],
+    [{ scheduled_until: "10000-01-01T00:00:00Z" }, ["#/scheduled_until"]],
+    [{ scheduled_until: "9999-12-31T23:59:59-01:00" }, ["#/scheduled_until"]],
+    [{ scheduled_until: at("14:00:00") }, ["#/scheduled_until"]],
+    [{ scheduled_until: at("13:00:00") }, ["#/scheduled_until"]],
+    [{ scheduled_for: 1, scheduled_until: null }, ["#/scheduled_for", "#/scheduled_until"]],
+    [{ remind_minutes_before: 0 }, ["#/remind_minutes_before"]],
+    [{ remind_minutes_before: 1.5 }, ["#/remind_minutes_before"]],
+    [{ remind_minutes_before: 43_201 }, ["#/remind_minutes_before"]],
+    [{ auto_start: "yes", notify: 1 }, ["#/auto_start", "#/notify"]],
+    [{ status: "in_progress", when: "now" }, ["#/status", "#/when"]],
+    [{ page: "nobody", scheduled_until: at("13:00:00") }, ["#/page", "#/scheduled_until"]],
+  ])(
+    "with %j is refused, each broken field named, and nothing is written",
+    async (input, pointers) => {
+      await using site = await createMaintenanceSite();
+      const before = await site.state();
+      const problem = expectProblem(await site.post(input), "validation_failed");
+      const named = problem.errors.map((error: { pointer: string }) => error.pointer);
+      expect(named.toSorted()).toEqual(pointers.toSorted());
+      expect(await site.state()).toEqual(before);
+    },
+  );
+
+  test("refuses a component of another page by its place in the list", async () => {
+    await using site = await createMaintenanceSite();
+    const other = await site.app.page({ slug: "other" }, ["Elsewhere"]);
+    const components = [site.ids["API"], other.components["Elsewhere"]];
+    const before = await site.state();
+    const problem = expectProblem(await site.post({ components }), "validation_failed");
+    expect(problem.errors).toEqual([
+      { pointer: "#/components/1", detail: "is no component of the page" },
+    ]);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("puts the components in the page's order and lets maintenances overlap", async () => {
+    await using site = await createMaintenanceSite();
+    const { API, Web } = site.ids;
+    const { body } = await site.post({ components: [Web, API] });
+    expect(body.components.map(({ name }: { name: string }) => name)).toEqual(["API", "Web"]);
+    expect((await site.post({ components: [API] })).status).toBe(201);
+  });
+});
+
+describe("GET /api/v1/maintenance/{id}", () => {
+  test("says what is known already by its entity tag, and nothing of what is not there", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    const known = await site.call(`/${id}`, { headers: { "if-none-match": '"1"' } });
+    expect(known.status).toBe(304);
+    expectProblem(await site.call("/mnt_00000000000000000000000000"), "not_found");
+  });
+});

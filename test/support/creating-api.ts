@@ -1,0 +1,158 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../src/context";
+import { conflict } from "../../src/errors";
+import { createSessions } from "../../src/features/auth";
+import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
+import {
+  createAdmissions,
+  createClientAddresses,
+  createDoor,
+  createOnce,
+  createRouteTable,
+  jsonBody,
+  operation,
+  scope,
+  toProblem,
+} from "../../src/http";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { NameText, Nullable } from "../../src/kernel/schema";
+import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
+
+const ThingBody = Type.Object({ name: NameText }, { additionalProperties: false });
+const Part = Type.Object({ id: Type.String(), name: Type.String() });
+const Thing = Type.Composite([
+  Part,
+  Type.Object({ version: Type.Integer(), secret: Nullable(Type.String()) }),
+]);
+
+/** The name that is refused, after the thing was written. */
+export const TAKEN = "Taken";
+
+/** An API that creates, behind the real door: things that have a secret, and parts of things. */
+export interface CreatingApi extends AsyncDisposable {
+  app: TestApp;
+  /** The id and the value of the API key that `post` sends. */
+  key: { id: string; value: string };
+  /** Sends a POST, to `/api/v1/things` unless another path is named. */
+  post(
+    sent: { name?: string; idempotencyKey?: string; path?: string } & CallOptions,
+  ): Promise<Answer>;
+  /** The names of what was made, in the order in which it was. */
+  made(): string[];
+}
+
+export async function createCreatingApi(): Promise<CreatingApi> {
+  const app = await createTestApp();
+  const { key, value } = await app.createKey({ name: "caller", scopes: ["write:incidents"] });
+  putBehindDoor(app);
+  return {
+    app,
+    key: { id: key.id, value },
+    post: ({ name = "Thing", idempotencyKey, path = "/api/v1/things", headers, ...more }) =>
+      app.call(path, {
+        key: value,
+        method: "POST",
+        ...(more.raw === undefined ? { json: { name } } : {}),
+        ...more,
+        headers: {
+          "content-type": "application/json",
+          ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+          ...headers,
+        },
+      }),
+    made: () =>
+      listAllKeys(app.ctx.db)
+        .filter(({ scopes }) => scopes.includes("read:analytics"))
+        .map(({ id, name }) => ({ id, name }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .map(({ name }) => name),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+/** What a thing is: an API key, since that has a secret and is told of in the audit log. */
+function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmissions>) {
+  const make = (tx: Parameters<typeof createKey>[1], name: string) =>
+    createKey(ctx, tx, { name, scopes: ["read:analytics"] }, CLI_ACTOR);
+  const declared = { summary: "Make one", tag: "Things", access: scope("write:incidents") };
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .post(
+      "/things",
+      ({ body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const { key, value } = make(tx, body.name);
+          if (body.name === TAKEN) throw conflict("The name is taken.");
+          const resource = { id: key.id, name: key.name, version: 7, secret: value };
+          const location = `/api/v1/things/${key.id}`;
+          return { resource, location, replay: { ...resource, secret: null } };
+        }),
+      {
+        ...jsonBody(ThingBody),
+        ...operation({
+          ...declared,
+          id: "createThing",
+          answers: { 201: { description: "The thing.", schema: Thing } },
+          errors: ["conflict"],
+          idempotent: true,
+        }),
+      },
+    )
+    .post(
+      "/things/:id/parts",
+      ({ params, body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const { key } = make(tx, body.name);
+          const location = `/api/v1/things/${params.id}/parts/${key.id}`;
+          return { resource: { id: key.id, name: key.name }, location };
+        }),
+      {
+        ...jsonBody(ThingBody),
+        ...operation({
+          ...declared,
+          id: "createPart",
+          answers: { 201: { description: "The part.", schema: Part } },
+          idempotent: true,
+        }),
+      },
+    )
+    .post(
+      "/undeclared",
+      ({ body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => ({
+          resource: make(tx, body.name),
+          location: "/api/v1/undeclared",
+        })),
+      {
+        ...jsonBody(ThingBody),
+        ...operation({ ...declared, answers: { 201: { description: "It." } } }),
+      },
+    );
+}
+
+/** Puts these routes in the place of the application's own; the rest of it stays. */
+function putBehindDoor(app: TestApp): void {
+  const { ctx } = app;
+  const admissions = createAdmissions();
+  const elysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .onError({ as: "global" }, ({ error, code, request }) => {
+      const admission = admissions.find(request);
+      if (admission) admission.failure ??= toProblem(error, code);
+      return new Response(null, { status: 500 });
+    })
+    .use(routesOf(ctx, admissions));
+  app.app.routes = createRouteTable(elysia.routes);
+  app.app.door = createDoor({
+    ctx,
+    routes: app.app.routes,
+    admissions,
+    keys: createKeyDirectory(ctx),
+    sessions: createSessions(ctx),
+    usage: app.app.usage,
+    limiter: app.app.limiter,
+    addresses: createClientAddresses(ctx),
+    handle: elysia.fetch,
+    failurePage: () => undefined,
+  });
+}

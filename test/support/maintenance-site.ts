@@ -1,0 +1,127 @@
+import { listCausesOfPage } from "../../src/features/components";
+import { startMaintenanceClock } from "../../src/features/maintenance";
+import type { PageRow } from "../../src/features/pages";
+import type { Timer } from "../../src/kernel/clock";
+import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
+import { settle, type TestClock } from "./clock";
+
+export const MAINTENANCE_PATH = "/api/v1/maintenance";
+
+/** On the day of the tests, which begin at noon. */
+export const at = (time: string) => `2026-03-10T${time}.000Z`;
+
+/** The body that a maintenance is planned with unless a test says otherwise: in two hours, for one. */
+export const PLAN = {
+  page: "acme",
+  name: "Database upgrade",
+  body: "A minute without search.",
+  scheduled_for: at("14:00:00"),
+  scheduled_until: at("15:00:00"),
+};
+
+/** What marks or marked a component, with ISO times. */
+export interface Marked {
+  component: string;
+  from: string;
+  to: string | null;
+}
+
+/** An app with a page of two components, a key that may read and plan, and the clock, if it is to run. */
+export interface MaintenanceSite extends AsyncDisposable {
+  app: TestApp;
+  clock: TestClock;
+  page: PageRow;
+  /** Component ids by name: API and Web. */
+  ids: Record<string, string>;
+  key: string;
+  /** Lets time pass in which the clock of maintenance does not run; it looks at the end. */
+  skip(ms: number): Promise<void>;
+  /** Calls a path under `/api/v1/maintenance` with the key. */
+  call(path: string, options?: CallOptions): Promise<Answer>;
+  /** Plans one on the component API and answers its id. Throws if it is refused. */
+  plan(input?: Record<string, unknown>): Promise<string>;
+  /** The same, whatever the answer. */
+  post(input?: Record<string, unknown>): Promise<Answer>;
+  get(id: string): Promise<Answer["body"]>;
+  patch(id: string, json: unknown): Promise<Answer>;
+  update(id: string, json: unknown): Promise<Answer>;
+  cancel(id: string): Promise<Answer>;
+  /** What a component shows. */
+  statusOf(name: string): Promise<string>;
+  /** What maintenance marked of the page, in the order of its writing. */
+  marks(): Marked[];
+  /** The types of the events that are told of maintenance, in their order. */
+  told(): string[];
+  /** What a refused change must leave as it is. */
+  state(): Promise<unknown>;
+}
+
+export async function createMaintenanceSite(
+  options: { clock?: TestClock; isClockRunning?: boolean } = {},
+): Promise<MaintenanceSite> {
+  const app = await createTestApp(options.clock ? { clock: options.clock } : {});
+  const { page, components: ids } = await app.page({ slug: "acme" }, ["API", "Web"]);
+  const key = await app.keyWith("read:status", "write:maintenance");
+  const start = () => (options.isClockRunning ? startMaintenanceClock(app.ctx) : undefined);
+  let timer: Timer | undefined = start();
+  const call = (path: string, given?: CallOptions) =>
+    app.call(MAINTENANCE_PATH + path, { key, ...given });
+  const send = (method: string, path: string, json?: unknown) =>
+    call(path, { method, ...(json === undefined ? {} : { json }) });
+  const post = (input: Record<string, unknown> = {}) =>
+    send("POST", "", { ...PLAN, components: [ids["API"]], ...input });
+  return {
+    app,
+    clock: app.clock,
+    page,
+    ids,
+    key,
+    call,
+    post,
+    async skip(ms) {
+      timer?.cancel();
+      await app.clock.advance(ms);
+      timer = start();
+      await settle();
+    },
+    async plan(input) {
+      const { status, text, body } = await post(input);
+      if (status !== 201) throw new Error(`the plan was refused: ${text}`);
+      return body.id as string;
+    },
+    get: async (id) => (await call(`/${id}`)).body,
+    patch: (id, json) => send("PATCH", `/${id}`, json),
+    update: (id, json) => send("POST", `/${id}/updates`, json),
+    cancel: (id) => send("POST", `/${id}/cancel`),
+    statusOf: async (name) =>
+      (await app.call(`/api/v1/components/${ids[name]}`, { key })).body.status,
+    marks: () => marksOf(app, page, ids),
+    told: () =>
+      app
+        .events()
+        .map(({ type }) => type)
+        .filter((type) => type.startsWith("maintenance.")),
+    state: async () => ({
+      list: (await call("")).body,
+      status: (await app.call("/api/v1/status/acme", { key })).body,
+      events: app.events(),
+      audit: app.audit(),
+    }),
+    async [Symbol.asyncDispose]() {
+      timer?.cancel();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function marksOf(app: TestApp, page: PageRow, ids: Record<string, string>): Marked[] {
+  const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
+  return listCausesOfPage(app.ctx.db, { pageId: page.id, since: 0 })
+    .map(({ cause }) => cause)
+    .filter(({ source }) => source === "maintenance")
+    .map(({ componentId, startedAt, endedAt }) => ({
+      component: names.get(componentId) ?? componentId,
+      from: new Date(startedAt).toISOString(),
+      to: endedAt === null ? null : new Date(endedAt).toISOString(),
+    }));
+}
