@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { conflict } from "../../errors";
 import { setPublicAddress } from "../../features/settings";
 import { actorOf, formBody, operation, seeOther, session, sessionOf } from "../../http";
 import { Actions, Button, Form, FormErrors, PageHead, TextField } from "../../ui";
@@ -18,18 +19,13 @@ const LABELS = { public_address: "Public address" };
 /** Settings → General: what holds for the whole installation. For owners. */
 export function generalScreens({ ctx, admissions, screens, flashes }: AdminParts) {
   const MAY_MANAGE = session("owner");
+  const isFixed = ctx.config.baseUrl !== undefined;
 
   function show(at: ScreenRequest, address: string, complaints = NO_COMPLAINTS) {
     return screens.show(at, {
       title: "General",
       status: statusOf(complaints),
-      children: (
-        <General
-          address={address}
-          complaints={complaints}
-          isFixed={ctx.config.baseUrl !== undefined}
-        />
-      ),
+      children: <General address={address} complaints={complaints} isFixed={isFixed} />,
     });
   }
 
@@ -43,6 +39,8 @@ export function generalScreens({ ctx, admissions, screens, flashes }: AdminParts
     .post(
       "",
       async ({ request, admission, body: form }) => {
+        if (isFixed)
+          throw conflict("The public address is set by --base-url or ALLCLEAR_BASE_URL.");
         const address = form.text("public_address").trim();
         try {
           await ctx.db.write((tx) => setPublicAddress(ctx, tx, address, actorOf(admission)));

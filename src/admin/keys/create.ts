@@ -8,6 +8,7 @@ import {
   judgeCreateKey,
   KEY_PRESETS,
   type RevealedKey,
+  SCOPE_NAMES,
 } from "../../features/keys";
 import type { Form } from "../../http";
 import type { Actor } from "../../kernel/actor";
@@ -51,8 +52,9 @@ export async function createFromForm(
   const isWrongDate = expiry !== null && typeof expiry === "object";
   const input: CreateKeyBody = {
     name: values.name,
-    // Judged with the rest, so that all that is wrong is told together.
-    scopes: [...values.scopes] as CreateKeyBody["scopes"],
+    // Judged with the rest, so that all that is wrong is told together. More than there are hold one
+    // that is unknown or doubled, and tens of thousands would take long to complain of.
+    scopes: values.scopes.slice(0, SCOPE_NAMES.length + 1) as CreateKeyBody["scopes"],
     rate_limit:
       values.rateLimit.trim() === "" ? DEFAULT_RATE_LIMIT : readRateLimit(values.rateLimit),
     expires: isWrongDate ? null : expiry,

@@ -80,9 +80,9 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
     });
   }
 
-  function done(admission: Admission, id: string, text: string): Response {
+  function done(admission: Admission, id: string, text: string, next = userPath(id)): Response {
     flashes.put(sessionOf(admission).id, { tone: "success", text });
-    return seeOther(userPath(id));
+    return seeOther(next);
   }
 
   /** A change that the installation's last owner is not open to is told where it was asked for. */
@@ -160,7 +160,10 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
           } catch (error) {
             return showUser(at, params.id, `The role ${complaintsOrThrow(error)["role"]}.`);
           }
-          return done(admission, params.id, "The role was changed.");
+          const isSelf = sessionOf(admission).user.id === params.id;
+          // Whoever gives up being an owner may not open this screen any more.
+          const next = isSelf && role !== "owner" ? "/admin" : userPath(params.id);
+          return done(admission, params.id, "The role was changed.", next);
         });
       },
       { ...formBody(), ...operation(screen("Change a user's role", MAY_MANAGE)) },
