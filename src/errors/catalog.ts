@@ -8,7 +8,7 @@ export const ERRORS = {
     status: 400,
     title: "Invalid request",
     meaning:
-      "The request cannot be read: malformed JSON, a bad query parameter or cursor, an API key in the query string, or an empty Host header. Mend the request; sending it again will not help.",
+      "The request cannot be read: malformed JSON, a bad query parameter or cursor, an API key in the query string, or an empty Host header. Correct the request; sending it again will not help.",
     example: "The body is not valid JSON.",
   },
   missing_key: {
@@ -101,7 +101,8 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
-    meaning: "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard.",
+    meaning:
+      "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard.",
     example: "Send the body as application/json.",
   },
   validation_failed: {

@@ -12,6 +12,7 @@ export {
   sessionOf,
 } from "./admission";
 export { seeOther, sendHtml, sendList, sendResource, sendUntagged } from "./answers";
+export { SIGN_IN_PATH } from "./authorisation";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createDoor, type Door } from "./door";
 export { requireMatch } from "./etag";
@@ -29,6 +30,6 @@ export {
 export { buildOpenApi, errorsOf } from "./openapi";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
-export { endedSessionCookie, presentSession, sessionCookie } from "./session-cookie";
+export { endedSessionCookie, findCurrentSession, sessionCookie } from "./session-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";
 export type { Visit } from "./visit";

@@ -58,7 +58,7 @@ describe("changing the own password", () => {
     {
       what: "a wrong present password",
       form: { ...CHANGE, current_password: "wrong" },
-      complaints: { current_password: "Current password is not your password." },
+      complaints: { current_password: "Current password is wrong." },
     },
     {
       what: "a new password that is too short",
@@ -96,7 +96,7 @@ describe("changing the own password", () => {
     const send = () => app.call(`${ACCOUNT}/password`, { session, form });
     for (let guess = 0; guess < 3; guess++) await send();
     const refused = await send();
-    expect(complaintsOn(refused.text)["current_password"]).toMatch(/wait \d+ seconds?/);
+    expect(complaintsOn(refused.text)["current_password"]).toMatch(/Wait \d+ seconds?,/);
     const right = await app.call(`${ACCOUNT}/password`, { session, form: CHANGE });
     expect(right.status).toBe(422);
     expect((await trySignIn(app, ADA, NEW_PASSWORD)).status).not.toBe(303);
@@ -173,7 +173,7 @@ describe("the own name", () => {
     await userWithPassword(app, ADA);
     const { id } = await userWithPassword(app, GRACE, "viewer");
     const session = await signIn(app, GRACE);
-    const answer = await app.call(`${ACCOUNT}/name`, { session, form: { name: "Grace Hopper" } });
+    const answer = await app.call(`${ACCOUNT}/name`, { session, form: { name: " Grace Hopper " } });
     expect(answer.status).toBe(303);
     expect(getUser(app.ctx.db, id).name).toBe("Grace Hopper");
     const { text } = await app.call(ACCOUNT, { session });

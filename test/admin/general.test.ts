@@ -15,6 +15,8 @@ describe("the public address", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, GENERAL]);
     const page = await app.call(GENERAL, { session });
     expect(typedIn(page.text, "public_address")).toEqual(["http://nas:8080"]);
+    // The way out, where a wrong one keeps everybody out.
+    expect(page.text).toContain("--base-url");
     expect((await sendKeyForm(app, session)).text).toContain(" http://nas:8080/api/v1/key");
     expect(app.audit().map(({ action }) => action)).toContain("settings.public_address");
   });

@@ -86,6 +86,31 @@ describe("changing a key's name and limit", () => {
   });
 });
 
+describe("a key that works no more", () => {
+  test("has nothing to rotate or revoke: its questions lead to the key", async () => {
+    await using house = await withKey();
+    const { app, session, path } = house;
+    for (const question of ["rotate", "revoke"]) {
+      expect((await app.call(`${path}/${question}`, { session })).status).toBe(200);
+    }
+    await app.call(`${path}/revoke`, { session, form: {} });
+    for (const question of ["rotate", "revoke"]) {
+      const answer = await app.call(`${path}/${question}`, { session });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
+    }
+  });
+});
+
+describe("a key's name", () => {
+  test("is trimmed, when it is made and when it is changed", async () => {
+    await using house = await withKey({ name: " Deploy bot " });
+    const { app, session, path } = house;
+    expect(keysOf(app)[0]?.name).toBe("Deploy bot");
+    await app.call(path, { session, form: { name: " Other bot ", rate_limit: "500" } });
+    expect(keysOf(app)[0]?.name).toBe("Other bot");
+  });
+});
+
 describe("revoking a key", () => {
   test("asks first, naming it and its last day", async () => {
     await using house = await withKey();
@@ -94,7 +119,7 @@ describe("revoking a key", () => {
     await app.clock.advance(6_000);
     const page = readHtml((await app.call(`${path}/revoke`, { session })).text);
     expect(page.texts("h1")).toEqual(["Revoke “Deploy bot”"]);
-    expect(page.texts(".dialog-body p").join(" ")).toContain("3 requests: 3 answered.");
+    expect(page.texts(".dialog-body p").join(" ")).toContain("3 requests: 3 succeeded.");
     expect(page.texts(".dialog-body p").join(" ")).toContain("from 203.0.113.7");
     expect(await statusWith(app, value)).toBe(200);
   });
@@ -107,7 +132,7 @@ describe("revoking a key", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, KEYS]);
     expectProblem(await app.call("/api/v1/key", { key: value }), "revoked_key");
     const list = readHtml((await app.call(KEYS, { session })).text);
-    expect(list.texts(".flash")[0]).toContain("“Deploy bot” is revoked.");
+    expect(list.texts(".flash")[0]).toContain("“Deploy bot” was revoked.");
     expect(list.texts("tbody tr")[0]).toContain("Revoked");
     expect(list.attributes("a.row-link", "href")).toEqual([`${KEYS}/${id}`]);
   });

@@ -4,12 +4,12 @@ import { type Fields, KEY_FIELDS, keysOf, NEW_KEY, sendKeyForm } from "../suppor
 import { complaintsOn, typedIn } from "../support/html";
 
 const VALUE = `allclear_${"x".repeat(49)}`;
-const WHOLE_NUMBER = "Rate limit must be a whole number from 1 to 1000000.";
+const WHOLE_NUMBER = "Rate limit must be a whole number from 1 to 1,000,000.";
 
 /** One field wrong, and the sentence that the page has for it. */
 const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: string }[] = [
   { what: "no name", fields: { name: "" }, at: "name", complaint: "Name is empty." },
-  { what: "a blank name", fields: { name: " \u00a0 " }, at: "name", complaint: "Name is blank." },
+  { what: "a blank name", fields: { name: " \u00a0 " }, at: "name", complaint: "Name is empty." },
   {
     what: "a name of 256 characters",
     fields: { name: "😀".repeat(256) },
@@ -32,7 +32,7 @@ const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: str
     what: "a key's value as its name",
     fields: { name: `bot ${VALUE}` },
     at: "name",
-    complaint: "Name holds the value of a key.",
+    complaint: "Name contains an API key; type a name instead.",
   },
   { what: "no scope", fields: { scopes: [] }, at: "scopes", complaint: /^Scopes .+\.$/ },
   {
@@ -57,7 +57,7 @@ const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: str
     what: "an unknown expiration",
     fields: { expires: "weekly" },
     at: "expires",
-    complaint: /^Expiration must be never, 7, .+\.$/,
+    complaint: /^Expires must be never, 7, .+\.$/,
   },
   {
     what: "a day that is over",

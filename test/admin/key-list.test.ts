@@ -191,7 +191,7 @@ describe("the cards above the list", () => {
       "Expire within 14 days": ["ends soon"],
       "Never expire": ["busy", "stale"],
       "Unused for 90 days": ["stale"],
-      "Limited this week": ["busy"],
+      "Rate-limited this week": ["busy"],
     });
   });
 
@@ -212,7 +212,15 @@ describe("the cards above the list", () => {
     await app.createKey({ name: "Other" });
     const none = await openList(app, session, "?show=limited");
     expect(none.empty).toEqual(["No key matches"]);
-    expect(none.page.texts(".empty .muted")).toEqual(["No live key is in this group."]);
+    expect(none.page.texts(".empty .muted")).toEqual(["No live key matches this card."]);
     expect((await openList(app, session, "?show=nonsense")).names).toEqual(["Other"]);
+  });
+
+  test("are not blamed where the list simply ends", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    await app.createKey({ name: "Other" });
+    const past = await openList(app, session, "?before=key_0");
+    expect(past.page.texts(".empty .muted")).toEqual(["The list ends before here."]);
   });
 });

@@ -96,7 +96,7 @@ const FORMS: {
 /** Expects a page that says it was shown before, and shows nothing. */
 function expectShownBefore(answer: Answer): void {
   expect(answer.status).toBe(200);
-  expect(readHtml(answer.text).texts("h1")[0]).toMatch(/^The (value|link) was shown$/);
+  expect(readHtml(answer.text).texts("h1")[0]).toMatch(/^This (value|link) was already shown$/);
   expect(answer.text).not.toMatch(/allclear_\w{20}|\/join\//);
 }
 
@@ -219,6 +219,25 @@ describe("a form that was refused", () => {
     expect((await app.call(NEW_KEY, { session, form })).status).toBe(500);
     app.ctx.db.write = write;
     revealedValue(await app.call(NEW_KEY, { session, form }));
+    expect(keysOf(app)).toHaveLength(1);
+  });
+});
+
+describe("a form for a key that expires", () => {
+  test("sent again after its day says that it was shown; sent for the first time then, that the day is past", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const today = new Date(app.clock.now()).toISOString().slice(0, 10);
+    const fields = { ...KEY_FIELDS, expires: "date", expires_date: today };
+    const form = { form: await openForm(app, NEW_KEY, session), ...fields };
+    expect((await app.call(NEW_KEY, { session, form })).status).toBe(200);
+    // Over midnight in UTC, and within the session's day.
+    await app.clock.advance(13 * 60 * MINUTE);
+    expectShownBefore(await app.call(NEW_KEY, { session, form }));
+    const other = { form: await openForm(app, NEW_KEY, session), ...fields };
+    const refused = await app.call(NEW_KEY, { session, form: other });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain("lies in the past");
     expect(keysOf(app)).toHaveLength(1);
   });
 });

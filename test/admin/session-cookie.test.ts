@@ -121,16 +121,24 @@ describe("the session's cookie", () => {
 });
 
 describe("the sign-in page", () => {
-  const notice = "This is not the public address";
+  const notice = "You cannot stay signed in here";
 
   test("says where to sign in, at an address where a browser would not keep the session", async () => {
     await using app = await createTestApp({ env: HTTPS });
     const elsewhere = await app.call("/admin/sign-in", { host: "nas:8080" });
     expect(elsewhere.text).toContain(notice);
+    const inClearText = await app.call("/admin/sign-in", { host: "status.acme.test" });
+    expect(inClearText.text).toContain(notice);
     expect(elsewhere.text).toContain('href="https://status.acme.test/admin"');
+    // The way out, where that address was saved by mistake.
+    expect(elsewhere.text).toContain("--base-url");
     const headers = { "x-forwarded-proto": "https" };
     const fine = [
-      await app.call("/admin/sign-in", { host: "status.acme.test" }),
+      // Over HTTPS browsers say where a request comes from, also where a proxy does not tell of it.
+      await app.call("/admin/sign-in", {
+        host: "status.acme.test",
+        headers: { "sec-fetch-site": "none" },
+      }),
       await app.call("/admin/sign-in", { host: "localhost:8080" }),
       await app.call("/admin/sign-in", { host: "nas:8080", headers }),
     ];

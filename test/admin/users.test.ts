@@ -4,6 +4,7 @@ import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import {
   actionsOf,
   HTML,
+  invite,
   isSignedIn,
   keysOf,
   makeKey,
@@ -139,7 +140,9 @@ describe("the last owner", () => {
     const before = stateOf(app);
     const answer = await app.call(`${USERS}/${id}/disable`, { session, form: {} });
     expect(answer.status).toBe(422);
-    expect(answer.text).toContain(`${LAST_OWNER} and cannot be disabled.`);
+    const page = readHtml(answer.text);
+    expect(page.texts('[role="alert"]')[0]).toContain(`${LAST_OWNER} and cannot be disabled.`);
+    expect(page.texts("#field-role-error")).toEqual([]);
     expect(stateOf(app)).toEqual(before);
     expect(await isSignedIn(app, session)).toBe(true);
   });
@@ -171,7 +174,7 @@ describe("a role", () => {
     for (const role of ["", "king", "Owner", "__proto__"]) {
       const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role } });
       expect(answer.status).toBe(422);
-      expect(readHtml(answer.text).texts("#field-role-error")[0]).toMatch(/^The role must be /);
+      expect(readHtml(answer.text).texts("#field-role-error")[0]).toMatch(/^Role must be /);
     }
     expect(stateOf(app)).toEqual(before);
     const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role: "viewer" } });
@@ -203,6 +206,23 @@ describe("disabling a user", () => {
     expect(answer.status).toBe(303);
     expect(await statusWith(app, live.value)).toBe(200);
     expect(keysOf(app)).toHaveLength(4);
+  });
+
+  test("is undone by enabling, which does not promise a sign-in to who has no password", async () => {
+    await using house = await withOwner();
+    const { app, session } = house;
+    const joined = await userWithPassword(app, GRACE, "admin");
+    const invited = await invite(app, session, "new@example.com");
+    for (const { id, told } of [
+      { id: joined.id, told: "The user is enabled and can sign in again." },
+      { id: invited.id, told: "need a link to choose a password" },
+    ]) {
+      await app.call(`${USERS}/${id}/disable`, { session, form: {} });
+      await app.call(`${USERS}/${id}`, { session });
+      await app.call(`${USERS}/${id}/enable`, { session, form: {} });
+      const page = readHtml((await app.call(`${USERS}/${id}`, { session })).text);
+      expect(page.texts(".flash")[0]).toContain(told);
+    }
   });
 
   test("twice is done once, and so is enabling", async () => {

@@ -155,6 +155,15 @@ describe("a value that is pasted where it does not belong", () => {
   });
 });
 
+test("a new key is shown with what it may do, in words that stand apart", async () => {
+  await using app = await createTestApp();
+  const session = await app.signedIn("admin");
+  const { text } = await sendKeyForm(app, session);
+  expect(readHtml(text).texts(".card p")).toContain(
+    "read:status · 500 requests a minute · never expires",
+  );
+});
+
 describe("the command that a new key is shown with", () => {
   test("runs as it stands and answers 200", async () => {
     await using app = await createTestApp();

@@ -139,8 +139,7 @@ export async function isSignedIn(app: TestApp, session: string): Promise<boolean
 }
 
 /** The environment of an installation whose public address is set in the dashboard. */
-// The option is absent, which the type of `env` has no word for.
-export const NO_BASE_URL = { ALLCLEAR_BASE_URL: undefined } as unknown as Record<string, string>;
+export const NO_BASE_URL = { ALLCLEAR_BASE_URL: undefined };
 
 /** The path of a new set-up link, as the server prints it at its start. */
 export async function setUpPath(app: TestApp): Promise<string> {
@@ -172,7 +171,7 @@ export async function expectDead(app: TestApp, path: string, form: Fields): Prom
   const before = { audit: app.audit(), users: listUsers(app.ctx.db) };
   for (const answer of [await app.call(path), await app.call(path, { form })]) {
     expect(answer.status).toBe(404);
-    expect(readHtml(answer.text).texts("h1")).toEqual(["This link opens nothing any more"]);
+    expect(readHtml(answer.text).texts("h1")).toEqual(["This link no longer works"]);
     expect(answer.headers.get("set-cookie")).toBeNull();
   }
   expect({ audit: app.audit(), users: listUsers(app.ctx.db) }).toEqual(before);
