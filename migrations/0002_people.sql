@@ -23,6 +23,9 @@ CREATE TABLE sessions (
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  -- Whether it was begun behind HTTPS. It opens nothing where that has changed since: a token that
+  -- went over the wire in clear text is worth nothing once the installation has HTTPS.
+  is_secure INTEGER NOT NULL CHECK (is_secure IN (0, 1)),
   created_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL,
   ip TEXT NOT NULL,

@@ -1,8 +1,9 @@
 import { Elysia } from "elysia";
 import { createFlashes } from "./admin/flashes";
+import { createRenderer } from "./admin/render";
 import { createReveals } from "./admin/reveals";
 import { adminRoutes } from "./admin/routes";
-import { createScreens } from "./admin/screens";
+import { createWriteAs } from "./admin/write-as";
 import type { AppContext } from "./context";
 import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
@@ -25,7 +26,8 @@ import {
   type RouteTable,
   toProblem,
 } from "./http";
-import { createAllAssets, docsRoutes } from "./public/docs-routes";
+import { assetRoutes, createAllAssets } from "./public/asset-routes";
+import { docsRoutes } from "./public/docs-routes";
 import { failurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
 import { VERSION } from "./version";
@@ -53,6 +55,7 @@ export function createApp(ctx: AppContext): App {
   const addresses = createClientAddresses(ctx);
   const assets = createAllAssets();
   const flashes = createFlashes();
+  const writeAs = createWriteAs(ctx);
   const admin = {
     ctx,
     admissions,
@@ -61,8 +64,9 @@ export function createApp(ctx: AppContext): App {
     flashes,
     passwords: createPasswords(),
     throttle: createLoginThrottle(ctx),
-    reveals: createReveals(ctx),
-    screens: createScreens({ assets, flashes, addresses }),
+    reveals: createReveals(ctx, writeAs),
+    writeAs,
+    render: createRenderer({ assets, flashes, addresses }),
     routes: () => routes,
   };
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
@@ -86,6 +90,7 @@ export function createApp(ctx: AppContext): App {
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
+    .use(assetRoutes(admissions, assets))
     .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));
 

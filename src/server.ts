@@ -5,7 +5,7 @@ import { OperatorError } from "./db";
 import { startMaintenanceClock } from "./features/maintenance";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
-import { issueSetUpLink } from "./features/users";
+import { issueSetUpLink, linkPath } from "./features/users";
 import { startHousekeeping } from "./housekeeping";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
@@ -58,7 +58,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const maintenanceClock = startMaintenanceClock(ctx);
     return {
       url,
-      setUpUrl: setUpToken === undefined ? undefined : `${ctx.baseUrl}/admin/setup/${setUpToken}`,
+      setUpUrl:
+        setUpToken === undefined ? undefined : `${ctx.baseUrl}${linkPath("setup", setUpToken)}`,
       async stop() {
         running.readiness.isDraining = true;
         poll.cancel();

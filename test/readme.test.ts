@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { OPTIONS } from "../src/config";
 import { SCOPES } from "../src/features/keys";
+import { ROLE_SENTENCES, ROLES } from "../src/kernel/role";
 
 const README = await Bun.file(new URL("../README.md", import.meta.url)).text();
 
@@ -24,6 +25,12 @@ describe("the README agrees with the catalogs", () => {
       expect(README).toContain(`| \`${scope}\` | ${sentence} |`);
     }
     expect(README.match(/^\| `(read|write|manage):/gm)).toHaveLength(Object.keys(SCOPES).length);
+  });
+
+  test("its roles are the roles, with their sentences", () => {
+    const rows = ROLES.map((role) => `| \`${role}\` | ${ROLE_SENTENCES[role]} |`);
+    const shown = README.match(/^\| `(?:owner|admin|editor|viewer)` \|.*$/gm);
+    expect([...(shown ?? [])]).toEqual(rows);
   });
 
   test("it opens with the two commands", () => {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 
 /** A sentence about what was just done, shown once at the top of the next screen. */
-export interface FlashMessage {
+interface FlashMessage {
   tone: "success" | "info" | "warning" | "danger";
   text: string;
 }

@@ -1,4 +1,5 @@
 import { type Role, roleAllows } from "../kernel/role";
+import { ACCOUNT_PATH, GENERAL_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "./paths";
 
 interface Destination {
   href: string;
@@ -8,14 +9,14 @@ interface Destination {
 }
 
 const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[] = [
-  { items: [{ href: "/admin", label: "Overview", role: "viewer" }] },
+  { items: [{ href: HOME_PATH, label: "Overview", role: "viewer" }] },
   {
     label: "Settings",
     items: [
-      { href: "/admin/settings/keys", label: "API Keys", role: "admin" },
-      { href: "/admin/settings/users", label: "Users", role: "owner" },
-      { href: "/admin/settings/general", label: "General", role: "owner" },
-      { href: "/admin/settings/account", label: "Account", role: "viewer" },
+      { href: KEYS_PATH, label: "API Keys", role: "admin" },
+      { href: USERS_PATH, label: "Users", role: "owner" },
+      { href: GENERAL_PATH, label: "General", role: "owner" },
+      { href: ACCOUNT_PATH, label: "Account", role: "viewer" },
     ],
   },
 ];
@@ -31,5 +32,5 @@ export function navigationFor(role: Role, path: string) {
 }
 
 function isAt(href: string, path: string): boolean {
-  return path === href || (href !== "/admin" && path.startsWith(`${href}/`));
+  return path === href || (href !== HOME_PATH && path.startsWith(`${href}/`));
 }

@@ -1,9 +1,12 @@
-const HOME = "/admin";
+import { HOME_PATH } from "./paths";
+
 // One path of this dashboard: no host, no scheme, no backslash (which browsers take for a slash), no
 // `.` or `..` that leads out of it, and nothing before or after it.
 const DASHBOARD_PATH = /^\/admin(?:\/(?!\.{1,2}(?:[/?]|$))[\w.~-]+)*(?:\?[\w.~%&=+-]*)?$/;
 
 /** Where to go after signing in: a screen of this dashboard, or the first one. */
 export function safeReturnPath(given: string | null | undefined): string {
-  return given && DASHBOARD_PATH.test(given) && !given.startsWith("/admin/sign-") ? given : HOME;
+  return given && DASHBOARD_PATH.test(given) && !given.startsWith("/admin/sign-")
+    ? given
+    : HOME_PATH;
 }

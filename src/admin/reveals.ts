@@ -1,8 +1,9 @@
 import type { AppContext } from "../context";
 import type { Tx } from "../db";
 import { makeOnce } from "../features/submissions";
-import type { Form } from "../http";
+import { type Admission, type Form, sessionOf } from "../http";
 import { MINUTE_MS } from "../kernel/time";
+import type { WriteAs } from "./write-as";
 
 /** A secret that was just made, to be shown now; or the word that it was shown before. */
 export type Reveal<Made> = { revealed: Made } | { shownBefore: string };
@@ -15,23 +16,24 @@ export type Reveal<Made> = { revealed: Made } | { shownBefore: string };
 export interface Reveals {
   /** `make` makes it, in the transaction that it is given, and names what it belongs to by id. */
   reveal<Made>(
-    sessionId: number,
+    admission: Admission,
     form: Form,
     make: (tx: Tx) => { made: Made; subjectId: string },
   ): Promise<Reveal<Made>>;
 }
 
-export function createReveals(ctx: Pick<AppContext, "clock" | "db">): Reveals {
+export function createReveals(ctx: Pick<AppContext, "clock">, writeAs: WriteAs): Reveals {
   const held = new Map<string, Promise<Reveal<unknown>>>();
 
-  async function make<Made>(
+  async function makeAndHold<Made>(
     id: string,
+    admission: Admission,
     form: { sessionId: number; digest: string },
-    makeIt: (tx: Tx) => { made: Made; subjectId: string },
+    make: (tx: Tx) => { made: Made; subjectId: string },
   ): Promise<Reveal<Made>> {
     try {
-      const { made, subjectId } = await ctx.db.write((tx) =>
-        makeOnce(ctx, tx, form, () => makeIt(tx)),
+      const { made, subjectId } = await writeAs(admission, (tx) =>
+        makeOnce(ctx, tx, form, () => make(tx)),
       );
       ctx.clock.after(MINUTE_MS, () => held.delete(id));
       return made === null ? { shownBefore: subjectId } : { revealed: made };
@@ -43,15 +45,15 @@ export function createReveals(ctx: Pick<AppContext, "clock" | "db">): Reveals {
 
   return {
     reveal<Made>(
-      sessionId: number,
-      form: Form,
-      makeIt: (tx: Tx) => { made: Made; subjectId: string },
+      admission: Admission,
+      { digest }: Form,
+      make: (tx: Tx) => { made: Made; subjectId: string },
     ) {
-      const { digest } = form;
+      const sessionId = sessionOf(admission).id;
       const id = `${sessionId} ${digest}`;
       const before = held.get(id) as Promise<Reveal<Made>> | undefined;
       if (before) return before;
-      const reveal = make(id, { sessionId, digest }, makeIt);
+      const reveal = makeAndHold(id, admission, { sessionId, digest }, make);
       held.set(id, reveal);
       return reveal;
     },

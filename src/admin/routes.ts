@@ -1,26 +1,39 @@
 import { Elysia } from "elysia";
 import type { Snapshots } from "../features/status";
+import { seeOther, session } from "../http";
 import { IS_COMPILED } from "../version";
-import { accountScreens } from "./account/routes";
-import { signInScreens } from "./entry/sign-in-routes";
-import { welcomeScreens } from "./entry/welcome-routes";
-import { designScreen } from "./design-routes";
-import { generalScreens } from "./general/routes";
-import { keyScreens } from "./keys/routes";
-import { overviewScreens } from "./overview/routes";
+import { accountAdminRoutes } from "./account/routes";
+import { designAdminRoutes } from "./design/routes";
+import { signInAdminRoutes } from "./entry/sign-in-routes";
+import { welcomeAdminRoutes } from "./entry/welcome-routes";
+import { generalAdminRoutes } from "./general/routes";
+import { keyAdminRoutes } from "./keys/routes";
+import { overviewAdminRoutes } from "./overview/routes";
 import type { AdminParts } from "./parts";
-import { userScreens } from "./users/routes";
+import { ACCOUNT_PATH, HOME_PATH } from "./paths";
+import { screenOperation } from "./screen-operation";
+import { userAdminRoutes } from "./users/routes";
 
 /** The dashboard: every screen under `/admin`. Each route declares the role that may open it. */
 export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
   const screens = new Elysia()
-    .use(signInScreens(parts))
-    .use(welcomeScreens(parts))
-    .use(overviewScreens(parts, snapshots))
-    .use(keyScreens(parts))
-    .use(userScreens(parts))
-    .use(generalScreens(parts))
-    .use(accountScreens(parts));
+    .use(signInAdminRoutes(parts))
+    .use(welcomeAdminRoutes(parts))
+    .use(overviewAdminRoutes(parts, snapshots))
+    .use(keyAdminRoutes(parts))
+    .use(userAdminRoutes(parts))
+    .use(generalAdminRoutes(parts))
+    .use(accountAdminRoutes(parts))
+    // Paths that people type, or get by cutting another off.
+    .get("/admin/", async () => seeOther(HOME_PATH), screenOperation("The way home", ANYBODY))
+    .get(
+      "/admin/settings",
+      async () => seeOther(ACCOUNT_PATH),
+      screenOperation("The settings that everybody has", ANYBODY),
+    );
   // Nobody who runs Allclear needs it.
-  return IS_COMPILED ? screens : screens.use(designScreen(parts));
+  return IS_COMPILED ? screens : screens.use(designAdminRoutes(parts));
 }
+
+/** Whoever is signed in. */
+const ANYBODY = session("viewer");

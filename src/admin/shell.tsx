@@ -5,18 +5,20 @@ import {
   type HtmlDocument,
   type LinkedAssets,
   Notice,
+  PostButton,
   renderLinkedDocument,
   safeHref,
   type Tone,
   WordMark,
 } from "../ui";
+import { ACCOUNT_PATH, HOME_PATH, SIGN_OUT_PATH } from "./paths";
 
-export interface NavGroup {
+interface NavGroup {
   label?: string;
   items: readonly { href: string; label: string; isCurrent: boolean }[];
 }
 
-export interface ScreenProps {
+interface ScreenProps {
   title: string;
   user: { name: string; email: string; role: Role };
   nav: readonly NavGroup[];
@@ -58,7 +60,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
 function Side({ user, nav }: Pick<ScreenProps, "user" | "nav">) {
   return (
     <header class="side">
-      <a class="side-home" href="/admin">
+      <a class="side-home" href={HOME_PATH}>
         <WordMark />
       </a>
       <button class="button quiet side-button" type="button" popovertarget="menu">
@@ -71,15 +73,11 @@ function Side({ user, nav }: Pick<ScreenProps, "user" | "nav">) {
           ))}
         </nav>
         <div class="menu-user">
-          <a href="/admin/settings/account" title={user.email}>
+          <a href={ACCOUNT_PATH} title={user.email}>
             <span class="strong">{user.name}</span>
             <span class="menu-role">{user.role}</span>
           </a>
-          <form method="post" action="/admin/sign-out">
-            <button class="button quiet" type="submit">
-              Sign out
-            </button>
-          </form>
+          <PostButton action={SIGN_OUT_PATH}>Sign out</PostButton>
         </div>
       </div>
     </header>
@@ -103,22 +101,15 @@ function NavLinks({ group }: { group: NavGroup }) {
   );
 }
 
-export interface PlainScreenProps {
+interface PlainScreenProps {
   /** Also the page's heading. */
   title: string;
   assets: LinkedAssets;
-  /** What the page is for, below the heading. */
-  lead?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** A screen for somebody who is not signed in: one card, and nothing to go to. */
-export function renderPlainScreen({
-  title,
-  assets,
-  lead,
-  children,
-}: PlainScreenProps): HtmlDocument {
+export function renderPlainScreen({ title, assets, children }: PlainScreenProps): HtmlDocument {
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets,
@@ -127,7 +118,6 @@ export function renderPlainScreen({
         <WordMark />
         <div class="card plain-card">
           <h1>{title}</h1>
-          {lead ? <p class="muted">{lead}</p> : null}
           {children}
         </div>
       </main>

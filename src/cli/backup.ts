@@ -34,7 +34,7 @@ export const restoreCommand: Command = {
     const lock = lockOrExplain(directory, "restore");
     try {
       const kept = restoreDatabase(directory, file);
-      output.err(`Restored ${file}.`);
+      output.err(`Restored ${file}. Everybody signs in again, and links that were open are void.`);
       if (kept) output.err(`The database from before is kept in ${kept}.`);
     } finally {
       lock.release();

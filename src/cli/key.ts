@@ -12,6 +12,7 @@ import {
   revokeKey,
   rotateKey,
   SCOPE_NAMES,
+  stateOfKey,
   updateKey,
 } from "../features/keys";
 import type { Installation } from "../installation";
@@ -229,8 +230,10 @@ function printKeys(output: Output, keys: readonly KeyResource[], now: number): v
 }
 
 function stateOf(key: KeyResource, now: number): string {
-  if (key.revoked_at) return "revoked";
-  if (!key.expires_at) return "live";
-  const { text, isPast } = describeExpiry(key.expires_at, now);
-  return isPast ? `expired ${text}` : `until ${text}`;
+  const msOf = (at: string | null) => (at === null ? null : Date.parse(at));
+  const { expires_at, revoked_at } = key;
+  const state = stateOfKey({ expiresAt: msOf(expires_at), revokedAt: msOf(revoked_at) }, now);
+  if (state === "revoked" || expires_at === null) return state;
+  const { text } = describeExpiry(expires_at, now);
+  return state === "expired" ? `expired ${text}` : `until ${text}`;
 }

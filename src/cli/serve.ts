@@ -1,4 +1,6 @@
 import { optionNames } from "../config";
+import { SET_UP_LINK_MS } from "../features/users";
+import { describeDuration } from "../kernel/time";
 import { startServer } from "../server";
 import { IS_COMPILED, VERSION } from "../version";
 import type { Command } from "./command";
@@ -14,13 +16,15 @@ export const serveCommand: Command = {
     const stopRequested = untilSignal();
     const server = await startServer(config);
     output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);
-    if (server.setUpUrl === undefined) {
-      output.err(`  Dashboard           ${server.url}/admin`);
-    } else {
-      output.err(`  Set up, within 1 h  ${server.setUpUrl}`);
-    }
-    output.err(`  API documentation   ${server.url}/docs`);
-    output.err(`  Create an API key   ${SELF} key create --name first --scope read:status`);
+    const next = [
+      server.setUpUrl === undefined
+        ? ["Dashboard", `${server.url}/admin`]
+        : [`Set up (link valid ${describeDuration(SET_UP_LINK_MS)})`, server.setUpUrl],
+      ["API documentation", `${server.url}/docs`],
+      ["Create an API key", `${SELF} key create --name first --scope read:status`],
+    ];
+    const width = Math.max(...next.map(([label = ""]) => label.length));
+    for (const [label = "", text] of next) output.err(`  ${label.padEnd(width)}  ${text}`);
     await stopRequested;
     await server.stop();
     return 0;

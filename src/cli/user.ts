@@ -13,14 +13,18 @@ import {
   getUser,
   inviteUser,
   issuePasswordLink,
+  linkPath,
   judgeNewUser,
   listLiveKeysOf,
   listUsers,
   type NewUser,
+  type PasswordLink,
+  stateOfUser,
   type UserResource,
 } from "../features/users";
 import { CLI_ACTOR } from "../kernel/actor";
 import { ROLES } from "../kernel/role";
+import { describeDuration } from "../kernel/time";
 import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
 import { wrongFlags } from "./fields";
 import { printTable } from "./table";
@@ -38,11 +42,11 @@ const createCommand: Command = {
   summary: "Create a user and print a link, this once, at which they choose a password.",
   flags: [
     { name: "email", placeholder: "E", isRequired: true, help: "What they sign in with." },
-    { name: "name", placeholder: "N", help: "What others call them; else what is before the @." },
+    { name: "name", placeholder: "N", help: "Display name; default: the email before the @." },
     {
       name: "role",
       placeholder: "R",
-      help: `What they may do: ${ROLES.join(", ")}. The first user is owner; needed for others.`,
+      help: `What they may do: ${ROLES.join(", ")}. The first user is owner; required for every later user.`,
     },
     PASSWORD_FLAG,
     { ...JSON_FLAG, help: "Print the user's resource, with the link in `link`." },
@@ -58,15 +62,16 @@ const createCommand: Command = {
     const how = { mayCreate, fields: FIELDS };
     return withInstallation(createCommand, invocation, how, async ({ ctx }) => {
       if (password === undefined) {
-        const { user, token } = await ctx.db.write((tx) => inviteUser(ctx, tx, input, CLI_ACTOR));
-        printNewUser(invocation, user, linkTo(ctx, token));
+        const link = await ctx.db.write((tx) => inviteUser(ctx, tx, input, CLI_ACTOR));
+        printInvited(ctx, invocation, link);
         return;
       }
       const passwordHash = await createPasswords().hash(password);
       const user = await ctx.db.write((tx) =>
         createUser(ctx, tx, { ...input, passwordHash }, CLI_ACTOR),
       );
-      printNewUser(invocation, user);
+      if (invocation.isSet("json")) invocation.output.out(JSON.stringify(user, null, 2));
+      else invocation.output.err(`Created ${nameOf(user)}, ${user.role}.`);
     });
   },
 };
@@ -86,7 +91,7 @@ const listCommand: Command = {
 
 const disableCommand: Command = {
   name: "user disable",
-  summary: "Shut a user out at once, and name the API keys of theirs that still work.",
+  summary: "Disable a user and list the API keys they created that still work.",
   positionals: ["ID_OR_EMAIL"],
   flags: [JSON_FLAG],
   options: optionNames("user"),
@@ -119,19 +124,19 @@ const resetCommand: Command = {
       const { output } = invocation;
       const { id, email } = findNamed(ctx.db, invocation);
       if (password === undefined) {
-        const { user, token, purpose } = await ctx.db.write((tx) => {
+        const link = await ctx.db.write((tx) => {
           endSessions(ctx, tx, id, CLI_ACTOR);
           return issuePasswordLink(ctx, tx, id, CLI_ACTOR);
         });
-        output.err(`Ended all sessions of ${nameOf(user)}.`);
-        printLink(invocation, linkTo(ctx, token), purpose === "invite" ? "7 days" : "24 hours");
+        output.err(`Ended all sessions of ${nameOf(link.user)}.`);
+        printLink(ctx, invocation, link);
         return;
       }
       const problems = passwordProblems(password, email);
       if (problems.length > 0) throw new UsageError(problems);
       const passwordHash = await createPasswords().hash(password);
       const user = await ctx.db.write((tx) => {
-        changePassword(ctx, tx, id, passwordHash, undefined, CLI_ACTOR);
+        changePassword(ctx, tx, { userId: id, passwordHash }, CLI_ACTOR);
         return getUser(tx, id);
       });
       output.err(`Changed the password of ${nameOf(user)} and ended all sessions.`);
@@ -186,25 +191,25 @@ function findNamed(reader: Reader, invocation: Invocation): UserResource {
   return user;
 }
 
-function linkTo(ctx: AppContext, token: string): string {
+function urlOf(ctx: AppContext, { purpose, token }: PasswordLink): string {
   followPublicAddress(ctx);
-  return `${ctx.baseUrl}/admin/join/${token}`;
+  return ctx.baseUrl + linkPath(purpose, token);
 }
 
-function printNewUser(invocation: Invocation, user: UserResource, link?: string): void {
-  const { output } = invocation;
+function printInvited(ctx: AppContext, invocation: Invocation, link: PasswordLink): void {
+  const { user } = link;
   if (invocation.isSet("json")) {
-    const shown = link === undefined ? user : { ...user, link };
-    output.out(JSON.stringify(shown, null, 2));
+    invocation.output.out(JSON.stringify({ ...user, link: urlOf(ctx, link) }, null, 2));
     return;
   }
-  output.err(`Created ${nameOf(user)}, ${user.role}.`);
-  if (link !== undefined) printLink(invocation, link, "7 days");
+  invocation.output.err(`Created ${nameOf(user)}, ${user.role}.`);
+  printLink(ctx, invocation, link);
 }
 
-function printLink({ output }: Invocation, link: string, lasts: string): void {
-  output.err(`Whoever opens this link chooses the password. It works once, within ${lasts}:`);
-  output.out(link);
+function printLink(ctx: AppContext, { output }: Invocation, link: PasswordLink): void {
+  const lasts = describeDuration(link.expiresAt - ctx.clock.now());
+  output.err(`Send this link to the user to choose a password. It works once, for ${lasts}:`);
+  output.out(urlOf(ctx, link));
 }
 
 function nameOf({ id, name, email }: UserResource): string {
@@ -218,13 +223,8 @@ function printUsers({ output }: Invocation, users: readonly UserResource[]): voi
     user.email,
     user.name,
     user.role,
-    stateOf(user),
+    stateOfUser(user),
     user.last_login_at ?? "never",
   ]);
   printTable(output, titles, rows);
-}
-
-function stateOf(user: UserResource): string {
-  if (user.disabled_at) return "disabled";
-  return user.has_password ? "live" : "invited";
 }

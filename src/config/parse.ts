@@ -52,6 +52,8 @@ export function listenUrl({ host, port }: ListenAddress): string {
   return `http://${isEverywhere ? "localhost" : formatHost(host)}:${port}`;
 }
 
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
+
 /** An http or https origin. The answer has no slash at its end. */
 export function parseBaseUrl(value: string): string {
   let url: URL;
@@ -63,8 +65,13 @@ export function parseBaseUrl(value: string): string {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new Error("must begin with http:// or https://");
   }
+  // A URL's host may hold more, such as `$(…)`; none of it is a name in the DNS, and all of it stands
+  // in commands that people copy.
+  if (!HOST.test(url.hostname)) throw new Error("must name a host, such as status.example.com");
   if (url.username || url.password || url.search || url.hash || url.pathname !== "/") {
-    throw new Error("must have no path, query or user, such as https://status.example.com");
+    throw new Error(
+      "must be an address without path or query, for example https://status.example.com",
+    );
   }
   return url.origin;
 }

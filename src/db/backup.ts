@@ -13,11 +13,15 @@ import {
 import { dirname } from "node:path";
 import { type DataDirectory, OperatorError } from "./data-directory";
 import { MIGRATIONS } from "./migrations";
-import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, isSound, openSqlite, pragma } from "./open";
+import {
+  closeSqlite,
+  COMMAND_BUSY_TIMEOUT_MS,
+  DATABASE_MODE,
+  isSound,
+  openSqlite,
+  pragma,
+} from "./open";
 import { isAllclearDatabase, readApplied, requireKnownHistory } from "./schema-history";
-
-/** A copy holds every key's hash and what pages keep to themselves: for its owner and their group. */
-const COPY_MODE = 0o640;
 
 /** What SQLite keeps beside a database while it is in use, and after a crash. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
@@ -33,7 +37,7 @@ export function copyDatabase(sqlite: Database, file: string): void {
     removeDatabase(unfinished);
     sqlite.prepare("VACUUM INTO ?").run(unfinished);
     examine(unfinished, "The copy");
-    chmodSync(unfinished, COPY_MODE);
+    chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
     renameSync(unfinished, file);
     syncFile(dirname(file));
@@ -48,7 +52,8 @@ export function copyDatabase(sqlite: Database, file: string): void {
 
 /**
  * Puts a backup in the place of a data directory's database. The backup is verified before anything
- * is touched and the present database is kept; the answer names the file that it is kept in.
+ * is touched and the present database is kept; the answer names the file that it is kept in. The
+ * backup's sessions and one-time links are left behind: they may have been ended since.
  * The caller holds the data directory's lock.
  */
 export function restoreDatabase(directory: DataDirectory, file: string): string | undefined {
@@ -56,10 +61,11 @@ export function restoreDatabase(directory: DataDirectory, file: string): string 
   const unfinished = `${directory.database}.restoring`;
   try {
     copyFiles(file, unfinished);
-    examine(unfinished, file, (sqlite) =>
-      requireKnownHistory(readApplied(sqlite), MIGRATIONS, file),
-    );
-    chmodSync(unfinished, COPY_MODE);
+    examine(unfinished, file, (sqlite) => {
+      requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
+      endCredentialsOfThen(sqlite);
+    });
+    chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
     const kept = setAside(directory);
     renameSync(unfinished, directory.database);
@@ -67,6 +73,14 @@ export function restoreDatabase(directory: DataDirectory, file: string): string 
     return kept;
   } finally {
     removeDatabase(unfinished);
+  }
+}
+
+/** Deletes what opened something when the backup was made. An older backup has no such tables. */
+function endCredentialsOfThen(sqlite: Database): void {
+  for (const table of ["sessions", "one_time_links"]) {
+    const exists = sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table);
+    if (exists) sqlite.run(`DELETE FROM ${table}`);
   }
 }
 

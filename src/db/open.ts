@@ -1,6 +1,10 @@
 import { Database } from "bun:sqlite";
+import { chmodSync } from "node:fs";
 import { OperatorError } from "./data-directory";
 import { sqliteCode } from "./sqlite-errors";
+
+/** It holds the hashes of keys and passwords: for its owner and their group. */
+export const DATABASE_MODE = 0o640;
 
 /** "Alcl" in ASCII: marks a file as Allclear's database (SQLite's `application_id`). */
 export const APPLICATION_ID = 0x416c636c;
@@ -37,6 +41,8 @@ function configure(sqlite: Database, path: string): void {
     // Only a new file can choose this; it lets trimmed history give its space back without VACUUM.
     sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    // Before there is anything in it; what SQLite keeps beside the file takes its mode over.
+    if (path !== ":memory:") chmodSync(path, DATABASE_MODE);
   } else if (pragma(sqlite, "application_id") !== APPLICATION_ID) {
     throw new OperatorError(`${path} is another program's database. Name another data directory.`);
   }

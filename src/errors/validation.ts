@@ -51,7 +51,7 @@ function describe(error: ValueError): string {
     case ValueErrorType.Array:
       return "must be a list";
     case ValueErrorType.ArrayMinItems:
-      return schema["minItems"] === 1 ? "must name at least one" : `needs ${schema["minItems"]}`;
+      return schema["minItems"] === 1 ? "needs at least one" : `needs ${schema["minItems"]}`;
     case ValueErrorType.ArrayMaxItems:
       return `has more than ${schema["maxItems"]} entries`;
     case ValueErrorType.ArrayUniqueItems:
@@ -88,5 +88,6 @@ function describeInteger(schema: TSchema): string {
   const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
   if (minimum === undefined && maximum === undefined) return "must be a whole number";
   if (maximum === undefined) return `must be a whole number of at least ${minimum}`;
-  return `must be a whole number from ${minimum ?? 0} to ${maximum}`;
+  const [from, to] = [minimum ?? 0, maximum].map((bound) => bound.toLocaleString("en"));
+  return `must be a whole number from ${from} to ${to}`;
 }

@@ -3,7 +3,7 @@ import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
-import type { Actor } from "../kernel/actor";
+import { type Actor, userActor } from "../kernel/actor";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 
@@ -94,8 +94,7 @@ export function sessionOf(admission: Admission): LiveSession {
 export function actorOf(admission: Admission): Actor {
   const { ip } = admission.address;
   if (admission.caller.kind === "session") {
-    const { user } = admission.caller.session;
-    return { kind: "user", id: user.id, label: user.name, ip };
+    return userActor(admission.caller.session.user, ip);
   }
   const { key } = bearerOf(admission);
   return { kind: "key", id: key.id, label: key.name, ip };

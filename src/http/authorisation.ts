@@ -8,10 +8,13 @@ import { judgeCrossSite } from "./cross-site";
 import { toProblem } from "./problems";
 import { noRoute } from "./refusals";
 import type { Match } from "./route-table";
-import { presentSession } from "./session-cookie";
+import { findCurrentSession } from "./session-cookie";
 import type { Visit } from "./visit";
 
-export interface Authorisation {
+/** Where people sign in to the dashboard. */
+export const SIGN_IN_PATH = "/admin/sign-in";
+
+interface Authorisation {
   /** Finds out who is calling. Answers what speaks against letting the request through. */
   judge(visit: Visit, match: Match): Problem | undefined;
   /** Judges the caller anew, as of now. Throws a Problem if they may not go on. */
@@ -37,7 +40,7 @@ export function createAuthorisation(
 
   function judgeSession(request: Request, now: number): LiveSession | Problem {
     try {
-      return presentSession(ctx, sessions, request, now) ?? signInRequired();
+      return findCurrentSession(ctx, sessions, request, now) ?? signInRequired();
     } catch (error) {
       return toProblem(error, "UNKNOWN");
     }
@@ -57,7 +60,6 @@ export function createAuthorisation(
         const verdict = judgeSession(visit.request, visit.now);
         if (verdict instanceof Problem) return judgeCrossSite(ctx, visit.request) ?? verdict;
         visit.caller = { kind: "session", session: verdict };
-        sessions.touch(verdict, visit.now, visit.address.ip);
         return judgeCrossSite(ctx, visit.request) ?? judgeRole(verdict.user.role, access.role);
       }
       return access.kind === "public" ? judgeCrossSite(ctx, visit.request) : undefined;
@@ -85,12 +87,12 @@ function judgeRole(held: Role, needed: Role): Problem | undefined {
   if (roleAllows(held, needed)) return undefined;
   return new Problem(
     "insufficient_role",
-    `This needs the role ${needed}; you are signed in as ${held}.`,
+    `This page needs the ${needed} role. Your role is ${held}.`,
   );
 }
 
 function signInRequired(): Problem {
   return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
-    headers: { "WWW-Authenticate": 'Cookie realm="allclear", form-action="/admin/sign-in"' },
+    headers: { "WWW-Authenticate": `Cookie realm="allclear", form-action="${SIGN_IN_PATH}"` },
   });
 }

@@ -12,7 +12,11 @@ export interface ClientAddresses {
    * right, hop by hop, for as long as the hop that wrote it is a trusted proxy.
    */
   of(peer: string, headers: Headers): ClientAddress;
-  /** The untrusted peer that keeps sending forwarding headers, if one does: a proxy left out. */
+  /**
+   * The untrusted peer that keeps sending forwarding headers, if one does and stands where proxies do
+   * (on this machine or in a private network): a proxy left out. Anybody can send such headers, so a
+   * public address is never proposed to be trusted.
+   */
   suspectedProxy(): string | undefined;
 }
 
@@ -44,7 +48,7 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
   }
 
   function noteUntrusted(peer: ClientAddress): void {
-    if (suspect !== undefined) return;
+    if (suspect !== undefined || !standsWhereProxiesDo(peer)) return;
     const seen = (suspicions.get(peer.ip) ?? 0) + 1;
     suspicions.set(peer.ip, seen);
     if (seen < SUSPICION) return;
@@ -67,6 +71,18 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
     },
     suspectedProxy: () => suspect,
   };
+}
+
+const PROXY_RANGES = new Set([
+  "loopback",
+  "private",
+  "linkLocal",
+  "uniqueLocal",
+  "carrierGradeNat",
+]);
+
+function standsWhereProxiesDo({ ip }: ClientAddress): boolean {
+  return PROXY_RANGES.has(ipaddr.parse(ip).range());
 }
 
 /** From the right: each trusted hop vouches for the one on its left. An unreadable hop ends the walk. */

@@ -1,7 +1,6 @@
 import { bearer } from "@elysiajs/bearer";
 import { Problem } from "../errors";
 import {
-  containsKeyShape,
   type Credential,
   isKeyValue,
   judgeKey,
@@ -9,6 +8,7 @@ import {
   missingScope,
   type Scope,
 } from "../features/keys";
+import { containsKeyShape } from "../kernel/key-shape";
 import { toIso } from "../kernel/time";
 
 const CHALLENGE = 'Bearer realm="allclear"';

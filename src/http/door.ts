@@ -3,6 +3,7 @@ import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
+import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
 import { judgeBodyHeaders } from "./body";
@@ -10,7 +11,6 @@ import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
-import { redactUrl } from "./redact";
 import { badHost, rateLimited } from "./refusals";
 import type { Match, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
@@ -117,6 +117,9 @@ export function createDoor(parts: DoorParts): Door {
 
   /** Lets a request through to its handler. */
   function pass(visit: Visit, url: SplitUrl): Response | Promise<Response> {
+    if (visit.caller.kind === "session") {
+      parts.sessions.touch(visit.caller.session, visit.now, visit.address.ip);
+    }
     const inner = visit.request.method === "HEAD" ? asGet(visit.request, url) : visit.request;
     admissions.set(inner, visit);
     try {

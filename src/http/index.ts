@@ -12,6 +12,7 @@ export {
   sessionOf,
 } from "./admission";
 export { seeOther, sendHtml, sendList, sendResource, sendUntagged } from "./answers";
+export { SIGN_IN_PATH } from "./authorisation";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createOnce, type Made } from "./create-once";
 export { createDoor, type Door } from "./door";
@@ -31,6 +32,6 @@ export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/errors";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
-export { endedSessionCookie, presentSession, sessionCookie } from "./session-cookie";
+export { endedSessionCookie, findCurrentSession, sessionCookie } from "./session-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";
 export type { Visit } from "./visit";

@@ -1,5 +1,6 @@
 import { notFound, Problem } from "../errors";
 import { type Charge, POLICIES } from "../features/limits";
+import { plural } from "../kernel/text";
 
 /*
  * What the front door refuses by itself, before any handler is asked.
@@ -21,10 +22,9 @@ export function noRoute(method: string, allowed: readonly string[]): Problem {
 
 export function rateLimited({ policy, decision }: Charge): Problem {
   const seconds = decision.retryAfterSeconds;
-  const plural = seconds === 1 ? "second" : "seconds";
   return new Problem(
     "rate_limited",
-    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].whose} is used up. Try again in ${seconds} ${plural}.`,
+    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].whose} is used up. Try again in ${plural(seconds, "second")}.`,
     { headers: { "Retry-After": String(seconds) } },
   );
 }

@@ -1,8 +1,12 @@
 import type { AppContext } from "../context";
-import type { LiveSession, Sessions } from "../features/auth";
+import { isSecure, type LiveSession, SESSION_LIFETIME_MS, type Sessions } from "../features/auth";
+import { SECOND_MS } from "../kernel/time";
 
 /** Cookies are kept as long as a session can last at most; its end is judged by the server. */
-const MAX_AGE_SECONDS = 14 * 24 * 60 * 60;
+const MAX_AGE_SECONDS = SESSION_LIFETIME_MS / SECOND_MS;
+
+/** How many cookies of the session's name are looked at. */
+const COOKIES_MAX = 4;
 
 type PublicAddress = Pick<AppContext, "baseUrl">;
 
@@ -14,33 +18,37 @@ function cookieName({ baseUrl }: PublicAddress): string {
   return isSecure(baseUrl) ? "__Host-allclear" : "allclear_session";
 }
 
-function isSecure(baseUrl: string): boolean {
-  return baseUrl.startsWith("https:");
-}
-
 /**
  * The live session of the browser that a request comes from, if it has one; `now` in unix ms. For
  * routes that everybody may call; the front door asks by itself where a route declares a role.
  */
-export function presentSession(
+export function findCurrentSession(
   address: PublicAddress,
   sessions: Sessions,
   request: Request,
   now: number,
 ): LiveSession | undefined {
-  const token = sessionToken(address, request);
-  return token === undefined ? undefined : sessions.find(token, now);
+  for (const token of sessionTokens(address, request)) {
+    const session = sessions.find(token, now);
+    if (session) return session;
+  }
+  return undefined;
 }
 
-function sessionToken(address: PublicAddress, request: Request): string | undefined {
+/**
+ * The first few of all cookies of the name. On plain HTTP another program on the same host can set one
+ * for a longer path, which browsers send first: it must not hide the live one.
+ */
+function sessionTokens(address: PublicAddress, request: Request): string[] {
   const header = request.headers.get("cookie");
-  if (header === null) return undefined;
+  if (header === null) return [];
   const start = `${cookieName(address)}=`;
-  const found = header
+  return header
     .split(";")
     .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(start));
-  return found?.slice(start.length) || undefined;
+    .filter((pair) => pair.startsWith(start))
+    .slice(0, COOKIES_MAX)
+    .map((pair) => pair.slice(start.length));
 }
 
 /** `Set-Cookie` for a session that begins. */

@@ -9,6 +9,11 @@ export interface Actor {
   ip?: string;
 }
 
+/** A user as the one who does something, and from where. */
+export function userActor(user: { id: string; name: string }, ip?: string): Actor {
+  return { kind: "user", id: user.id, label: user.name, ...(ip === undefined ? {} : { ip }) };
+}
+
 /** Allclear itself: what happens by the clock or at the first start. */
 export const SYSTEM_ACTOR: Actor = { kind: "system", id: null, label: "Allclear" };
 

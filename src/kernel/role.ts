@@ -3,6 +3,14 @@ export const ROLES = ["owner", "admin", "editor", "viewer"] as const;
 
 export type Role = (typeof ROLES)[number];
 
+/** What each role may do, as people read it. */
+export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
+  owner: "Manages users, settings and API keys.",
+  admin: "Manages API keys.",
+  editor: "The same as a viewer, for now.",
+  viewer: "Reads every status page, private ones too.",
+};
+
 /** Whether a role may do what asks for `needed`. */
 export function roleAllows(held: Role, needed: Role): boolean {
   return ROLES.indexOf(held) <= ROLES.indexOf(needed);

@@ -1,4 +1,5 @@
 import { Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { containsKeyShape } from "./key-shape";
 import { codePointLength, hasUnsafeCharacters } from "./text";
 import { parseDay, parseInstant } from "./time";
 
@@ -51,6 +52,8 @@ defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) 
     return "holds control characters or bidirectional overrides";
   }
   if (schema[IsName] && schema.minLength && value.trim() === "") return "is blank";
+  // A value that was pasted into the wrong field would reach the disk, lists and the audit log.
+  if (schema[IsName] && containsKeyShape(value)) return "contains an API key; type a name instead";
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
     return `must match ${schema.pattern}`;
   }

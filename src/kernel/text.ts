@@ -15,6 +15,16 @@ export function hasUnsafeCharacters(text: string): boolean {
   return UNSAFE_IN_NAMES.test(text);
 }
 
+/** A word as it begins a line. */
+export function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** "1 day", "2 days". */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** A name as a reference: lower case, runs of other characters become one hyphen, at most 63 characters. */
 export function toRef(name: string): string {
   return name

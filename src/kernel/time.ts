@@ -1,3 +1,5 @@
+import { plural } from "./text";
+
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -5,6 +7,13 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** How long something lasts, in whole units: "7 days", "24 hours", "1 hour". */
+export function describeDuration(ms: number): string {
+  return ms > DAY_MS
+    ? plural(Math.round(ms / DAY_MS), "day")
+    : plural(Math.round(ms / HOUR_MS), "hour");
+}
 
 /** Unix milliseconds as ISO 8601 in UTC with milliseconds, the contract's only form of a time. */
 export function toIso(ms: number): string {

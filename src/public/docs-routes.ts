@@ -1,22 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
-import { notFound } from "../errors";
 import { type Admissions, operation, PUBLIC_CACHE, Representation } from "../http";
-import { type Assets, createAssets, UI_ASSETS } from "../ui";
-import { DOCS_ASSETS, renderDocs, renderErrorDocs } from "./docs";
+import type { Assets } from "../ui";
+import { renderDocs, renderErrorDocs } from "./docs";
 import { htmlRepresentation } from "./html";
 
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
-/** Every file that a page of this server refers to. */
-export function createAllAssets(): Assets {
-  return createAssets([...DOCS_ASSETS, ...UI_ASSETS]);
-}
-
 /**
- * `/openapi.json`, `/docs`, `/docs/errors`, and the assets of these and of all other pages. `openApi`
- * gives the document of all routes; it is asked at the first reading, when all of them are known.
+ * `/openapi.json`, `/docs` and `/docs/errors`. `openApi` gives the document of all routes; it is asked
+ * at the first reading, when all of them are known.
  */
 export function docsRoutes(
   ctx: AppContext,
@@ -77,20 +71,5 @@ export function docsRoutes(
       ({ request, admission }) =>
         once("errors", () => htmlRepresentation(renderErrorDocs())).respond(request, admission),
       operation({ ...PAGE, summary: "The errors", answers: { 200: { description: "HTML." } } }),
-    )
-    .get(
-      "/assets/:name",
-      async ({ params, request, admission }) => {
-        const asset = await assets.find(params.name);
-        if (!asset) throw notFound("asset");
-        return asset.respond(request, admission);
-      },
-      operation({
-        tag: PAGE.tag,
-        access: { kind: "file" },
-        summary: "A file that a page needs",
-        answers: { 200: { description: "The file." } },
-        errors: ["not_found"],
-      }),
     );
 }

@@ -1,5 +1,6 @@
 import { ERRORS, type Problem } from "../errors";
-import { seeOther, sendHtml, type Visit } from "../http";
+import { seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
+import { containsKeyShape } from "../kernel/key-shape";
 import { renderDocument } from "../ui";
 
 /**
@@ -8,20 +9,29 @@ import { renderDocument } from "../ui";
  */
 export function failurePage(failure: Problem, visit: Visit): Response | undefined {
   const { request } = visit;
-  if (!isForPerson(request)) return undefined;
+  if (!isForPerson(visit)) return undefined;
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (failure.code === "sign_in_required" && isRead) {
-    return seeOther(`/admin/sign-in?next=${encodeURIComponent(pathOf(request.url))}`);
+    return seeOther(signInPath(pathOf(request.url)));
   }
-  return sendHtml(request, renderFailure(failure, visit.requestId), {
+  return sendHtml(request, renderFailure(failure, visit), {
     status: failure.status,
     headers: { ...failure.headers },
   });
 }
 
-function isForPerson(request: Request): boolean {
+/** Signing in, and then back to a path; but a key's value in it goes into no further address. */
+function signInPath(next: string): string {
+  return containsKeyShape(next) ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
+}
+
+/** A browser, on a path that is no program's. */
+function isForPerson({ request, route }: Visit): boolean {
   const accept = request.headers.get("accept") ?? "";
-  return accept.includes("text/html") && !pathOf(request.url).startsWith("/api/");
+  if (!accept.includes("text/html") || pathOf(request.url).startsWith("/api/")) return false;
+  const { access, answers } = route?.operation ?? {};
+  const isJson = Object.values(answers ?? {}).some(({ schema }) => schema !== undefined);
+  return access?.kind !== "health" && !isJson;
 }
 
 /** Path and query. Whatever the host was: it may be one that makes no URL. */
@@ -29,9 +39,10 @@ function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/i, "") || "/";
 }
 
-function renderFailure(failure: Problem, requestId: string) {
+function renderFailure(failure: Problem, { request, requestId }: Visit) {
   const { title } = ERRORS[failure.code];
   const mayLeaveForm = failure.code === "sign_in_required";
+  const isDashboard = /^\/admin(?:[/?]|$)/.test(pathOf(request.url));
   return renderDocument({
     title: `${title} · Allclear`,
     children: (
@@ -42,8 +53,8 @@ function renderFailure(failure: Problem, requestId: string) {
         <p>{failure.message}</p>
         {mayLeaveForm ? (
           <p>
-            <a href="/admin/sign-in" target="_blank">
-              Sign in in another tab
+            <a href={SIGN_IN_PATH} target="_blank">
+              Open sign-in in another tab
             </a>
             , come back here with your browser's back button, and send the form again.
           </p>
@@ -52,6 +63,11 @@ function renderFailure(failure: Problem, requestId: string) {
           {failure.status} <code>{failure.code}</code> · request <code>{requestId}</code>
         </p>
         <p class="muted">
+          {isDashboard ? (
+            <>
+              <a href="/admin">Back to the dashboard</a> ·{" "}
+            </>
+          ) : null}
           <a href="/">Status page</a>
         </p>
       </main>

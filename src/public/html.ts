@@ -2,13 +2,10 @@ import { PUBLIC_CACHE, Representation } from "../http";
 import type { HtmlDocument } from "../ui";
 
 /** An HTML page as it is sent, with the policy that belongs to it. */
-export function htmlRepresentation(
-  document: HtmlDocument,
-  cacheControl: string = PUBLIC_CACHE,
-): Representation {
+export function htmlRepresentation(document: HtmlDocument): Representation {
   return new Representation(document.html, {
     mediaType: "text/html;charset=utf-8",
-    cacheControl,
+    cacheControl: PUBLIC_CACHE,
     headers: { "Content-Security-Policy": document.policy },
   });
 }

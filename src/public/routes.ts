@@ -8,7 +8,7 @@ import {
   type Admissions,
   NO_STORE,
   operation,
-  presentSession,
+  findCurrentSession,
   PUBLIC_CACHE,
   representOnce,
   sendHtml,
@@ -54,7 +54,7 @@ export function publicRoutes(
         const { slug, visibility } = snapshot.document.page;
         const isPublic = visibility === "public";
         // To who is not signed in, a private page is not there.
-        if (!isPublic && !presentSession(ctx, sessions, request, admission.now)) {
+        if (!isPublic && !findCurrentSession(ctx, sessions, request, admission.now)) {
           throw notFound("status page");
         }
         if (slug !== params.slug) {

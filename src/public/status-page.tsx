@@ -1,30 +1,28 @@
-import type { ComponentStatus } from "../kernel/component-status";
 import type { Indicator, Snapshot } from "../features/status";
-import { type HtmlDocument, renderDocument, StatusLabel, StatusShape } from "../ui";
+import { type HtmlDocument, IndicatorShape, renderDocument, StatusLabel } from "../ui";
 
 type Document = Snapshot["document"];
 type PageComponent = Document["components"][number];
 
-/** The shape and the favicon's colour that stand for each severity of the headline. */
-const FACES: Record<Indicator, { shape: ComponentStatus; iconColour: string }> = {
-  none: { shape: "operational", iconColour: "#1a7f4b" },
-  maintenance: { shape: "under_maintenance", iconColour: "#2563c4" },
-  minor: { shape: "partial_outage", iconColour: "#b94a00" },
-  major: { shape: "major_outage", iconColour: "#c2272d" },
-  critical: { shape: "major_outage", iconColour: "#c2272d" },
+/** The favicon's colour for each severity of the headline. */
+const ICON_COLOURS: Record<Indicator, string> = {
+  none: "#1a7f4b",
+  maintenance: "#2563c4",
+  minor: "#b94a00",
+  major: "#c2272d",
+  critical: "#c2272d",
 };
 
 /** The public page of one status page, made from the same document as its JSON. */
 export function renderStatusPage(document: Document): HtmlDocument {
   const { page, status, groups, components } = document;
-  const face = FACES[status.indicator];
   const shown = components.filter(isShown);
   const ungrouped = shown.filter((component) => component.group_id === null);
   return renderDocument({
     title: `${status.description} · ${page.name}`,
     locale: page.locale,
     theme: page.theme,
-    iconColour: face.iconColour,
+    iconColour: ICON_COLOURS[status.indicator],
     ...(page.description ? { description: page.description } : {}),
     children: (
       <main class="column">
@@ -34,7 +32,7 @@ export function renderStatusPage(document: Document): HtmlDocument {
         </header>
         {page.sample ? <SampleNotice /> : null}
         <div class={`banner is-${status.indicator}`} role="status">
-          <StatusShape status={face.shape} />
+          <IndicatorShape indicator={status.indicator} />
           <div>
             <strong>{status.description}</strong>
             <span class="muted">

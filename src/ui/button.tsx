@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
 /** One primary button a screen; danger for what cannot be taken back. */
-export type ButtonKind = "primary" | "quiet" | "danger";
+type ButtonKind = "primary" | "quiet" | "danger";
 
 export interface ButtonProps {
   kind?: ButtonKind;
@@ -23,7 +23,7 @@ export function Button({ kind = "quiet", type = "submit", children, ...rest }: B
   );
 }
 
-export interface ButtonLinkProps {
+interface ButtonLinkProps {
   href: string;
   kind?: ButtonKind;
   /** Shows the page's dialog body in a dialog; without script the page itself. */
@@ -33,6 +33,8 @@ export interface ButtonLinkProps {
   /** Values that a click fills into the page's form, by field name; without script it is a link. */
   preset?: Readonly<Record<string, string | readonly string[]>>;
   isCurrent?: boolean;
+  /** More about it, on hover. */
+  title?: string;
   children: ComponentChildren;
 }
 
@@ -43,6 +45,7 @@ export function ButtonLink(props: ButtonLinkProps) {
     <a
       class={`button ${kind}`}
       href={safeHref(href)}
+      title={props.title}
       aria-current={props.isCurrent ? "true" : undefined}
       data-dialog={props.dialog ? "" : undefined}
       data-dialog-close={props.closesDialog ? "" : undefined}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-export interface CardProps {
+interface CardProps {
   title?: string;
   /** Buttons beside the title. */
   actions?: ComponentChildren;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { FieldGroup, fieldId, type FieldProps } from "./field";
 
-export interface CheckboxOption {
+interface CheckboxOption {
   value: string;
   label: string;
   /** A sentence, which a `Summary` of this field repeats while the box is checked. */
@@ -11,7 +11,7 @@ export interface CheckboxOption {
   isChecked: boolean;
 }
 
-export interface CheckboxListProps extends Omit<FieldProps, "label"> {
+interface CheckboxListProps extends Omit<FieldProps, "label"> {
   legend: string;
   options: readonly CheckboxOption[];
   /** Whether the labels are names that programs use. */

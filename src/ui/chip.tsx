@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Tone } from "./tone-icon";
 
-export interface ChipProps {
+interface ChipProps {
   tone?: Tone;
   /** Whether it holds a name that programs use. */
   isCode?: boolean;

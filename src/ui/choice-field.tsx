@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { FieldGroup, fieldId, type FieldProps } from "./field";
 
-export interface ChoiceFieldProps extends Omit<FieldProps, "label"> {
+interface ChoiceFieldProps extends Omit<FieldProps, "label"> {
   legend: string;
   options: readonly { value: string; label: string }[];
   value: string;

@@ -38,7 +38,7 @@ async function testKey(button) {
   const output = button.parentElement.querySelector("[role=status]");
   const value = document.querySelector("[data-secret=value]")?.textContent;
   button.disabled = true;
-  output.textContent = "Asking…";
+  output.textContent = "Testing…";
   output.className = "muted";
   try {
     const headers = { authorization: `Bearer ${value}` };

@@ -1,4 +1,4 @@
-export interface CodeBlockProps {
+interface CodeBlockProps {
   text: string;
   /** What the button says; "Copy" unless told. */
   copyLabel?: string;

@@ -14,7 +14,7 @@ export interface StatusDay {
   minutes: Readonly<Partial<Record<ComponentStatus, number>>>;
 }
 
-export interface DayBarsProps {
+interface DayBarsProps {
   /** Whose days they are. */
   name: string;
   /** Oldest first. */

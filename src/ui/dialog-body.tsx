@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-export interface DialogBodyProps {
+interface DialogBodyProps {
   title: string;
   /** Text, then a form with `Actions`. */
   children: ComponentChildren;

@@ -16,7 +16,7 @@ export interface HtmlDocument {
   policy: string;
 }
 
-export interface DocumentProps {
+interface DocumentProps {
   title: string;
   locale?: string;
   theme?: "system" | "light" | "dark";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-export interface EmptyStateProps {
+interface EmptyStateProps {
   title: string;
   /** The first step. */
   action?: ComponentChildren;

@@ -27,7 +27,7 @@ function isSentence(error: string): boolean {
 type Described = Pick<FieldProps, "name" | "hint" | "error">;
 
 /** The attributes that tie a control (or a fieldset) to its hint and its error. */
-export function describedBy({ name, hint, error }: Described) {
+function describedBy({ name, hint, error }: Described) {
   const id = fieldId(name);
   const ids = [hint ? `${id}-hint` : "", error ? `${id}-error` : ""].filter(Boolean);
   return { "aria-describedby": ids.length > 0 ? ids.join(" ") : undefined };
@@ -43,7 +43,7 @@ export function controlAttributes(props: Described) {
   };
 }
 
-export function FieldHint({ name, hint }: Described) {
+function FieldHint({ name, hint }: Described) {
   if (!hint) return null;
   return (
     <p class="hint" id={`${fieldId(name)}-hint`}>

@@ -1,7 +1,7 @@
 import { complaintAfter, fieldId } from "./field";
 import { ToneIcon } from "./tone-icon";
 
-export interface FormErrorsProps {
+interface FormErrorsProps {
   /**
    * `name` is the field's, `label` what people see, `detail` what is wrong with it, as in a field's
    * `error`. Nothing is shown without any.
@@ -18,9 +18,7 @@ export function FormErrors({ errors, autofocus = true }: FormErrorsProps) {
     <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus={autofocus}>
       <ToneIcon tone="danger" />
       <div class="notice-text">
-        <p class="strong">
-          {errors.length === 1 ? "One field needs another look" : "Some fields need another look"}
-        </p>
+        <p class="strong">Please correct {errors.length === 1 ? "this field" : "these fields"}</p>
         <ul class="plain-list">
           {errors.map(({ name, label, detail }) => (
             <li key={name}>

@@ -1,19 +1,18 @@
 import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
-export interface FormProps {
+interface FormProps {
   /** A path of this site. */
   action: string;
   /** Values that are sent along. */
   hidden?: Readonly<Record<string, string>>;
-  id?: string;
   children: ComponentChildren;
 }
 
 /** A form that is posted. The server judges it, so that every complaint is told in one way. */
-export function Form({ action, hidden, id, children }: FormProps) {
+export function Form({ action, hidden, children }: FormProps) {
   return (
-    <form class="form" method="post" action={safeHref(action)} id={id} noValidate>
+    <form class="form" method="post" action={safeHref(action)} noValidate>
       <HiddenFields values={hidden} />
       {children}
     </form>

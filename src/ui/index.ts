@@ -1,35 +1,32 @@
 /**
  * What pages are made of: the tokens, the shapes of the statuses, the components, the documents around
  * a page and the files that they link to. Everything works without a script; `client.js` adds comfort.
+ * `Day`, `DayBars`, `SelectField`, `Tabs`, `Timeline` and `Toolbar` are for the screens of incidents.
  */
 export { type Assets, type AssetSource, createAssets } from "./assets";
-export { Button, type ButtonKind, ButtonLink } from "./button";
+export { Button, ButtonLink } from "./button";
 export { Card } from "./card";
-export { CheckboxList, type CheckboxOption } from "./checkbox-list";
+export { CheckboxList } from "./checkbox-list";
 export { Chip, Chips } from "./chip";
 export { ChoiceField } from "./choice-field";
 export { CodeBlock, Secret, TestKey } from "./code-block";
 export { DayBars, type StatusDay } from "./day-bars";
 export { DialogBody } from "./dialog-body";
-export { type DocumentProps, type HtmlDocument, renderDocument } from "./document";
+export { type HtmlDocument, renderDocument } from "./document";
 export { EmptyState } from "./empty-state";
-export { fieldId } from "./field";
 export { Actions, Form } from "./form";
 export { FormErrors } from "./form-errors";
 export { Columns, Facts, Section, Toolbar } from "./layout";
-export {
-  type LinkedAssets,
-  type LinkedDocumentProps,
-  renderLinkedDocument,
-} from "./linked-document";
+export { type LinkedAssets, renderLinkedDocument } from "./linked-document";
 export { Day, Moment } from "./moment";
 export { Flash, Notice } from "./notice";
 export { PageHead } from "./page-head";
+export { PostButton } from "./post-button";
 export { Pagination } from "./pagination";
 export { safeHref } from "./safe-href";
 export { SearchForm } from "./search-form";
 export { SelectField } from "./select-field";
-export { STATUS_WORDS, StatusLabel, StatusShape } from "./shapes";
+export { IndicatorShape, STATUS_WORDS, StatusLabel } from "./shapes";
 export { Sparkline } from "./sparkline";
 export { StatCard, StatCards } from "./stat-card";
 export { Summary } from "./summary";
@@ -37,7 +34,7 @@ export { Cell, CellNote, type Column, Row, RowLink, Table } from "./table";
 export { Tabs } from "./tabs";
 export { TextField } from "./text-field";
 export { Timeline, type TimelineItem } from "./timeline";
-export { duration, exactTime, longDay, plural, relativeTime, shortDay } from "./times";
+export { duration, exactTime, longDay, relativeTime, shortDay } from "./times";
 export { type Tone } from "./tone-icon";
 export { linkedAssets, UI_ASSETS } from "./ui-assets";
 export { WordMark } from "./word-mark";

@@ -9,10 +9,9 @@ export interface LinkedAssets {
   icon: string;
 }
 
-export interface LinkedDocumentProps {
+interface LinkedDocumentProps {
   title: string;
   assets: LinkedAssets;
-  theme?: "system" | "light" | "dark";
   children: ComponentChildren;
 }
 
@@ -21,9 +20,9 @@ const POLICY =
 
 /** Renders a page of the dashboard, whose style and script are files of this server and nothing else. */
 export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
-  const { title, assets, theme = "system", children } = props;
+  const { title, assets, children } = props;
   const html = renderToString(
-    <html lang="en" {...(theme === "system" ? {} : { "data-theme": theme })}>
+    <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -1,6 +1,6 @@
 import { exactTime, relativeTime, shortDay } from "./times";
 
-export interface MomentProps {
+interface MomentProps {
   /** ISO 8601 in UTC. */
   at: string;
   /** Unix ms. */

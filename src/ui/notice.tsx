@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { type Tone, ToneIcon } from "./tone-icon";
 
-export interface NoticeProps {
+interface NoticeProps {
   tone: Tone;
   title?: string;
   children?: ComponentChildren;

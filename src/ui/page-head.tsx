@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
-export interface PageHeadProps {
+interface PageHeadProps {
   title: string;
   /** The way here, without the page itself. The last without `href` is shown as text. */
   crumbs?: readonly { href?: string; label: string }[];

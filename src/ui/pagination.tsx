@@ -1,6 +1,6 @@
 import { ButtonLink } from "./button";
 
-export interface PaginationProps {
+interface PaginationProps {
   newestHref?: string | undefined;
   olderHref?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { fieldId } from "./field";
 import { HiddenFields } from "./form";
 import { safeHref } from "./safe-href";
 
-export interface SearchFormProps {
+interface SearchFormProps {
   /** A path of this site; the term comes in its query, as `q`. */
   action: string;
   value: string;

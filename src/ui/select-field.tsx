@@ -1,6 +1,6 @@
 import { controlAttributes, Field, type FieldProps } from "./field";
 
-export interface SelectFieldProps extends FieldProps {
+interface SelectFieldProps extends FieldProps {
   options: readonly { value: string; label: string }[];
   value?: string | undefined;
 }

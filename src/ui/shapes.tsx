@@ -1,3 +1,4 @@
+import type { Indicator } from "../features/status";
 import type { ComponentStatus } from "../kernel/component-status";
 
 /** The word for each status, as people read it. */
@@ -19,12 +20,26 @@ const OUTLINES: Record<ComponentStatus, string> = {
 };
 
 /** The shape of a status, for the eye only: a word always stands beside it. */
-export function StatusShape({ status }: { status: ComponentStatus }) {
+function StatusShape({ status }: { status: ComponentStatus }) {
   return (
     <svg class="shape" viewBox="0 0 16 16" aria-hidden="true">
       <path d={OUTLINES[status]} />
     </svg>
   );
+}
+
+/** The status whose shape stands for a severity of the headline. */
+const INDICATOR_STATUSES: Record<Indicator, ComponentStatus> = {
+  none: "operational",
+  maintenance: "under_maintenance",
+  minor: "partial_outage",
+  major: "major_outage",
+  critical: "major_outage",
+};
+
+/** The shape of a headline's severity, for the eye only: its sentence always stands beside it. */
+export function IndicatorShape({ indicator }: { indicator: Indicator }) {
+  return <StatusShape status={INDICATOR_STATUSES[indicator]} />;
 }
 
 /** A status in shape, word and colour. */

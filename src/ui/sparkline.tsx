@@ -3,7 +3,7 @@ const HEIGHT = 16;
 const STEP = 4;
 const WIDTH = 3;
 
-export interface SparklineProps {
+interface SparklineProps {
   /** Oldest first. */
   values: readonly number[];
   /** What the picture says, in words. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
-export interface StatCardProps {
+interface StatCardProps {
   label: string;
   value: number;
   /** Leads to what was counted. */

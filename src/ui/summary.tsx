@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-export interface SummaryProps {
+interface SummaryProps {
   title: string;
   /** The name of the `CheckboxList` that it sums up. */
   field: string;

@@ -8,7 +8,7 @@ export interface Column {
   isHidden?: boolean;
 }
 
-export interface TableProps {
+interface TableProps {
   columns: readonly Column[];
   /** Says what is in it, for those who do not see its heading. */
   caption?: string;
@@ -53,7 +53,7 @@ export function Row({ isOver, children }: { isOver?: boolean; children: Componen
   );
 }
 
-export interface CellProps {
+interface CellProps {
   /** The column's label, for narrow screens; without one the value stands alone. */
   label?: string;
   isNumeric?: boolean;

@@ -1,6 +1,6 @@
 import { safeHref } from "./safe-href";
 
-export interface TabsProps {
+interface TabsProps {
   /** What they are views of. */
   label: string;
   items: readonly { href: string; label: string; count?: number; isCurrent: boolean }[];

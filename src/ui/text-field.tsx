@@ -1,16 +1,14 @@
 import { controlAttributes, Field, type FieldProps } from "./field";
 
-export interface TextFieldProps extends FieldProps {
+interface TextFieldProps extends FieldProps {
   value?: string | undefined;
-  type?: "text" | "email" | "password" | "url" | "date" | "datetime-local";
+  type?: "text" | "email" | "password" | "url" | "date";
   required?: boolean;
-  autocomplete?:
-    "username" | "current-password" | "new-password" | "name" | "email" | "url" | "off";
-  inputmode?: "text" | "numeric" | "email" | "url";
+  autocomplete?: "username" | "current-password" | "new-password" | "name" | "email" | "off";
+  inputmode?: "numeric";
   maxlength?: number;
-  /** Bounds of a date. */
+  /** The first day that can be chosen of a date. */
   min?: string;
-  max?: string;
   autofocus?: boolean;
   /** For a number or a date, which needs no whole line. */
   isShort?: boolean;

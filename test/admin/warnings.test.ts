@@ -8,17 +8,26 @@ test("a proxy that was left out is told of on every screen", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn("viewer");
   expect((await app.call("/admin", { session })).text).not.toContain(WARNING);
-  for (let i = 0; i < 20; i++) await app.call("/", { from: "192.0.2.9", headers: FORWARDED });
+  for (let i = 0; i < 20; i++) await app.call("/", { from: "10.0.0.2", headers: FORWARDED });
   for (const path of ["/admin", "/admin/settings/account"]) {
     const { text } = await app.call(path, { session });
     expect(text).toContain(WARNING);
-    expect(text).toContain("192.0.2.9");
+    expect(text).toContain("10.0.0.2");
   }
 });
 
 test("a proxy that is trusted gives no reason to warn", async () => {
-  await using app = await createTestApp({ env: { ALLCLEAR_TRUSTED_PROXIES: "192.0.2.9" } });
+  await using app = await createTestApp({ env: { ALLCLEAR_TRUSTED_PROXIES: "10.0.0.2" } });
   const session = await app.signedIn("viewer");
-  for (let i = 0; i < 30; i++) await app.call("/", { from: "192.0.2.9", headers: FORWARDED });
+  for (let i = 0; i < 30; i++) await app.call("/", { from: "10.0.0.2", headers: FORWARDED });
   expect((await app.call("/admin", { session })).text).not.toContain(WARNING);
+});
+
+test("a visitor who sends such headers is never proposed to be trusted", async () => {
+  await using app = await createTestApp();
+  const session = await app.signedIn("viewer");
+  for (let i = 0; i < 30; i++) await app.call("/", { from: "198.51.100.66", headers: FORWARDED });
+  expect((await app.call("/admin", { session })).text).not.toContain(WARNING);
+  for (let i = 0; i < 20; i++) await app.call("/", { from: "10.0.0.2", headers: FORWARDED });
+  expect((await app.call("/admin", { session })).text).toContain("10.0.0.2");
 });

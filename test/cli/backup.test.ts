@@ -22,7 +22,10 @@ describe("allclear backup and restore, while no server runs", () => {
     expect(await names()).toEqual(["after", "before"]);
 
     const { exitCode, err } = await run(["restore", copy]);
-    expect([exitCode, err[0]]).toEqual([0, `Restored ${copy}.`]);
+    expect([exitCode, err[0]]).toEqual([
+      0,
+      `Restored ${copy}. Everybody signs in again, and links that were open are void.`,
+    ]);
     expect(await names()).toEqual(["before"]);
 
     const kept = /is kept in (.+)\.$/.exec(err[1] ?? "")?.[1] ?? "";

@@ -15,10 +15,9 @@ import {
   authenticate,
   issueSetUpLink,
   type UserResource,
-  userActor,
 } from "../../src/features/users";
 import { type Installation, openForCommand } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../src/kernel/actor";
 import { testConfig } from "../support/app";
 import { client } from "../support/auth";
 import {
@@ -79,7 +78,7 @@ describe("allclear user create", () => {
     expect(user).toMatchObject({ name: "Ada Lovelace", role: "owner", has_password: false });
     expect(err).toEqual([
       `Created ${user?.id} (Ada Lovelace, ada@acme.test), owner.`,
-      "Whoever opens this link chooses the password. It works once, within 7 days:",
+      "Send this link to the user to choose a password. It works once, for 7 days:",
     ]);
     await beside(folder, (ctx) =>
       ctx.db.write((tx) => acceptLink(ctx, tx, tokenOf(out[0]), { passwordHash: HASH }, FROM)),
@@ -239,7 +238,7 @@ describe("allclear user list", () => {
       expect.stringMatching(/^ID +EMAIL +NAME +ROLE +STATE +LAST SIGN-IN$/),
       expect.stringMatching(/^usr_\w{26} +eve@acme\.test +eve +editor +disabled +never$/),
       expect.stringMatching(/^usr_\w{26} +bob@acme\.test +bob +editor +invited +never$/),
-      expect.stringMatching(/^usr_\w{26} +ada@acme\.test +ada +owner +live +never$/),
+      expect.stringMatching(/^usr_\w{26} +ada@acme\.test +ada +owner +active +never$/),
     ]);
   });
 });
@@ -320,7 +319,7 @@ describe("allclear user reset-password", () => {
     expect([exitCode, out]).toEqual([0, [expect.stringMatching(LINK)]]);
     expect(err).toEqual([
       `Ended all sessions of ${id} (ada, ada@acme.test).`,
-      "Whoever opens this link chooses the password. It works once, within 24 hours:",
+      "Send this link to the user to choose a password. It works once, for 24 hours:",
     ]);
     expect(await isOpen()).toBe(false);
     expect(await purposeOf(folder, out[0])).toBe("reset");

@@ -200,7 +200,9 @@ describe("an error is told as a problem, with the headers of every answer", () =
     }
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(answer.headers.get("ratelimit-policy")).toMatch(/^"(key|session|public|health)";q=\d+;w=60$/);
+    expect(answer.headers.get("ratelimit-policy")).toMatch(
+      /^"(key|session|public|health)";q=\d+;w=60$/,
+    );
     expect(site.app.events()).toEqual([]);
   });
 });

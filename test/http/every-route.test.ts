@@ -114,6 +114,7 @@ describe("every route of the dashboard", () => {
       "/admin/join/:token",
       "/admin/setup/:token",
       "/admin/sign-in",
+      "/admin/sign-out",
     ]);
   });
 

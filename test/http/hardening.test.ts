@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { redactUrl } from "../../src/http/redact";
+import { redactUrl } from "../../src/kernel/redact";
 import { createTestApp, expectProblem } from "../support/app";
 
 describe("what a stranger can send", () => {

@@ -85,8 +85,8 @@ const listAudit = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(auditLog).orderBy(asc(auditLog.id)),
 );
 
-/** Settings for a test, from the options' own defaults. */
-export function testConfig(env: Record<string, string> = {}): Config {
+/** Settings for a test, from the options' own defaults; an option that is undefined is left out. */
+export function testConfig(env: Record<string, string | undefined> = {}): Config {
   const loaded = loadConfig({}, { ALLCLEAR_BASE_URL: "https://status.test", ...env });
   if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
   return loaded.config;
@@ -95,7 +95,7 @@ export function testConfig(env: Record<string, string> = {}): Config {
 /** A whole application on a database of its own, in memory unless a file is named. */
 export async function createTestApp(
   options: {
-    env?: Record<string, string>;
+    env?: Record<string, string | undefined>;
     clock?: TestClock;
     databasePath?: string;
     logLevel?: LogLevel;

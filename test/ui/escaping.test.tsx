@@ -123,7 +123,7 @@ describe("text is escaped in", () => {
       children: EVIL,
     });
     expect(html.match(/<script/g)).toHaveLength(1);
-    const plain = renderPlainScreen({ title: EVIL, lead: EVIL, assets: ASSETS, children: EVIL });
+    const plain = renderPlainScreen({ title: EVIL, assets: ASSETS, children: EVIL });
     expect(plain.html.match(/<script/g)).toHaveLength(1);
   });
 });

@@ -10,20 +10,21 @@ import {
   FormErrors,
   Moment,
   PageHead,
+  PostButton,
   Row,
   Section,
   Table,
   TextField,
 } from "../../ui";
-import { describeDevice } from "../entry/device";
-import { type Complaints, wording } from "../form-errors";
-
-export const ACCOUNT_PATH = "/admin/settings/account";
+import { describeDevice } from "../device";
+import { type Complaints, wording } from "../field-errors";
+import { ACCOUNT_PATH } from "../paths";
+import { capitalised } from "../../kernel/text";
 
 const COLUMNS = [
   { label: "Device" },
-  { label: "Address" },
-  { label: "Last seen" },
+  { label: "IP address" },
+  { label: "Last active" },
   { label: "Signed in" },
   { label: "Actions", isHidden: true },
 ];
@@ -45,7 +46,7 @@ export function Account(props: {
   return (
     <>
       <PageHead title="Account">
-        Signed in as {user.email}, {user.role}.
+        Signed in as {user.email}. Your role: {capitalised(user.role)}.
       </PageHead>
       <Section title="Name">
         <NameForm name={name} complaints={props.nameComplaints} />
@@ -57,9 +58,9 @@ export function Account(props: {
         title="Sessions"
         actions={
           sessions.length > 1 ? (
-            <form method="post" action={`${ACCOUNT_PATH}/sessions/end-others`}>
-              <Button kind="danger">End all other sessions</Button>
-            </form>
+            <PostButton action={`${ACCOUNT_PATH}/sessions/end-others`} kind="danger">
+              End all other sessions
+            </PostButton>
           ) : null
         }
       >
@@ -87,7 +88,7 @@ function NameForm({ name, complaints }: { name: string; complaints: Complaints }
         label={NAME_LABELS.name}
         name="name"
         value={name}
-        hint="It stands beside what you do."
+        hint="Shown as the author of your changes."
         error={wrong.about("name")}
         autocomplete="name"
         maxlength={255}
@@ -117,7 +118,7 @@ function PasswordForm({ complaints }: { complaints: Complaints }) {
         label={PASSWORD_LABELS.new_password}
         name="new_password"
         type="password"
-        hint="At least 12 characters. All your other sessions end."
+        hint="At least 12 characters. You will be signed out everywhere else."
         error={wrong.about("new_password")}
         autocomplete="new-password"
         required
@@ -135,10 +136,10 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
     <Row>
       <Cell>
         {describeDevice(session.userAgent)}{" "}
-        {isCurrent ? <Chip tone="success">This one</Chip> : null}
+        {isCurrent ? <Chip tone="success">This browser</Chip> : null}
       </Cell>
-      <Cell label="Address">{session.ip}</Cell>
-      <Cell label="Last seen">
+      <Cell label="IP address">{session.ip}</Cell>
+      <Cell label="Last active">
         <Moment at={toIso(session.lastSeenAt)} now={now} />
       </Cell>
       <Cell label="Signed in">
@@ -146,11 +147,13 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
       </Cell>
       <Cell>
         {isCurrent ? null : (
-          <form method="post" action={`${ACCOUNT_PATH}/sessions/end`}>
-            <Button name="session" value={String(session.id)}>
-              End session
-            </Button>
-          </form>
+          <PostButton
+            action={`${ACCOUNT_PATH}/sessions/end`}
+            name="session"
+            value={String(session.id)}
+          >
+            End session
+          </PostButton>
         )}
       </Cell>
     </Row>

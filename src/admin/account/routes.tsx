@@ -9,23 +9,20 @@ import {
   getUser,
   renameUser,
 } from "../../features/users";
-import {
-  type Admission,
-  actorOf,
-  formBody,
-  operation,
-  seeOther,
-  session,
-  sessionOf,
-} from "../../http";
-import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../form-errors";
-import { type AdminParts, screen } from "../parts";
-import type { ScreenRequest } from "../screens";
-import { Account, ACCOUNT_PATH } from "./account";
+import { type Admission, actorOf, formBody, session, sessionOf } from "../../http";
+import { plural } from "../../kernel/text";
+import { createDone } from "../done";
+import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import type { AdminParts } from "../parts";
+import { ACCOUNT_PATH } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { Account } from "./account";
 
 /** Settings → Account. */
-export function accountScreens(parts: AdminParts) {
-  const { ctx, admissions, screens, flashes, passwords, throttle } = parts;
+export function accountAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, passwords, throttle, writeAs } = parts;
+  const done = createDone(parts.flashes);
   const SIGNED_IN = session("viewer");
 
   function show(
@@ -43,19 +40,14 @@ export function accountScreens(parts: AdminParts) {
     const { nameComplaints = NO_COMPLAINTS, passwordComplaints = NO_COMPLAINTS } = wrong;
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const page = { user: stored, name, nameComplaints, passwordComplaints, sessions, now };
-    return screens.show(at, {
+    return render.screen(at, {
       title: "Account",
       status: statusOf({ ...nameComplaints, ...passwordComplaints }),
       children: <Account {...page} currentSessionId={id} />,
     });
   }
 
-  function done(admission: Admission, text: string): Response {
-    flashes.put(sessionOf(admission).id, { tone: "success", text });
-    return seeOther(ACCOUNT_PATH);
-  }
-
-  /** What is wrong with the present password as it was typed, if anything is. */
+  /** What is wrong with the current password as it was typed, if anything is. */
   async function judgeCurrent(admission: Admission, password: string): Promise<string | undefined> {
     const { email } = sessionOf(admission).user;
     const outcome = await authenticate(
@@ -66,8 +58,8 @@ export function accountScreens(parts: AdminParts) {
     );
     if (!("refusal" in outcome)) return undefined;
     return outcome.refusal === "wrong"
-      ? "is not your password"
-      : `was wrong too often; wait ${outcome.seconds} seconds, then try again`;
+      ? "is wrong"
+      : `Too many attempts. Wait ${plural(outcome.seconds, "second")}, then try again.`;
   }
 
   return new Elysia({ prefix: ACCOUNT_PATH })
@@ -75,7 +67,7 @@ export function accountScreens(parts: AdminParts) {
     .get(
       "",
       async ({ request, admission }) => show({ request, admission }),
-      operation(screen("The user's own account", SIGNED_IN)),
+      screenOperation("The user's own account", SIGNED_IN),
     )
     .post(
       "/name",
@@ -83,14 +75,16 @@ export function accountScreens(parts: AdminParts) {
         const name = form.text("name");
         const { user } = sessionOf(admission);
         try {
-          await ctx.db.write((tx) => renameUser(ctx, tx, user.id, name, actorOf(admission)));
+          await writeAs(admission, (tx) =>
+            renameUser(ctx, tx, user.id, name.trim(), actorOf(admission)),
+          );
         } catch (error) {
           const nameComplaints = complaintsOrThrow(error);
           return show({ request, admission }, { name, nameComplaints });
         }
-        return done(admission, "Your name was changed.");
+        return done(admission, ACCOUNT_PATH, "Your name was changed.");
       },
-      { ...formBody(), ...operation(screen("Change the own name", SIGNED_IN)) },
+      { ...formBody(), ...screenOperation("Change the own name", SIGNED_IN) },
     )
     .post(
       "/password",
@@ -106,37 +100,50 @@ export function accountScreens(parts: AdminParts) {
           if (wrong !== undefined) {
             throw invalidFields([{ pointer: "#/current_password", detail: wrong }]);
           }
-          const hash = await passwords.hash(chosen);
-          await ctx.db.write((tx) =>
-            changePassword(ctx, tx, user.id, hash, id, actorOf(admission)),
+          const passwordHash = await passwords.hash(chosen);
+          await writeAs(admission, (tx) =>
+            changePassword(
+              ctx,
+              tx,
+              { userId: user.id, passwordHash, keepSessionId: id },
+              actorOf(admission),
+            ),
           );
         } catch (error) {
           const passwordComplaints = complaintsOrThrow(error);
           return show({ request, admission }, { passwordComplaints });
         }
-        return done(admission, "Your password was changed. All your other sessions have ended.");
+        return done(
+          admission,
+          ACCOUNT_PATH,
+          "Your password was changed. All your other sessions have ended.",
+        );
       },
-      { ...formBody(), ...operation(screen("Change the own password", SIGNED_IN)) },
+      { ...formBody(), ...screenOperation("Change the own password", SIGNED_IN) },
     )
     .post(
       "/sessions/end",
       async ({ admission, body: form }) => {
         const { user } = sessionOf(admission);
         const sessionId = Number(form.text("session"));
-        const hasEnded = await ctx.db.write((tx) =>
+        const hasEnded = await writeAs(admission, (tx) =>
           endOneSession(ctx, tx, user.id, sessionId, actorOf(admission)),
         );
-        return done(admission, hasEnded ? "The session has ended." : "It had ended already.");
+        return done(
+          admission,
+          ACCOUNT_PATH,
+          hasEnded ? "The session has ended." : "That session had already ended.",
+        );
       },
-      { ...formBody(), ...operation(screen("End one of the own sessions", SIGNED_IN)) },
+      { ...formBody(), ...screenOperation("End one of the own sessions", SIGNED_IN) },
     )
     .post(
       "/sessions/end-others",
       async ({ admission }) => {
         const { id, user } = sessionOf(admission);
-        await ctx.db.write((tx) => endSessions(ctx, tx, user.id, actorOf(admission), id));
-        return done(admission, "All your other sessions have ended.");
+        await writeAs(admission, (tx) => endSessions(ctx, tx, user.id, actorOf(admission), id));
+        return done(admission, ACCOUNT_PATH, "All your other sessions have ended.");
       },
-      { ...formBody(), ...operation(screen("End all other sessions", SIGNED_IN)) },
+      { ...formBody(), ...screenOperation("End all other sessions", SIGNED_IN) },
     );
 }

@@ -1,39 +1,42 @@
 import { Elysia } from "elysia";
-import { endSession } from "../../features/auth";
-import { authenticate, hasUsers, signIn } from "../../features/users";
+import { isSecure } from "../../features/auth";
+import { authenticate, endOneSession, hasUsers, signIn } from "../../features/users";
 import {
   endedSessionCookie,
+  findCurrentSession,
   formBody,
-  operation,
-  presentSession,
   seeOther,
-  session,
   sessionCookie,
-  sessionOf,
+  SIGN_IN_PATH,
 } from "../../http";
-import { type AdminParts, screen } from "../parts";
+import { userActor } from "../../kernel/actor";
+import { plural } from "../../kernel/text";
+import { browserOrigin } from "../browser-origin";
+import { sessionOriginOf } from "../device";
+import type { AdminParts } from "../parts";
+import { SIGN_OUT_PATH } from "../paths";
 import { safeReturnPath } from "../return-path";
-import { userAgentOf } from "./device";
-import { SignIn, type SignInScreen } from "./sign-in";
+import { screenOperation } from "../screen-operation";
+import { SignIn, type SignInProps } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 
 /** `/admin/sign-in` and `/admin/sign-out`. */
-export function signInScreens({
+export function signInAdminRoutes({
   ctx,
   admissions,
-  screens,
+  render,
   sessions,
   passwords,
   throttle,
 }: AdminParts) {
   function show(
     request: Request,
-    page: Pick<SignInScreen, "email" | "next" | "complaint">,
+    page: Pick<SignInProps, "email" | "next" | "complaint">,
     how: { status?: number; headers?: Record<string, string> } = {},
   ) {
     const elsewhere = keepsCookies(ctx.baseUrl, request) ? {} : { elsewhere: ctx.baseUrl };
-    return screens.showPlain(request, {
+    return render.plain(request, {
       title: "Sign in",
       ...how,
       children: <SignIn {...page} {...elsewhere} hasUsers={hasUsers(ctx.db)} />,
@@ -43,16 +46,16 @@ export function signInScreens({
   return new Elysia()
     .use(admissions.plugin)
     .get(
-      "/admin/sign-in",
+      SIGN_IN_PATH,
       async ({ request, admission, query }) => {
         const next = safeReturnPath(query["next"]);
-        if (presentSession(ctx, sessions, request, admission.now)) return seeOther(next);
+        if (findCurrentSession(ctx, sessions, request, admission.now)) return seeOther(next);
         return show(request, { email: "", next });
       },
-      operation(screen("The form to sign in", PUBLIC)),
+      screenOperation("The form to sign in", PUBLIC),
     )
     .post(
-      "/admin/sign-in",
+      SIGN_IN_PATH,
       async ({ request, admission, body: form }) => {
         const email = form.text("email").trim();
         const next = safeReturnPath(form.text("next"));
@@ -65,39 +68,45 @@ export function signInScreens({
             return show(request, { email, next, complaint }, { status: 422 });
           }
           const { seconds } = outcome;
-          const complaint = `Too many attempts. Wait ${seconds} ${seconds === 1 ? "second" : "seconds"}, then try again.`;
+          const complaint = `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
           const headers = { "Retry-After": String(seconds) };
           return show(request, { email, next, complaint }, { status: 429, headers });
         }
-        const from = { ip: address.ip, userAgent: userAgentOf(request) };
-        const before = presentSession(ctx, sessions, request, ctx.clock.now());
-        const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, from, before));
+        const origin = sessionOriginOf(request, admission);
+        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
         return seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
       },
-      { ...formBody(), ...operation(screen("Sign in", PUBLIC)) },
+      { ...formBody(), ...screenOperation("Sign in", PUBLIC) },
     )
     .post(
-      "/admin/sign-out",
-      async ({ admission }) => {
-        const { id, user } = sessionOf(admission);
-        await ctx.db.write((tx) => endSession(tx, user.id, id));
-        return seeOther("/admin/sign-in", {
+      SIGN_OUT_PATH,
+      async ({ request, admission }) => {
+        const current = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        if (current) {
+          const { id, user } = current;
+          const actor = userActor(user, admission.address.ip);
+          await ctx.db.write((tx) => endOneSession(ctx, tx, user.id, id, actor));
+        }
+        return seeOther(SIGN_IN_PATH, {
           "Set-Cookie": endedSessionCookie(ctx),
-          "Clear-Site-Data": '"cache"',
+          // Browsers hear it over HTTPS only, and complain of it elsewhere.
+          ...(isSecure(ctx.baseUrl) ? { "Clear-Site-Data": '"cache"' } : {}),
         });
       },
-      { ...formBody(), ...operation(screen("Sign out", session("viewer"))) },
+      // Who was signed out meanwhile wants nothing else than what is so already.
+      { ...formBody(), ...screenOperation("Sign out", PUBLIC) },
     );
 }
 
 /**
- * Whether a browser at the address of this request would keep the session's cookie: a public address
- * with HTTPS makes it `Secure`, which is kept there and on the machine itself.
+ * Whether the browser that a request comes from would keep the session's cookie: a public address with
+ * HTTPS makes it `Secure`, which is kept over HTTPS and on the machine itself.
  */
 function keepsCookies(baseUrl: string, request: Request): boolean {
-  const { host, hostname } = new URL(request.url);
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  const isBehindHttps = request.headers.get("x-forwarded-proto") === "https";
-  if (!baseUrl.startsWith("https:") || isLocal || isBehindHttps) return true;
-  return host === new URL(baseUrl).host;
+  if (!isSecure(baseUrl)) return true;
+  const { protocol, hostname } = browserOrigin(request) ?? {};
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname ?? "");
+  // A proxy may not tell of HTTPS; but over plain HTTP browsers do not send this header.
+  return protocol === "https:" || isLocal || request.headers.has("sec-fetch-site");
 }

@@ -1,6 +1,8 @@
+import { SIGN_IN_PATH } from "../../http";
 import { Actions, Button, Form, Notice, TextField } from "../../ui";
+import { HOME_PATH } from "../paths";
 
-export interface SignInScreen {
+export interface SignInProps {
   email: string;
   /** Where to go afterwards. */
   next: string;
@@ -11,7 +13,7 @@ export interface SignInScreen {
 }
 
 /** Signing in. */
-export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInScreen) {
+export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInProps) {
   return (
     <>
       {hasUsers ? null : (
@@ -20,9 +22,10 @@ export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInSc
         </Notice>
       )}
       {elsewhere === undefined ? null : (
-        <Notice tone="warning" title="This is not the public address">
-          A session begun here would not be kept. Sign in at{" "}
-          <a href={`${elsewhere}/admin`}>{elsewhere}</a>.
+        <Notice tone="warning" title="You cannot stay signed in here">
+          Browsers keep the session over HTTPS only. Sign in at{" "}
+          <a href={`${elsewhere}${HOME_PATH}`}>{elsewhere}</a> instead. If that address is wrong,
+          start the server with <code>--base-url</code> and the right one.
         </Notice>
       )}
       {complaint === undefined ? null : (
@@ -30,7 +33,7 @@ export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInSc
           <Notice tone="danger">{complaint}</Notice>
         </div>
       )}
-      <Form action="/admin/sign-in" hidden={{ next }}>
+      <Form action={SIGN_IN_PATH} hidden={{ next }}>
         <TextField
           label="Email"
           name="email"
@@ -53,7 +56,7 @@ export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInSc
         </Actions>
       </Form>
       <p class="muted">
-        Forgotten? An owner can make a link for a new password under Settings, Users; so can{" "}
+        Forgot your password? Ask an owner for a reset link (Settings → Users), or run{" "}
         <code>allclear user reset-password</code> on the server.
       </p>
     </>

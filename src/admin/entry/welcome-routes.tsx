@@ -2,28 +2,33 @@ import { Elysia } from "elysia";
 import { type FieldError, invalidFields, Problem } from "../../errors";
 import { findLink, judgePassword } from "../../features/auth";
 import { judgePublicAddress, setPublicAddress } from "../../features/settings";
-import { acceptLink, getUser, judgeNewUser, setUpOwner, userActor } from "../../features/users";
-import { type Form, formBody, operation, seeOther, sessionCookie } from "../../http";
-import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../form-errors";
-import { type AdminParts, screen } from "../parts";
-import { userAgentOf } from "./device";
-import { DeadLink, Join, SetUp } from "./welcome";
+import { acceptLink, getUser, judgeNewUser, linkPath, setUpOwner } from "../../features/users";
+import { findCurrentSession, type Form, formBody, seeOther, sessionCookie } from "../../http";
+import { userActor } from "../../kernel/actor";
+import { browserOrigin } from "../browser-origin";
+import { sessionOriginOf } from "../device";
+import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import type { AdminParts } from "../parts";
+import { HOME_PATH } from "../paths";
+import { screenOperation } from "../screen-operation";
+import { DeadLink, Join, SetUp, type Welcome } from "./welcome";
 
 const PUBLIC = { kind: "public" } as const;
 
 /** `/admin/setup/{token}` and `/admin/join/{token}`: links that open once. */
-export function welcomeScreens({ ctx, admissions, screens, passwords }: AdminParts) {
+export function welcomeAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, sessions, passwords } = parts;
   const hasFixedAddress = ctx.config.baseUrl !== undefined;
 
-  function linkOf(token: string, isSetUp: boolean) {
+  function linkOf(token: string, welcome: Welcome) {
     const link = findLink(ctx.db, token, ctx.clock.now());
-    return link && (link.purpose === "setup") === isSetUp ? link : undefined;
+    return link && (link.purpose === "setup") === (welcome === "setup") ? link : undefined;
   }
 
-  function showDeadLink(request: Request, isSetUp: boolean) {
-    const children = <DeadLink isSetUp={isSetUp} />;
-    return screens.showPlain(request, {
-      title: "This link opens nothing any more",
+  function showDeadLink(request: Request, welcome: Welcome) {
+    const children = <DeadLink welcome={welcome} />;
+    return render.plain(request, {
+      title: "This link no longer works",
       status: 404,
       children,
     });
@@ -35,8 +40,8 @@ export function welcomeScreens({ ctx, admissions, screens, passwords }: AdminPar
     values: { name: string; email: string; publicAddress: string },
     complaints = NO_COMPLAINTS,
   ) {
-    const page = { action: `/admin/setup/${token}`, values, complaints, hasFixedAddress };
-    return screens.showPlain(request, {
+    const page = { action: linkPath("setup", token), values, complaints, hasFixedAddress };
+    return render.plain(request, {
       title: "Set up Allclear",
       status: statusOf(complaints),
       children: <SetUp {...page} />,
@@ -51,8 +56,9 @@ export function welcomeScreens({ ctx, admissions, screens, passwords }: AdminPar
   ) {
     const user = getUser(ctx.db, userId);
     const { name = user.name, complaints = NO_COMPLAINTS } = typed;
-    const page = { action: `/admin/join/${token}`, email: user.email, name, complaints };
-    return screens.showPlain(request, {
+    const action = linkPath("invite", token);
+    const page = { action, email: user.email, name, complaints };
+    return render.plain(request, {
       title: user.has_password ? "Choose a new password" : "Welcome to Allclear",
       status: statusOf(complaints),
       children: <Join {...page} isInvitation={!user.has_password} />,
@@ -64,72 +70,78 @@ export function welcomeScreens({ ctx, admissions, screens, passwords }: AdminPar
     .get(
       "/admin/setup/:token",
       async ({ request, params }) => {
-        if (!linkOf(params.token, true)) return showDeadLink(request, true);
-        const publicAddress = addressOf(request);
+        if (!linkOf(params.token, "setup")) return showDeadLink(request, "setup");
+        // A proposal, for its user to mend.
+        const publicAddress = browserOrigin(request)?.origin ?? ctx.baseUrl;
         return showSetUp(request, params.token, { name: "", email: "", publicAddress });
       },
-      operation(screen("The form that makes the first user", PUBLIC)),
+      screenOperation("The form that makes the first user", PUBLIC),
     )
     .post(
       "/admin/setup/:token",
       async ({ request, admission, params, body: form }) => {
-        if (!linkOf(params.token, true)) return showDeadLink(request, true);
+        if (!linkOf(params.token, "setup")) return showDeadLink(request, "setup");
         const values = {
-          name: form.text("name"),
+          name: form.text("name").trim(),
           email: form.text("email").trim(),
           publicAddress: form.text("public_address").trim(),
         };
-        const from = { ip: admission.address.ip, userAgent: userAgentOf(request) };
+        const origin = sessionOriginOf(request, admission);
         try {
           const fields = judgeNewUser({ name: values.name, email: values.email });
           if (!hasFixedAddress) fields.push(...judgePublicAddress(values.publicAddress));
           const passwordHash = await hashChosen(form, values.email, fields);
+          const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+          // The session is for the address that is being chosen.
+          const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(values.publicAddress).origin;
           const { sessionToken } = await ctx.db.write((tx) => {
-            const made = setUpOwner(ctx, tx, params.token, { ...values, passwordHash }, from);
+            const owner = { ...values, passwordHash };
+            const made = setUpOwner({ ...ctx, baseUrl }, tx, params.token, owner, origin, before);
             if (!hasFixedAddress) {
-              setPublicAddress(ctx, tx, values.publicAddress, userActor(made.user, from.ip));
+              setPublicAddress(ctx, tx, values.publicAddress, userActor(made.user, origin.ip));
             }
             return made;
           });
-          return seeOther("/admin", { "Set-Cookie": sessionCookie(ctx, sessionToken) });
+          return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, sessionToken) });
         } catch (error) {
-          if (isGone(error)) return showDeadLink(request, true);
+          if (isGone(error)) return showDeadLink(request, "setup");
           return showSetUp(request, params.token, values, complaintsOrThrow(error));
         }
       },
-      { ...formBody(), ...operation(screen("Make the first user", PUBLIC)) },
+      { ...formBody(), ...screenOperation("Make the first user", PUBLIC) },
     )
     .get(
       "/admin/join/:token",
       async ({ request, params }) => {
-        const link = linkOf(params.token, false);
-        if (!link?.userId) return showDeadLink(request, false);
+        const link = linkOf(params.token, "join");
+        if (!link?.userId) return showDeadLink(request, "join");
         return showJoin(request, params.token, link.userId);
       },
-      operation(screen("The form to choose a password", PUBLIC)),
+      screenOperation("The form to choose a password", PUBLIC),
     )
     .post(
       "/admin/join/:token",
       async ({ request, admission, params, body: form }) => {
-        const link = linkOf(params.token, false);
-        if (!link?.userId) return showDeadLink(request, false);
+        const link = linkOf(params.token, "join");
+        if (!link?.userId) return showDeadLink(request, "join");
         const user = getUser(ctx.db, link.userId);
-        const name = user.has_password ? user.name : form.text("name");
-        const from = { ip: admission.address.ip, userAgent: userAgentOf(request) };
+        const name = user.has_password ? user.name : form.text("name").trim();
+        const origin = sessionOriginOf(request, admission);
         try {
           const fields = judgeNewUser({ name, email: user.email, role: user.role });
           const passwordHash = await hashChosen(form, user.email, fields);
+          const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
           const { sessionToken } = await ctx.db.write((tx) =>
-            acceptLink(ctx, tx, params.token, { passwordHash, name }, from),
+            acceptLink(ctx, tx, params.token, { passwordHash, name }, origin, before),
           );
-          return seeOther("/admin", { "Set-Cookie": sessionCookie(ctx, sessionToken) });
+          return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, sessionToken) });
         } catch (error) {
-          if (isGone(error)) return showDeadLink(request, false);
+          if (isGone(error)) return showDeadLink(request, "join");
           const complaints = complaintsOrThrow(error);
           return showJoin(request, params.token, user.id, { name, complaints });
         }
       },
-      { ...formBody(), ...operation(screen("Choose a password", PUBLIC)) },
+      { ...formBody(), ...screenOperation("Choose a password", PUBLIC) },
     );
 
   /** The hash of the chosen password. Throws all that is wrong with the form, before the costly work. */
@@ -144,11 +156,4 @@ export function welcomeScreens({ ctx, admissions, screens, passwords }: AdminPar
 
 function isGone(error: unknown): boolean {
   return error instanceof Problem && (error.code === "not_found" || error.code === "conflict");
-}
-
-/** The address that a browser used, as far as its request tells: a proposal, for its user to mend. */
-function addressOf(request: Request): string {
-  const { host, protocol } = new URL(request.url);
-  const isBehindHttps = request.headers.get("x-forwarded-proto") === "https";
-  return `${isBehindHttps ? "https:" : protocol}//${host}`;
 }

@@ -1,5 +1,6 @@
+import { SIGN_IN_PATH } from "../../http";
 import { Actions, Button, ButtonLink, Form, FormErrors, TextField } from "../../ui";
-import { type Complaints, type Wording, wording } from "../form-errors";
+import { type Complaints, type Wording, wording } from "../field-errors";
 
 const LABELS = {
   name: "Your name",
@@ -22,7 +23,7 @@ export function SetUp(props: {
   const wrong = wording(complaints, LABELS);
   return (
     <>
-      <p class="muted">You become the owner: the one who invites everybody else.</p>
+      <p class="muted">You will be the owner, who invites the other users.</p>
       <Form action={action}>
         <FormErrors errors={wrong.all} />
         <TextField
@@ -51,7 +52,7 @@ export function SetUp(props: {
             name="public_address"
             type="url"
             value={values.publicAddress}
-            hint="Where people and programs reach this server. Links are built from it."
+            hint="Where people and programs reach this server. Links use it. If it is wrong and keeps you out, start the server with --base-url."
             error={wrong.about("public_address")}
             autocomplete="off"
             required
@@ -78,8 +79,9 @@ export function Join(props: {
   return (
     <>
       <p class="muted">
-        {isInvitation ? "You were invited as " : "For "}
-        {email}.{isInvitation ? "" : " All sessions of this user end."}
+        {isInvitation
+          ? `You were invited as ${email}.`
+          : `New password for ${email}. Saving it signs this user out everywhere.`}
       </p>
       <Form action={action}>
         <FormErrors errors={wrong.all} />
@@ -117,18 +119,21 @@ function NewPassword({ wrong }: { wrong: Wording }) {
   );
 }
 
+/** What a link is for, as its path says: to set Allclear up, or to choose a password. */
+export type Welcome = "setup" | "join";
+
 /** A link that was used, is too old, or was replaced. */
-export function DeadLink({ isSetUp }: { isSetUp: boolean }) {
+export function DeadLink({ welcome }: { welcome: Welcome }) {
   return (
     <>
       <p>
-        It works once and for a limited time.{" "}
-        {isSetUp
-          ? "While there is no user yet, starting the server again prints a new one."
+        It was used, replaced, or has expired.{" "}
+        {welcome === "setup"
+          ? "If nobody has set up Allclear yet, restart the server: it prints a new link."
           : "Ask an owner for a new one."}
       </p>
       <Actions>
-        <ButtonLink href="/admin/sign-in">Sign in</ButtonLink>
+        <ButtonLink href={SIGN_IN_PATH}>Sign in</ButtonLink>
       </Actions>
     </>
   );

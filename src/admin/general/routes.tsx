@@ -1,35 +1,28 @@
 import { Elysia } from "elysia";
+import { conflict } from "../../errors";
+import { isSecure, startSession } from "../../features/auth";
 import { setPublicAddress } from "../../features/settings";
-import { actorOf, formBody, operation, seeOther, session, sessionOf } from "../../http";
-import { Actions, Button, Form, FormErrors, PageHead, TextField } from "../../ui";
-import {
-  type Complaints,
-  complaintsOrThrow,
-  NO_COMPLAINTS,
-  statusOf,
-  wording,
-} from "../form-errors";
-import { type AdminParts, screen } from "../parts";
-import type { ScreenRequest } from "../screens";
+import { actorOf, formBody, session, sessionCookie, sessionOf } from "../../http";
+import { sessionOriginOf } from "../device";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import type { AdminParts } from "../parts";
+import { GENERAL_PATH } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { General } from "./general";
 
-const GENERAL_PATH = "/admin/settings/general";
-const LABELS = { public_address: "Public address" };
-
-/** Settings → General: what holds for the whole installation. For owners. */
-export function generalScreens({ ctx, admissions, screens, flashes }: AdminParts) {
+/** Settings → General: for owners. */
+export function generalAdminRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
   const MAY_MANAGE = session("owner");
+  const isFixed = ctx.config.baseUrl !== undefined;
 
   function show(at: ScreenRequest, address: string, complaints = NO_COMPLAINTS) {
-    return screens.show(at, {
+    return render.screen(at, {
       title: "General",
       status: statusOf(complaints),
-      children: (
-        <General
-          address={address}
-          complaints={complaints}
-          isFixed={ctx.config.baseUrl !== undefined}
-        />
-      ),
+      children: <General address={address} complaints={complaints} isFixed={isFixed} />,
     });
   }
 
@@ -38,54 +31,31 @@ export function generalScreens({ ctx, admissions, screens, flashes }: AdminParts
     .get(
       "",
       async ({ request, admission }) => show({ request, admission }, ctx.baseUrl),
-      operation(screen("The settings of the installation", MAY_MANAGE)),
+      screenOperation("The settings of the installation", MAY_MANAGE),
     )
     .post(
       "",
       async ({ request, admission, body: form }) => {
+        if (isFixed)
+          throw conflict("The public address is set by --base-url or ALLCLEAR_BASE_URL.");
         const address = form.text("public_address").trim();
         try {
-          await ctx.db.write((tx) => setPublicAddress(ctx, tx, address, actorOf(admission)));
+          const cookie = await writeAs(admission, (tx) => {
+            const baseUrl = setPublicAddress(ctx, tx, address, actorOf(admission));
+            if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return undefined;
+            // All sessions end with this. Who made the change stays signed in, where the new cookie is kept.
+            const { user } = sessionOf(admission);
+            const origin = sessionOriginOf(request, admission);
+            const token = startSession({ ...ctx, baseUrl }, tx, user.id, origin);
+            return sessionCookie({ baseUrl }, token);
+          });
+          const answer = done(admission, GENERAL_PATH, "The public address was changed.");
+          if (cookie !== undefined) answer.headers.set("Set-Cookie", cookie);
+          return answer;
         } catch (error) {
           return show({ request, admission }, address, complaintsOrThrow(error));
         }
-        const text = "The public address was changed.";
-        flashes.put(sessionOf(admission).id, { tone: "success", text });
-        return seeOther(GENERAL_PATH);
       },
-      { ...formBody(), ...operation(screen("Change the public address", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE) },
     );
-}
-
-function General(props: { address: string; complaints: Complaints; isFixed: boolean }) {
-  const { address, complaints, isFixed } = props;
-  const wrong = wording(complaints, LABELS);
-  return (
-    <>
-      <PageHead title="General" />
-      {isFixed ? (
-        <p>
-          The public address is <code>{address}</code>. It is set by <code>--base-url</code> or{" "}
-          <code>ALLCLEAR_BASE_URL</code>, so it cannot be changed here.
-        </p>
-      ) : (
-        <Form action={GENERAL_PATH}>
-          <FormErrors errors={wrong.all} />
-          <TextField
-            label={LABELS.public_address}
-            name="public_address"
-            type="url"
-            value={address}
-            hint="Such as https://status.example.com, without a path. Links are built from it. Going over to HTTPS signs everybody out."
-            error={wrong.about("public_address")}
-            autocomplete="off"
-            required
-          />
-          <Actions>
-            <Button kind="primary">Save address</Button>
-          </Actions>
-        </Form>
-      )}
-    </>
-  );
 }

@@ -1,7 +1,10 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys";
 import { Actions, Button, ButtonLink, ChoiceField, DialogBody, Form, Moment } from "../../ui";
-import { UsageSentence } from "./detail";
-import { keyPath } from "./paths";
+import { type Complaints, wording } from "../field-errors";
+import { keyPath } from "../paths";
+import { UsageSentence } from "./parts";
+
+const LABELS = { overlap: "The old value ends" };
 
 const OVERLAP_CHOICES = [
   { value: "now", label: "Now" },
@@ -12,18 +15,20 @@ const OVERLAP_CHOICES = [
 
 /** Asks how long the old value is to go on working. */
 export function RotateKey(props: {
+  title: string;
   listing: KeyListing;
   overlap: string;
-  complaint?: string;
+  complaints: Complaints;
   formToken: string;
   now: number;
 }) {
-  const { listing, overlap, complaint, formToken, now } = props;
+  const { title, listing, overlap, formToken, now } = props;
+  const wrong = wording(props.complaints, LABELS);
   return (
-    <DialogBody title={`Rotate “${listing.name}”`}>
+    <DialogBody title={title}>
       <Form action={`${keyPath(listing.id)}/rotate`} hidden={{ form: formToken }}>
         <p>
-          The key gets a new value and keeps its scopes, limit and expiration. The present value{" "}
+          The key gets a new value and keeps its scopes, limit and expiration. The current value{" "}
           <code>{listing.start}…</code>
           {listing.last_used_at ? (
             <>
@@ -32,14 +37,14 @@ export function RotateKey(props: {
           ) : (
             ", never used,"
           )}{" "}
-          goes on working for as long as you choose.
+          keeps working for as long as you choose below.
         </p>
         <ChoiceField
-          legend="The old value ends"
+          legend={LABELS.overlap}
           name="overlap"
           options={OVERLAP_CHOICES}
           value={overlap}
-          error={complaint}
+          error={wrong.about("overlap")}
         />
         <Actions>
           <Button kind="primary">Rotate key</Button>
@@ -53,14 +58,19 @@ export function RotateKey(props: {
 }
 
 /** Names the key and shows who would miss it. */
-export function RevokeKey(props: { listing: KeyListing; usage: KeyUsageSummary; now: number }) {
-  const { listing, usage, now } = props;
+export function RevokeKey(props: {
+  title: string;
+  listing: KeyListing;
+  usage: KeyUsageSummary;
+  now: number;
+}) {
+  const { title, listing, usage, now } = props;
   return (
-    <DialogBody title={`Revoke “${listing.name}”`}>
+    <DialogBody title={title}>
       <Form action={`${keyPath(listing.id)}/revoke`}>
         <p>
-          From the next request on, whoever uses <code>{listing.start}…</code> is refused. Revoking
-          is final; the key stays listed.
+          Every value of this key stops working at once. This cannot be undone. The key stays in the
+          list.
         </p>
         <p>
           Last 24 hours: <UsageSentence usage={usage} /> <LastUse listing={listing} now={now} />

@@ -8,9 +8,9 @@ import {
   judgeCreateKey,
   KEY_PRESETS,
   type RevealedKey,
+  SCOPE_NAMES,
 } from "../../features/keys";
-import type { Form } from "../../http";
-import type { Actor } from "../../kernel/actor";
+import { actorOf, type Admission, type Form } from "../../http";
 import type { Reveal, Reveals } from "../reveals";
 import type { KeyFormValues } from "./form";
 
@@ -21,7 +21,7 @@ export function emptyForm(presetId: string | undefined): KeyFormValues {
     name: preset?.name ?? "",
     scopes: preset?.scopes ?? [],
     rateLimit: String(DEFAULT_RATE_LIMIT),
-    expires: String(preset?.expiresInDays ?? "never"),
+    expires: "never",
     expiresDate: "",
   };
 }
@@ -41,18 +41,31 @@ export function formValues(form: Form): KeyFormValues {
 export async function createFromForm(
   ctx: AppContext,
   reveals: Reveals,
-  sessionId: number,
+  admission: Admission,
   form: Form,
-  actor: Actor,
 ): Promise<Reveal<RevealedKey>> {
-  const values = formValues(form);
-  const now = ctx.clock.now();
+  return reveals.reveal(admission, form, (tx) => {
+    // Judged here, after it is known that the form was not sent before: what it asked for then may lie
+    // in the past by now.
+    const made = createKey(
+      ctx,
+      tx,
+      readInput(formValues(form), ctx.clock.now()),
+      actorOf(admission),
+    );
+    return { made, subjectId: made.key.id };
+  });
+}
+
+/** The key that was asked for. Throws `validation_failed` with every wrong field. */
+function readInput(values: KeyFormValues, now: number): CreateKeyBody {
   const expiry = expiryOfChoice(values.expires, values.expiresDate, now);
   const isWrongDate = expiry !== null && typeof expiry === "object";
   const input: CreateKeyBody = {
-    name: values.name,
-    // Judged with the rest, so that all that is wrong is told together.
-    scopes: [...values.scopes] as CreateKeyBody["scopes"],
+    name: values.name.trim(),
+    // Judged with the rest, so that all that is wrong is told together. More than there are hold one
+    // that is unknown or doubled, and tens of thousands would take long to complain of.
+    scopes: values.scopes.slice(0, SCOPE_NAMES.length + 1) as CreateKeyBody["scopes"],
     rate_limit:
       values.rateLimit.trim() === "" ? DEFAULT_RATE_LIMIT : readRateLimit(values.rateLimit),
     expires: isWrongDate ? null : expiry,
@@ -63,10 +76,7 @@ export async function createFromForm(
     fields.push({ pointer, detail: expiry.complaint });
   }
   if (fields.length > 0) throw invalidFields(fields);
-  return reveals.reveal(sessionId, form, (tx) => {
-    const made = createKey(ctx, tx, input, actor);
-    return { made, subjectId: made.key.id };
-  });
+  return input;
 }
 
 // Digits, in groups of three where they are grouped at all: "1,5" is no way to write 15.

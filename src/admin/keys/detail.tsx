@@ -5,25 +5,22 @@ import {
   ButtonLink,
   Card,
   Cell,
-  CellNote,
   Facts,
   Form,
-  FormErrors,
   Moment,
   Notice,
   PageHead,
-  plural,
   Row,
   Section,
   Sparkline,
   Table,
-  TextField,
 } from "../../ui";
-import { type Complaints, wording } from "../form-errors";
-import { Expiry, ScopeChips } from "./list";
-import { KEYS_PATH, keyPath } from "./paths";
+import type { Complaints } from "../field-errors";
+import { KEYS_PATH, keyPath } from "../paths";
+import { EditForm } from "./edit";
+import { Expiry, LastUsed, ScopeChips, UsageSentence } from "./parts";
 
-export interface KeyDetailScreen {
+interface KeyDetailProps {
   listing: KeyListing;
   usage: KeyUsageSummary;
   /** What stands in the form: the key's own, or what was typed and is wrong. */
@@ -34,13 +31,13 @@ export interface KeyDetailScreen {
 
 const VALUE_COLUMNS = [
   { label: "Value" },
-  { label: "Made" },
+  { label: "Created" },
   { label: "Last used" },
   { label: "Works until" },
 ];
 
 /** One key: what it may do, how it is used, its values, and what can still be changed. */
-export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetailScreen) {
+export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetailProps) {
   const isLive = listing.state === "live";
   return (
     <>
@@ -114,36 +111,20 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   if (listing.revoked_at) {
     return (
       <Notice tone="danger" title="This key is revoked">
-        It has been refused since <Moment at={listing.revoked_at} now={now} />. Revoking is final;
-        create another key where one is needed.
+        It has been refused since <Moment at={listing.revoked_at} now={now} />. This cannot be
+        undone. Create a new key if you still need one.
       </Notice>
     );
   }
   if (listing.state === "expired") {
     return (
       <Notice tone="warning" title="This key has expired">
-        It opens nothing any more, and an expiration cannot be changed. Create another key where one
-        is needed.
+        It no longer works, and its expiration cannot be changed. Create a new key if you still need
+        one.
       </Notice>
     );
   }
   return null;
-}
-
-/** The counts of the last day's answers. */
-export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
-  const { ok, client_error, limited, total } = usage.last24h;
-  if (total === 0) return <>No requests.</>;
-  const parts = [
-    `${ok.toLocaleString("en")} answered`,
-    ...(client_error > 0 ? [`${client_error.toLocaleString("en")} in error`] : []),
-    ...(limited > 0 ? [`${limited.toLocaleString("en")} over the limit`] : []),
-  ];
-  return (
-    <>
-      {plural(total, "request")}: {parts.join(", ")}.
-    </>
-  );
 }
 
 interface ValueProps {
@@ -158,18 +139,11 @@ function ValueRow({ value, listing, now }: ValueProps) {
       <Cell>
         <code>{value.start}…</code>
       </Cell>
-      <Cell label="Made">
+      <Cell label="Created">
         <Moment at={value.created_at} now={now} />
       </Cell>
       <Cell label="Last used">
-        {value.last_used_at ? (
-          <>
-            <Moment at={value.last_used_at} now={now} />
-            <CellNote>{value.last_used_ip}</CellNote>
-          </>
-        ) : (
-          <span class="muted">Never</span>
-        )}
+        <LastUsed of={value} now={now} />
       </Cell>
       <Cell label="Works until">
         <ValueEnd value={value} listing={listing} now={now} />
@@ -183,7 +157,7 @@ function ValueEnd({ value, listing, now }: ValueProps) {
   if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
     return <span class="muted">Ended</span>;
   }
-  return end === null ? <>As long as the key</> : <Moment at={end} now={now} />;
+  return end === null ? <>Until the key ends</> : <Moment at={end} now={now} />;
 }
 
 function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
@@ -208,46 +182,5 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
         </Actions>
       </Form>
     </Card>
-  );
-}
-
-const LABELS = { name: "Name", rate_limit: "Rate limit" };
-
-function EditForm(props: {
-  id: string;
-  values: { name: string; rateLimit: string };
-  complaints: Complaints;
-}) {
-  const { id, values, complaints } = props;
-  const wrong = wording(complaints, LABELS);
-  return (
-    <Section title="Name and limit">
-      <Form action={keyPath(id)}>
-        <FormErrors errors={wrong.all} />
-        <TextField
-          label={LABELS.name}
-          name="name"
-          value={values.name}
-          error={wrong.about("name")}
-          maxlength={255}
-          autocomplete="off"
-          required
-        />
-        <TextField
-          label={LABELS.rate_limit}
-          name="rate_limit"
-          value={values.rateLimit}
-          hint="Requests a minute, 1 to 1,000,000. A change counts from the next request on."
-          error={wrong.about("rate_limit")}
-          inputmode="numeric"
-          autocomplete="off"
-          isShort
-          required
-        />
-        <Actions>
-          <Button kind="primary">Save changes</Button>
-        </Actions>
-      </Form>
-    </Section>
   );
 }

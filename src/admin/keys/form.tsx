@@ -12,8 +12,9 @@ import {
   Summary,
   TextField,
 } from "../../ui";
-import { type Complaints, wording } from "../form-errors";
-import { KEYS_PATH } from "./paths";
+import { plural } from "../../kernel/text";
+import { type Complaints, wording } from "../field-errors";
+import { KEYS_PATH } from "../paths";
 
 /** What stands in the form for a new key, as it was typed. */
 export interface KeyFormValues {
@@ -25,7 +26,7 @@ export interface KeyFormValues {
   expiresDate: string;
 }
 
-export interface KeyFormScreen {
+interface KeyFormProps {
   values: KeyFormValues;
   complaints: Complaints;
   /** Tells this showing of the form from every other, so that sending it twice makes one key. */
@@ -38,20 +39,20 @@ export interface KeyFormScreen {
 
 const EXPIRY_CHOICES = [
   { value: "never", label: "Never" },
-  ...EXPIRY_DAYS.map((days) => ({ value: days, label: `${days} days` })),
-  { value: "date", label: "A date" },
+  ...EXPIRY_DAYS.map((days) => ({ value: days, label: `In ${days} days` })),
+  { value: "date", label: "On a date" },
 ];
 
 const LABELS = {
   name: "Name",
   scopes: "Scopes",
   rate_limit: "Rate limit",
-  expires: "Expiration",
+  expires: "Expires",
   expires_date: "Expiration date",
 };
 
 /** Settings → API Keys → Create API Key. */
-export function KeyForm({ values, complaints, formToken, endpoints, today }: KeyFormScreen) {
+export function KeyForm({ values, complaints, formToken, endpoints, today }: KeyFormProps) {
   const wrong = wording(complaints, LABELS);
   return (
     <>
@@ -129,8 +130,13 @@ function Presets() {
         Start from
       </p>
       <div class="actions" role="group" aria-labelledby="presets">
-        {KEY_PRESETS.map(({ id, name, scopes }) => (
-          <ButtonLink key={id} href={`${KEYS_PATH}/new?preset=${id}`} preset={{ name, scopes }}>
+        {KEY_PRESETS.map(({ id, name, scopes, sentence }) => (
+          <ButtonLink
+            key={id}
+            href={`${KEYS_PATH}/new?preset=${id}`}
+            preset={{ name, scopes }}
+            title={sentence}
+          >
             {name}
           </ButtonLink>
         ))}
@@ -148,7 +154,7 @@ function Ability({ scopes }: { scopes: readonly string[] }) {
       lines={SCOPE_NAMES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPES[scope])}
       emptyLine="Nothing yet: choose a scope."
     >
-      On every page of this installation. Its value is shown once, when it is created; only a hash
+      It works for every status page here. Its value is shown once, when it is created; only a hash
       is kept.
     </Summary>
   );
@@ -156,11 +162,11 @@ function Ability({ scopes }: { scopes: readonly string[] }) {
 
 function Endpoints({ of: endpoints }: { of: readonly string[] }) {
   if (endpoints.length === 0) {
-    return <p class="hint">No endpoint of this version asks for it.</p>;
+    return <p class="hint">No endpoint needs this scope yet.</p>;
   }
   return (
     <details class="hint">
-      <summary>{endpoints.length === 1 ? "1 endpoint" : `${endpoints.length} endpoints`}</summary>
+      <summary>{plural(endpoints.length, "endpoint")}</summary>
       <ul class="plain-list">
         {endpoints.map((endpoint) => (
           <li key={endpoint}>

@@ -1,20 +1,13 @@
-import {
-  type KeyCounts,
-  type KeyFilter,
-  type KeyListing,
-  describeExpiry,
-} from "../../features/keys";
+import type { KeyCounts, KeyFilter, KeyListing } from "../../features/keys";
+import { plural } from "../../kernel/text";
 import {
   ButtonLink,
   Cell,
   CellNote,
-  Chip,
-  Chips,
   EmptyState,
   Moment,
   PageHead,
   Pagination,
-  plural,
   Row,
   RowLink,
   SearchForm,
@@ -23,9 +16,10 @@ import {
   StatCards,
   Table,
 } from "../../ui";
-import { KEYS_PATH, keyPath } from "./paths";
+import { KEYS_PATH, keyPath } from "../paths";
+import { Expiry, LastUsed, ScopeChips } from "./parts";
 
-export interface KeyListScreen {
+interface KeyListProps {
   keys: readonly KeyListing[];
   counts: KeyCounts;
   search: string;
@@ -40,7 +34,7 @@ export interface KeyListScreen {
 const COLUMNS = [
   { label: "Key" },
   { label: "Scopes" },
-  { label: "Limit, last 24 h" },
+  { label: "Rate limit, last 24 h" },
   { label: "Last used" },
   { label: "Created by" },
   { label: "Expires" },
@@ -51,11 +45,11 @@ const CARDS = [
   { card: "expiring", label: "Expire within 14 days" },
   { card: "never_expires", label: "Never expire" },
   { card: "unused", label: "Unused for 90 days" },
-  { card: "limited", label: "Limited this week" },
+  { card: "limited", label: "Rate-limited this week" },
 ] as const;
 
 /** Settings → API Keys. */
-export function KeyList(props: KeyListScreen) {
+export function KeyList(props: KeyListProps) {
   const { keys, counts, search, filter, now } = props;
   return (
     <>
@@ -83,7 +77,7 @@ export function KeyList(props: KeyListScreen) {
           <SearchForm
             action={KEYS_PATH}
             value={search}
-            label="Search names, scopes, people"
+            label="Search by name, scope, creator, id or start of value"
             hidden={filter === "all" ? {} : { show: filter }}
           />
         </>
@@ -120,19 +114,12 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
       <Cell label="Scopes">
         <ScopeChips scopes={listing.scopes} />
       </Cell>
-      <Cell label="Limit">
+      <Cell label="Rate limit">
         <span class="nowrap">{listing.rate_limit.toLocaleString("en")} / min</span>
         <Sparkline values={listing.requests_24h} label={describeDay(listing)} />
       </Cell>
       <Cell label="Last used">
-        {listing.last_used_at ? (
-          <>
-            <Moment at={listing.last_used_at} now={now} />
-            <CellNote>{listing.last_used_ip}</CellNote>
-          </>
-        ) : (
-          <span class="muted">Never</span>
-        )}
+        <LastUsed of={listing} now={now} />
         {listing.old_value ? <OldValue old={listing.old_value} now={now} /> : null}
       </Cell>
       <Cell label="Created by">
@@ -154,18 +141,6 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
   );
 }
 
-export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
-  return (
-    <Chips>
-      {scopes.map((scope) => (
-        <Chip key={scope} isCode>
-          {scope}
-        </Chip>
-      ))}
-    </Chips>
-  );
-}
-
 function OldValue({ old, now }: { old: NonNullable<KeyListing["old_value"]>; now: number }) {
   return (
     <CellNote>
@@ -174,35 +149,19 @@ function OldValue({ old, now }: { old: NonNullable<KeyListing["old_value"]>; now
   );
 }
 
-/** When a key stops, in words. */
-export function Expiry({ at, now }: { at: string | null; now: number }) {
-  if (at === null) return <>Never</>;
-  const { text, isPast } = describeExpiry(at, now);
-  return isPast ? (
-    <span class="muted">
-      Expired <time dateTime={at}>{text}</time>
-    </span>
-  ) : (
-    <time class="nowrap" dateTime={at}>
-      {text}
-    </time>
-  );
-}
-
 function describeDay({ requests_24h }: KeyListing): string {
   const total = requests_24h.reduce((sum, count) => sum + count, 0);
   return `${plural(total, "request")} in the last 24 hours`;
 }
 
-function NoKeys({ counts, search, filter }: KeyListScreen) {
+function NoKeys({ counts, search, filter }: KeyListProps) {
   if (counts.all > 0) {
     return (
       <EmptyState
         title="No key matches"
         action={<ButtonLink href={KEYS_PATH}>Show all keys</ButtonLink>}
       >
-        {search === "" ? "No live key is in this group." : `Nothing found for “${search}”.`}
-        {filter === "all" || search === "" ? "" : " The search looks in the chosen group only."}
+        {whyNoKeys(search, filter)}
       </EmptyState>
     );
   }
@@ -219,6 +178,14 @@ function NoKeys({ counts, search, filter }: KeyListScreen) {
       the scopes that you choose.
     </EmptyState>
   );
+}
+
+function whyNoKeys(search: string, filter: KeyFilter): string {
+  if (search === "") {
+    return filter === "all" ? "The list ends before here." : "No live key matches this card.";
+  }
+  const where = filter === "all" ? "" : " Only the selected card was searched.";
+  return `Nothing found for “${search}”.${where}`;
 }
 
 function listPath(at: { search: string; filter: KeyFilter; before?: string }): string {

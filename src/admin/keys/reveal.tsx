@@ -1,35 +1,35 @@
 import type { RevealedKey } from "../../features/keys";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret, TestKey } from "../../ui";
-import { Expiry } from "./list";
-import { KEYS_PATH, keyPath } from "./paths";
+import { KEYS_PATH, keyPath } from "../paths";
+import { Expiry } from "./parts";
 
 /** The one showing of a key's value, with what to do with it now. */
 export function RevealedValue(props: {
+  title: string;
   revealed: RevealedKey;
   baseUrl: string;
-  isRotation: boolean;
   now: number;
 }) {
-  const { revealed, baseUrl, isRotation, now } = props;
+  const { title, revealed, baseUrl, now } = props;
   const { key, value } = revealed;
   const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;
   return (
     <>
       <PageHead
-        title={isRotation ? "Copy the new value now" : "Copy the key now"}
+        title={title}
         crumbs={[
           { href: KEYS_PATH, label: "API Keys" },
           { href: keyPath(key.id), label: key.name },
         ]}
       />
-      <Notice tone="warning" title="It is shown this once">
-        Only its hash is kept. When you leave this page the value is gone; if you lose it, rotate
-        the key.
+      <Notice tone="warning" title="You will see this only once">
+        Copy it before you leave this page. Allclear keeps only a hash; if you lose it, rotate the
+        key.
       </Notice>
       <Card title={key.name}>
         <Secret text={value} copyLabel="Copy key" />
         <p class="muted">
-          {key.scopes.join(", ")} · {key.rate_limit.toLocaleString("en")} requests a minute ·
+          {key.scopes.join(", ")} · {key.rate_limit.toLocaleString("en")} requests a minute ·{" "}
           {key.expires_at === null ? (
             "never expires"
           ) : (
@@ -45,7 +45,7 @@ export function RevealedValue(props: {
       </Card>
       <Actions>
         <ButtonLink href={KEYS_PATH} kind="primary">
-          I have copied it
+          Back to API Keys
         </ButtonLink>
       </Actions>
     </>
@@ -53,13 +53,13 @@ export function RevealedValue(props: {
 }
 
 /** The same form once more, after its minute: the value is forgotten. */
-export function ShownBefore({ keyId, isRotation }: { keyId: string; isRotation: boolean }) {
+export function ShownBefore({ title, keyId }: { title: string; keyId: string }) {
   return (
     <>
-      <PageHead title="The value was shown" crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
+      <PageHead title={title} crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
       <p>
-        This form was sent before. It {isRotation ? "rotated the key" : "created one key"} then, and
-        showed the value once; it is not kept, so it cannot be shown again. Nothing was changed now.
+        You already sent this form. The value was shown then and cannot be shown again. Nothing
+        changed this time.
       </p>
       <p>If the value was not copied, rotate the key: it gets a new one.</p>
       <Actions>

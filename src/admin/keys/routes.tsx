@@ -5,9 +5,11 @@ import {
   getKeyListing,
   KEY_FILTERS,
   type KeyFilter,
+  type KeyListing,
   listKeyPage,
   OVERLAPS,
   type Overlap,
+  type RevealedKey,
   revokeKey,
   rotateKey,
   SCOPE_NAMES,
@@ -15,25 +17,29 @@ import {
   updateKey,
   usageOfKey,
 } from "../../features/keys";
-import { actorOf, formBody, operation, seeOther, session, sessionOf } from "../../http";
+import { actorOf, formBody, seeOther, session } from "../../http";
 import { toIso } from "../../kernel/time";
-import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../form-errors";
+import { createDone } from "../done";
+import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import { type AdminParts, screen } from "../parts";
-import type { ScreenRequest } from "../screens";
+import type { AdminParts } from "../parts";
+import { KEYS_PATH, keyPath } from "../paths";
+import type { ScreenRequest } from "../render";
+import type { Reveal } from "../reveals";
+import { screenOperation } from "../screen-operation";
 import { RevokeKey, RotateKey } from "./confirm";
 import { createFromForm, emptyForm, formValues, readRateLimit } from "./create";
 import { KeyDetail } from "./detail";
 import { KeyForm, type KeyFormValues } from "./form";
 import { KeyList } from "./list";
-import { KEYS_PATH, keyPath } from "./paths";
 import { RevealedValue, ShownBefore } from "./reveal";
 
 const PAGE_SIZE = 50;
 
 /** Settings → API Keys: for admins and owners. */
-export function keyScreens(parts: AdminParts) {
-  const { ctx, admissions, screens, flashes, reveals, usage } = parts;
+export function keyAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, reveals, usage, writeAs } = parts;
+  const done = createDone(parts.flashes);
   const MAY_MANAGE = session("admin");
 
   /** A key as it is now, its uses of the last seconds included. Throws `not_found`. */
@@ -49,7 +55,7 @@ export function keyScreens(parts: AdminParts) {
       endpoints: endpointsByScope(parts.routes()),
       today: toIso(ctx.clock.now()).slice(0, 10),
     };
-    return screens.show(at, {
+    return render.screen(at, {
       title: "Create API Key",
       status: statusOf(complaints),
       children: <KeyForm {...page} />,
@@ -64,9 +70,9 @@ export function keyScreens(parts: AdminParts) {
     const now = ctx.clock.now();
     const listing = listingOf(id);
     const values = form ?? { name: listing.name, rateLimit: String(listing.rate_limit) };
-    return screens.show(at, {
+    return render.screen(at, {
       title: listing.name,
-      status: form ? 422 : 200,
+      status: statusOf(form?.complaints ?? NO_COMPLAINTS),
       children: (
         <KeyDetail
           listing={listing}
@@ -79,38 +85,26 @@ export function keyScreens(parts: AdminParts) {
     });
   }
 
-  function showRotation(at: ScreenRequest, id: string, overlap: string, complaint?: string) {
-    const page = {
-      listing: listingOf(id),
-      overlap,
-      formToken: newFormToken(ctx),
-      now: ctx.clock.now(),
-    };
-    return screens.show(at, {
-      title: "Rotate key",
-      status: complaint === undefined ? 200 : 422,
-      children: <RotateKey {...page} {...(complaint === undefined ? {} : { complaint })} />,
+  function showRotation(at: ScreenRequest, listing: KeyListing, complaints = NO_COMPLAINTS) {
+    const title = `Rotate “${listing.name}”`;
+    const formToken = newFormToken(ctx);
+    const page = { title, listing, overlap: "24h", complaints, formToken, now: ctx.clock.now() };
+    return render.screen(at, {
+      title,
+      status: statusOf(complaints),
+      children: <RotateKey {...page} />,
     });
   }
 
-  function showReveal(
-    at: ScreenRequest,
-    reveal: Awaited<ReturnType<typeof createFromForm>>,
-    isRotation: boolean,
-  ) {
+  /** What a form has made, named by `title`, or the word that it was shown before. */
+  function showReveal(at: ScreenRequest, reveal: Reveal<RevealedKey>, title: string) {
     if ("shownBefore" in reveal) {
-      return screens.show(at, {
-        title: "The value was shown",
-        children: <ShownBefore keyId={reveal.shownBefore} isRotation={isRotation} />,
-      });
+      const page = { title: "This value was already shown", keyId: reveal.shownBefore };
+      return render.screen(at, { title: page.title, children: <ShownBefore {...page} /> });
     }
     const { baseUrl } = ctx;
-    const page = { revealed: reveal.revealed, baseUrl, isRotation, now: ctx.clock.now() };
-    return screens.show(at, {
-      title: "Copy the key now",
-      isSecret: true,
-      children: <RevealedValue {...page} />,
-    });
+    const page = { title, revealed: reveal.revealed, baseUrl, now: ctx.clock.now() };
+    return render.screen(at, { title, isSecret: true, children: <RevealedValue {...page} /> });
   }
 
   return new Elysia({ prefix: KEYS_PATH })
@@ -125,59 +119,62 @@ export function keyScreens(parts: AdminParts) {
         const asked = { search, filter, limit: PAGE_SIZE, now, ...(before ? { before } : {}) };
         const { keys, nextBefore } = listKeyPage(ctx.db, asked, usage.pendingLastUse);
         const list = { keys, counts: countKeys(ctx.db, now), search, filter, nextBefore, now };
-        return screens.show(
+        return render.screen(
           { request, admission },
           { title: "API Keys", children: <KeyList {...list} isContinued={before !== undefined} /> },
         );
       },
-      operation(screen("The list of API keys", MAY_MANAGE)),
+      screenOperation("The list of API keys", MAY_MANAGE),
     )
     .get(
       "/new",
       async ({ request, admission, query }) =>
         showForm({ request, admission }, emptyForm(query["preset"])),
-      operation(screen("The form for a new API key", MAY_MANAGE)),
+      screenOperation("The form for a new API key", MAY_MANAGE),
     )
     .post(
       "/new",
       async ({ request, admission, body: form }) => {
         const at = { request, admission };
         try {
-          const actor = actorOf(admission);
-          const { id } = sessionOf(admission);
-          return await showReveal(at, await createFromForm(ctx, reveals, id, form, actor), false);
+          const reveal = await createFromForm(ctx, reveals, admission, form);
+          return await showReveal(at, reveal, "Copy the key now");
         } catch (error) {
           return showForm(at, formValues(form), complaintsOrThrow(error));
         }
       },
-      { ...formBody(), ...operation(screen("Create an API key", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Create an API key", MAY_MANAGE) },
     )
     .get(
       "/:id",
       async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
-      operation(screen("One API key", MAY_MANAGE)),
+      screenOperation("One API key", MAY_MANAGE),
     )
     .post(
       "/:id",
       async ({ request, admission, params, body: form }) => {
         const typed = { name: form.text("name"), rateLimit: form.text("rate_limit") };
-        const input = { name: typed.name, rate_limit: readRateLimit(typed.rateLimit) };
+        const input = { name: typed.name.trim(), rate_limit: readRateLimit(typed.rateLimit) };
         try {
-          await ctx.db.write((tx) => updateKey(ctx, tx, params.id, input, actorOf(admission)));
+          await writeAs(admission, (tx) =>
+            updateKey(ctx, tx, params.id, input, actorOf(admission)),
+          );
         } catch (error) {
           const complaints = complaintsOrThrow(error);
           return showDetail({ request, admission }, params.id, { ...typed, complaints });
         }
-        flashes.put(sessionOf(admission).id, { tone: "success", text: "The key was changed." });
-        return seeOther(keyPath(params.id));
+        return done(admission, keyPath(params.id), "The key was changed.");
       },
-      { ...formBody(), ...operation(screen("Change a key's name and limit", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Change a key's name and limit", MAY_MANAGE) },
     )
     .get(
       "/:id/rotate",
-      async ({ request, admission, params }) =>
-        showRotation({ request, admission }, params.id, "24h"),
-      operation(screen("Asks before a key is rotated", MAY_MANAGE)),
+      async ({ request, admission, params }) => {
+        const listing = listingOf(params.id);
+        if (listing.state !== "live") return seeOther(keyPath(listing.id));
+        return showRotation({ request, admission }, listing);
+      },
+      screenOperation("Asks before a key is rotated", MAY_MANAGE),
     )
     .post(
       "/:id/rotate",
@@ -185,51 +182,48 @@ export function keyScreens(parts: AdminParts) {
         const at = { request, admission };
         const overlap = form.text("overlap");
         if (!isOverlap(overlap)) {
-          return showRotation(at, params.id, "24h", "Choose when the old value ends.");
+          const complaints = { overlap: "Choose when the old value ends." };
+          return showRotation(at, listingOf(params.id), complaints);
         }
         const actor = actorOf(admission);
-        const reveal = await reveals.reveal(sessionOf(admission).id, form, (tx) => {
+        const reveal = await reveals.reveal(admission, form, (tx) => {
           const made = rotateKey(ctx, tx, params.id, overlap, actor);
           return { made, subjectId: made.key.id };
         });
-        return showReveal(at, reveal, true);
+        return showReveal(at, reveal, "Copy the new value now");
       },
-      { ...formBody(), ...operation(screen("Rotate a key", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Rotate a key", MAY_MANAGE) },
     )
     .post(
       "/:id/end-old-value",
       async ({ admission, params }) => {
-        await ctx.db.write((tx) => endOldValues(ctx, tx, params.id, actorOf(admission)));
-        flashes.put(sessionOf(admission).id, { tone: "success", text: "The old value has ended." });
-        return seeOther(keyPath(params.id));
+        await writeAs(admission, (tx) => endOldValues(ctx, tx, params.id, actorOf(admission)));
+        return done(admission, keyPath(params.id), "The old value no longer works.");
       },
-      { ...formBody(), ...operation(screen("End a rotated key's old value", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("End a rotated key's old value", MAY_MANAGE) },
     )
     .get(
       "/:id/revoke",
       async ({ request, admission, params }) => {
         const now = ctx.clock.now();
         const listing = listingOf(params.id);
-        const lastDay = usageOfKey(ctx.db, params.id, now);
-        return screens.show(
-          { request, admission },
-          {
-            title: "Revoke key",
-            children: <RevokeKey listing={listing} usage={lastDay} now={now} />,
-          },
-        );
+        if (listing.state !== "live") return seeOther(keyPath(listing.id));
+        const title = `Revoke “${listing.name}”`;
+        const page = { title, listing, usage: usageOfKey(ctx.db, params.id, now), now };
+        return render.screen({ request, admission }, { title, children: <RevokeKey {...page} /> });
       },
-      operation(screen("Asks before a key is revoked", MAY_MANAGE)),
+      screenOperation("Asks before a key is revoked", MAY_MANAGE),
     )
     .post(
       "/:id/revoke",
       async ({ admission, params }) => {
-        const key = await ctx.db.write((tx) => revokeKey(ctx, tx, params.id, actorOf(admission)));
-        const text = `“${key.name}” is revoked. Its next request is refused.`;
-        flashes.put(sessionOf(admission).id, { tone: "success", text });
-        return seeOther(KEYS_PATH);
+        const key = await writeAs(admission, (tx) =>
+          revokeKey(ctx, tx, params.id, actorOf(admission)),
+        );
+        const text = `“${key.name}” was revoked. Requests with it are now refused.`;
+        return done(admission, KEYS_PATH, text);
       },
-      { ...formBody(), ...operation(screen("Revoke a key", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Revoke a key", MAY_MANAGE) },
     );
 }
 

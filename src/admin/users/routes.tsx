@@ -6,39 +6,39 @@ import {
   getUser,
   inviteUser,
   issuePasswordLink,
+  linkPath,
   listLiveKeysOf,
   listUsers,
+  type PasswordLink,
   setRole,
-  type UserResource,
 } from "../../features/users";
-import {
-  type Admission,
-  actorOf,
-  formBody,
-  operation,
-  seeOther,
-  session,
-  sessionOf,
-} from "../../http";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
 import type { Role } from "../../kernel/role";
-import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../form-errors";
+import { describeDuration } from "../../kernel/time";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import { type AdminParts, screen } from "../parts";
+import type { AdminParts } from "../parts";
+import { HOME_PATH, userPath, USERS_PATH } from "../paths";
+import type { ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
-import type { ScreenRequest } from "../screens";
-import {
-  DisableUser,
-  InviteForm,
-  LinkShownBefore,
-  RevealedLink,
-  UserDetail,
-  UserList,
-  userPath,
-  USERS_PATH,
-} from "./screens";
+import { screenOperation } from "../screen-operation";
+import { UserDetail } from "./detail";
+import { DisableUser } from "./disable";
+import { InviteForm } from "./invite";
+import { LinkShownBefore, RevealedLink } from "./link";
+import { UserList } from "./list";
 
 /** Settings → Users: for owners. */
-export function userScreens({ ctx, admissions, screens, flashes, reveals }: AdminParts) {
+export function userAdminRoutes({
+  ctx,
+  admissions,
+  render,
+  flashes,
+  writeAs,
+  reveals,
+}: AdminParts) {
+  const done = createDone(flashes);
   const MAY_MANAGE = session("owner");
 
   function showInvitation(
@@ -47,42 +47,40 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
     complaints = NO_COMPLAINTS,
   ) {
     const page = { values, complaints, formToken: newFormToken(ctx) };
-    return screens.show(at, {
+    return render.screen(at, {
       title: "Invite user",
       status: statusOf(complaints),
       children: <InviteForm {...page} />,
     });
   }
 
-  function showUser(at: ScreenRequest, id: string, roleComplaint?: string) {
+  function showUser(at: ScreenRequest, id: string, complaints = NO_COMPLAINTS) {
     const user = getUser(ctx.db, id);
     const isSelf = sessionOf(at.admission).user.id === id;
-    const page = { user, isSelf, formToken: newFormToken(ctx), now: ctx.clock.now() };
-    return screens.show(at, {
+    const formToken = newFormToken(ctx);
+    const page = { user, isSelf, complaints, formToken, now: ctx.clock.now() };
+    return render.screen(at, {
       title: user.name,
-      status: roleComplaint === undefined ? 200 : 422,
-      children: <UserDetail {...page} roleComplaint={roleComplaint} />,
+      status: statusOf(complaints),
+      children: <UserDetail {...page} />,
     });
   }
 
-  function showLink(at: ScreenRequest, reveal: Reveal<{ user: UserResource; token: string }>) {
+  function showLink(at: ScreenRequest, reveal: Reveal<PasswordLink>) {
     if ("shownBefore" in reveal) {
-      const children = <LinkShownBefore userId={reveal.shownBefore} />;
-      return screens.show(at, { title: "The link was shown", children });
+      const page = { title: "This link was already shown", userId: reveal.shownBefore };
+      return render.screen(at, { title: page.title, children: <LinkShownBefore {...page} /> });
     }
-    const { user, token } = reveal.revealed;
-    const link = `${ctx.baseUrl}/admin/join/${token}`;
-    const lasts = user.has_password ? "24 hours" : "7 days";
-    return screens.show(at, {
-      title: "Copy the link now",
+    const { user, purpose, token, expiresAt } = reveal.revealed;
+    const isReset = purpose === "reset";
+    const title = isReset ? "Copy the password reset link" : "Copy the invitation link";
+    const url = ctx.baseUrl + linkPath(purpose, token);
+    const lasts = describeDuration(expiresAt - ctx.clock.now());
+    return render.screen(at, {
+      title,
       isSecret: true,
-      children: <RevealedLink user={user} link={link} lasts={lasts} />,
+      children: <RevealedLink title={title} user={user} url={url} lasts={lasts} />,
     });
-  }
-
-  function done(admission: Admission, id: string, text: string): Response {
-    flashes.put(sessionOf(admission).id, { tone: "success", text });
-    return seeOther(userPath(id));
   }
 
   /** A change that the installation's last owner is not open to is told where it was asked for. */
@@ -95,7 +93,7 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
       return await change();
     } catch (error) {
       if (error instanceof Problem && error.code === "conflict") {
-        return showUser(at, id, error.message);
+        return showUser(at, id, { user: error.message });
       }
       throw error;
     }
@@ -106,20 +104,20 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
     .get(
       "",
       async ({ request, admission }) =>
-        screens.show(
+        render.screen(
           { request, admission },
           {
             title: "Users",
             children: <UserList users={listUsers(ctx.db)} now={ctx.clock.now()} />,
           },
         ),
-      operation(screen("The list of users", MAY_MANAGE)),
+      screenOperation("The list of users", MAY_MANAGE),
     )
     .get(
       "/new",
       async ({ request, admission }) =>
         showInvitation({ request, admission }, { email: "", name: "", role: "editor" }),
-      operation(screen("The form to invite a user", MAY_MANAGE)),
+      screenOperation("The form to invite a user", MAY_MANAGE),
     )
     .post(
       "/new",
@@ -130,10 +128,10 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
           name: form.text("name"),
           role: form.text("role"),
         };
-        const input = { ...values, role: values.role as Role };
+        const input = { ...values, name: values.name.trim(), role: values.role as Role };
         const actor = actorOf(admission);
         try {
-          const reveal = await reveals.reveal(sessionOf(admission).id, form, (tx) => {
+          const reveal = await reveals.reveal(admission, form, (tx) => {
             const made = inviteUser(ctx, tx, input, actor);
             return { made, subjectId: made.user.id };
           });
@@ -142,12 +140,12 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
           return showInvitation(at, values, complaintsOrThrow(error));
         }
       },
-      { ...formBody(), ...operation(screen("Invite a user", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Invite a user", MAY_MANAGE) },
     )
     .get(
       "/:id",
       async ({ request, admission, params }) => showUser({ request, admission }, params.id),
-      operation(screen("One user", MAY_MANAGE)),
+      screenOperation("One user", MAY_MANAGE),
     )
     .post(
       "/:id/role",
@@ -156,64 +154,70 @@ export function userScreens({ ctx, admissions, screens, flashes, reveals }: Admi
         return unlessLastOwner(at, params.id, async () => {
           const role = form.text("role") as Role;
           try {
-            await ctx.db.write((tx) => setRole(ctx, tx, params.id, role, actorOf(admission)));
+            await writeAs(admission, (tx) => setRole(ctx, tx, params.id, role, actorOf(admission)));
           } catch (error) {
-            return showUser(at, params.id, `The role ${complaintsOrThrow(error)["role"]}.`);
+            return showUser(at, params.id, complaintsOrThrow(error));
           }
-          return done(admission, params.id, "The role was changed.");
+          const isSelf = sessionOf(admission).user.id === params.id;
+          // Whoever gives up being an owner may not open this screen any more.
+          const next = isSelf && role !== "owner" ? HOME_PATH : userPath(params.id);
+          return done(admission, next, "The role was changed.");
         });
       },
-      { ...formBody(), ...operation(screen("Change a user's role", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Change a user's role", MAY_MANAGE) },
     )
     .get(
       "/:id/link",
       // Where a browser goes that comes back to the page of a link that was shown.
       async ({ params }) => seeOther(userPath(params.id)),
-      operation(screen("The user whose link was shown", MAY_MANAGE)),
+      screenOperation("The user whose link was shown", MAY_MANAGE),
     )
     .post(
       "/:id/link",
       async ({ request, admission, params, body: form }) => {
         const actor = actorOf(admission);
-        const reveal = await reveals.reveal(sessionOf(admission).id, form, (tx) => {
+        const reveal = await reveals.reveal(admission, form, (tx) => {
           const made = issuePasswordLink(ctx, tx, params.id, actor);
           return { made, subjectId: made.user.id };
         });
         return showLink({ request, admission }, reveal);
       },
-      { ...formBody(), ...operation(screen("Make a link to choose a password", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Make a link to choose a password", MAY_MANAGE) },
     )
     .get(
       "/:id/disable",
       async ({ request, admission, params }) => {
         const user = getUser(ctx.db, params.id);
         const keys = listLiveKeysOf(ctx.db, params.id, ctx.clock.now());
-        return screens.show(
+        const title = `Disable “${user.name}”`;
+        return render.screen(
           { request, admission },
-          { title: "Disable user", children: <DisableUser user={user} keys={keys} /> },
+          { title, children: <DisableUser title={title} user={user} keys={keys} /> },
         );
       },
-      operation(screen("Asks before a user is disabled", MAY_MANAGE)),
+      screenOperation("Asks before a user is disabled", MAY_MANAGE),
     )
     .post(
       "/:id/disable",
       async ({ request, admission, params }) =>
         unlessLastOwner({ request, admission }, params.id, async () => {
-          await ctx.db.write((tx) => disableUser(ctx, tx, params.id, actorOf(admission)));
-          return done(
-            admission,
-            params.id,
-            "The user is disabled. All of their sessions have ended.",
-          );
+          await writeAs(admission, (tx) => disableUser(ctx, tx, params.id, actorOf(admission)));
+          const text = "The user is disabled. All of their sessions have ended.";
+          return done(admission, userPath(params.id), text);
         }),
-      { ...formBody(), ...operation(screen("Disable a user", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Disable a user", MAY_MANAGE) },
     )
     .post(
       "/:id/enable",
       async ({ admission, params }) => {
-        await ctx.db.write((tx) => enableUser(ctx, tx, params.id, actorOf(admission)));
-        return done(admission, params.id, "The user is enabled and can sign in again.");
+        const user = await writeAs(admission, (tx) =>
+          enableUser(ctx, tx, params.id, actorOf(admission)),
+        );
+        const text = user.has_password
+          ? "The user is enabled and can sign in again."
+          : "The user is enabled. To sign in, they need a link to choose a password.";
+        return done(admission, userPath(params.id), text);
       },
-      { ...formBody(), ...operation(screen("Enable a user", MAY_MANAGE)) },
+      { ...formBody(), ...screenOperation("Enable a user", MAY_MANAGE) },
     );
 }

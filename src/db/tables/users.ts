@@ -20,6 +20,7 @@ export const sessions = sqliteTable("sessions", {
   id: integer().primaryKey(),
   hash: blob({ mode: "buffer" }).notNull(),
   userId: text("user_id").notNull(),
+  isSecure: integer("is_secure", { mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
   lastSeenAt: integer("last_seen_at").notNull(),
   ip: text().notNull(),

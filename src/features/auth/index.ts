@@ -2,16 +2,27 @@
  * Proving who somebody is: passwords and their bounded verification, the throttle of sign-in, the
  * sessions of browsers, and links that work once. Knows users only as rows that sessions belong to.
  */
-export { issueLink, type Link, type LinkPurpose, findLink, useLink, voidLinks } from "./links";
+export {
+  findLink,
+  type IssuedLink,
+  issueLink,
+  type LinkPurpose,
+  type OneTimeLink,
+  redeemLink,
+  voidLinks,
+} from "./links";
 export { createPasswords, judgePassword, type Passwords } from "./passwords";
+export { SESSION_LIFETIME_MS } from "./rules";
 export {
   createSessions,
   endSession,
   endSessionsOf,
+  isSecure,
   listSessionsOf,
   type LiveSession,
+  type SessionOrigin,
   type Sessions,
   startSession,
 } from "./sessions";
 export { sweepAuth } from "./sweep";
-export { createLoginThrottle, type LoginThrottle } from "./throttle";
+export { createLoginThrottle, type LoginThrottle, signInSource } from "./throttle";

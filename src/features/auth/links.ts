@@ -14,7 +14,7 @@ import { generateToken, hashToken } from "./token";
 /** What a link lets its holder do: set the installation up, accept an invitation, choose a new password. */
 export type LinkPurpose = "setup" | "invite" | "reset";
 
-export interface Link {
+export interface OneTimeLink {
   purpose: LinkPurpose;
   /** Whom it was issued for; null where there is no user yet. */
   userId: string | null;
@@ -22,31 +22,39 @@ export interface Link {
   expiresAt: number;
 }
 
+/** A link that was just issued. Its token exists here and nowhere else. */
+export interface IssuedLink {
+  token: string;
+  /** Unix ms. */
+  expiresAt: number;
+}
+
 /**
- * Issues a link and answers its token, which exists here and nowhere else. It replaces the earlier
+ * Issues a link, which lasts `lastsMs`. It replaces the earlier
  * link of the same purpose and user. Throws when there is no such user.
  */
 export function issueLink(
   ctx: Pick<AppContext, "clock" | "random">,
   tx: Tx,
   link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
-): string {
+): IssuedLink {
   const now = ctx.clock.now();
   const token = generateToken(ctx.random);
   const { purpose, userId = null } = link;
+  const expiresAt = now + link.lastsMs;
   deleteLinksFor(tx, { purpose, userId });
   insertLink(tx, {
     hash: hashToken(token) as Buffer,
     purpose,
     userId,
     createdAt: now,
-    expiresAt: now + link.lastsMs,
+    expiresAt,
   });
-  return token;
+  return { token, expiresAt };
 }
 
 /** What a link opens at this moment, leaving it as it is; undefined if nothing. */
-export function findLink(reader: Reader, token: string, now: number): Link | undefined {
+export function findLink(reader: Reader, token: string, now: number): OneTimeLink | undefined {
   const hash = hashToken(token);
   const row = hash && findLinkRow(reader, { hash });
   if (!row || !isLinkLive(row, now)) return undefined;
@@ -55,7 +63,7 @@ export function findLink(reader: Reader, token: string, now: number): Link | und
 }
 
 /** What `findLink` answers, and from then on the link opens nothing. */
-export function useLink(tx: Tx, token: string, now: number): Link | undefined {
+export function redeemLink(tx: Tx, token: string, now: number): OneTimeLink | undefined {
   const link = findLink(tx, token, now);
   if (link) deleteLink(tx, { hash: hashToken(token) as Buffer });
   return link;

@@ -7,10 +7,13 @@ import { createBoundedQueue } from "./bounded-queue";
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const AT_ONCE = 2;
 const WAITING = 100;
+const WAITING_OF_ONE = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 const SHORTEST = 12;
 const LONGEST = 1_000;
+/** In UTF-16 units, for what has not been normalised: that takes time that grows with the square. */
+const LONGEST_NORMALISED = 2 * LONGEST;
 
 /**
  * The hash, of the same cost as every other, of a random password that was never written down. Who has
@@ -20,8 +23,10 @@ const DUMMY_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$IHLBl9vb0u90EyknVA3lV33hzZX5SVtu4+jc4MuqnwI$vaZh/YyJUHrNRGIs2tAr1a9bGSrao0azQVCa8SihJgA";
 
 /**
- * Hashing and verifying, off the main thread. Two at once, so that sign-ins leave the machine to
- * everybody else; a hundred wait, and one more throws `unavailable`.
+ * Hashing and verifying, off the main thread. Sign-ins are verified two at once, so that they leave
+ * the machine to everybody else; a hundred wait, of one source eight, and one more throws
+ * `unavailable`. Hashing has a place of its own: who chooses a password has shown a session or a link,
+ * and strangers at the sign-in page must not hold them up.
  */
 export interface Passwords {
   /**
@@ -31,24 +36,35 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /**
    * Whether a password is the one that was hashed, by the cost that the hash itself names. Without a
-   * hash (no such user, or none chosen yet) it does the same work and answers false.
+   * hash (no such user, or none chosen yet) it does the same work and answers false. `source` is where
+   * the attempt comes from (`signInSource`).
    */
-  verify(password: string, hash: string | undefined | null): Promise<boolean>;
+  verify(password: string, hash: string | undefined | null, source?: string): Promise<boolean>;
 }
 
 export function createPasswords(): Passwords {
-  const inTurn = createBoundedQueue({
+  const refuse = () => unavailable("Too many people are signing in at once.", RETRY_AFTER_SECONDS);
+  const verifying = createBoundedQueue({
     atOnce: AT_ONCE,
     waiting: WAITING,
-    refuse: () => unavailable("Too many people are signing in at once.", RETRY_AFTER_SECONDS),
+    waitingOfOne: WAITING_OF_ONE,
+    refuse,
+  });
+  const hashing = createBoundedQueue({
+    atOnce: 1,
+    waiting: WAITING,
+    waitingOfOne: WAITING,
+    refuse,
   });
   return {
-    hash: (password) => inTurn(() => Bun.password.hash(normalise(password), ARGON2ID)),
-    async verify(password, hash) {
-      const normalised = normalise(password);
+    hash: (password) => hashing("", () => Bun.password.hash(normalise(password), ARGON2ID)),
+    async verify(password, hash, source = "") {
       // Nobody's password is that long, whoever asks: no work, and no difference between users.
-      if (codePointLength(normalised) > LONGEST) return false;
-      const isRight = await inTurn(() => Bun.password.verify(normalised, hash ?? DUMMY_HASH));
+      if (isTooLong(password)) return false;
+      const normalised = normalise(password);
+      const isRight = await verifying(source, () =>
+        Bun.password.verify(normalised, hash ?? DUMMY_HASH),
+      );
       return isRight && typeof hash === "string";
     },
   };
@@ -59,12 +75,15 @@ export function createPasswords(): Passwords {
  * "The password …". Lengths are in code points of what will be hashed.
  */
 export function judgePassword(password: string, email: string): string | undefined {
+  if (isTooLong(password)) return `is longer than ${LONGEST.toLocaleString("en")} characters`;
   const normalised = normalise(password);
-  const length = codePointLength(normalised);
-  if (length < SHORTEST) return `is shorter than ${SHORTEST} characters`;
-  if (length > LONGEST) return `is longer than ${LONGEST.toLocaleString("en")} characters`;
+  if (codePointLength(normalised) < SHORTEST) return `is shorter than ${SHORTEST} characters`;
   if (foldCase(normalised) === foldCase(normalise(email))) return "is the email address";
   return undefined;
+}
+
+function isTooLong(password: string): boolean {
+  return password.length > LONGEST_NORMALISED || codePointLength(normalise(password)) > LONGEST;
 }
 
 function normalise(password: string): string {

@@ -5,10 +5,10 @@ export const SESSION_IDLE_MS = DAY_MS;
 /** A session that was started this long ago is dead, however busy. */
 export const SESSION_LIFETIME_MS = 14 * DAY_MS;
 /** A session's last use is written at most this often. */
-export const TOUCH_INTERVAL_MS = MINUTE_MS;
+const TOUCH_INTERVAL_MS = MINUTE_MS;
 
 /** What of a session and of its user decides whether it opens anything. Times in unix ms. */
-export interface SessionState {
+interface SessionState {
   createdAt: number;
   lastSeenAt: number;
   userDisabledAt: number | null;

@@ -31,11 +31,19 @@ export interface LiveSession {
   userAgent: string;
 }
 
+/** Where a session is started from. */
+export interface SessionOrigin {
+  ip: string;
+  /** The browser's word for itself. */
+  userAgent: string;
+}
+
 export interface Sessions {
   /**
    * The session that a token opens at this moment. Undefined unless it was used in the last 24 hours,
-   * was started in the last 14 days, and its user is neither disabled nor deleted. Reads the database,
-   * one row by its index, so that what another process changed counts at once.
+   * was started in the last 14 days, its user is neither disabled nor deleted, and the installation
+   * has HTTPS now if and only if it had then. Reads the database, one row by its index, so that what
+   * another process changed counts at once.
    */
   find(token: string, now: number): LiveSession | undefined;
   /**
@@ -45,12 +53,15 @@ export interface Sessions {
   touch(session: LiveSession, now: number, ip: string): void;
 }
 
-export function createSessions(ctx: Pick<AppContext, "clock" | "db" | "log">): Sessions {
+export function createSessions(
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
+): Sessions {
   return {
     find(token, now) {
       const hash = hashToken(token);
       const row = hash && findSessionRow(ctx.db, { hash });
-      return row && isSessionLive(row, now) ? presentSession(row) : undefined;
+      const isLive = row && row.isSecure === isSecure(ctx.baseUrl) && isSessionLive(row, now);
+      return isLive ? presentSession(row) : undefined;
     },
     touch: createLastSeen(ctx).touch,
   };
@@ -61,10 +72,10 @@ export function createSessions(ctx: Pick<AppContext, "clock" | "db" | "log">): S
  * the oldest end. A user agent is cut at 400 characters. Throws when there is no such user.
  */
 export function startSession(
-  ctx: Pick<AppContext, "clock" | "random">,
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
   tx: Tx,
   userId: string,
-  from: { ip: string; userAgent: string },
+  origin: SessionOrigin,
 ): string {
   const now = ctx.clock.now();
   const token = generateToken(ctx.random);
@@ -74,12 +85,18 @@ export function startSession(
     id: Buffer.from(ctx.random(ID_BYTES)).readUIntBE(0, ID_BYTES),
     hash: hashToken(token) as Buffer,
     userId,
+    isSecure: isSecure(ctx.baseUrl),
     createdAt: now,
     lastSeenAt: now,
-    ip: from.ip,
-    userAgent: from.userAgent.slice(0, USER_AGENT_LENGTH),
+    ip: origin.ip,
+    userAgent: origin.userAgent.slice(0, USER_AGENT_LENGTH),
   });
   return token;
+}
+
+/** Whether sessions are kept to HTTPS: where the public address is. */
+export function isSecure(baseUrl: string): boolean {
+  return baseUrl.startsWith("https:");
 }
 
 /** Ends one of the user's own sessions. Whether there was one. */

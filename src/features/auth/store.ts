@@ -9,6 +9,7 @@ export const insertLink = insertInto(oneTimeLinks);
 const SESSION_COLUMNS = {
   id: sessions.id,
   userId: sessions.userId,
+  isSecure: sessions.isSecure,
   createdAt: sessions.createdAt,
   lastSeenAt: sessions.lastSeenAt,
   ip: sessions.ip,
@@ -97,7 +98,7 @@ export const deleteLink = mutate((orm, $: { hash: Buffer }) =>
   orm.delete(oneTimeLinks).where(eq(oneTimeLinks.hash, $.hash)),
 );
 
-export type LinkRow = NonNullable<ReturnType<typeof findLinkRow>>;
+type LinkRow = NonNullable<ReturnType<typeof findLinkRow>>;
 
 /** Those of a purpose and a user, or of a purpose and nobody. */
 export const deleteLinksFor = mutate(

@@ -4,7 +4,7 @@ import type { KeyState } from "./rules";
 import { listKeys, listKeyValues } from "./store";
 
 /** A key as the front door knows it. */
-export interface KnownKey {
+interface KnownKey {
   id: string;
   name: string;
   scopes: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { HOUR_MS, toIso } from "../../kernel/time";
+import { HOUR_MS } from "../../kernel/time";
 import { getKeyRow } from "./service";
 import { listKeyHoursSince } from "./store";
 
@@ -16,9 +16,8 @@ export interface AnswerCounts {
 }
 
 export interface KeyUsageSummary {
+  /** Of 24 whole hours, the present one included. */
   last24h: AnswerCounts;
-  /** 24 whole hours, oldest first, the present one last. `hour` is when it began. */
-  hours: (AnswerCounts & { hour: string })[];
 }
 
 /** The beginnings of the 24 hours that a day's figures are of, oldest first, in unix ms. */
@@ -36,18 +35,13 @@ export function hoursOfDayBefore(now: number): number[] {
  */
 export function usageOfKey(reader: Reader, id: string, now: number): KeyUsageSummary {
   getKeyRow(reader, id);
-  const shown = hoursOfDayBefore(now);
-  const rows = listKeyHoursSince(reader, { keyId: id, since: shown[0] ?? now });
-  const byHour = new Map(rows.map((row) => [row.hour, row]));
+  const [since = now] = hoursOfDayBefore(now);
   const last24h: AnswerCounts = { ok: 0, client_error: 0, limited: 0, total: 0 };
-  const hours = shown.map((hour) => {
-    const { ok = 0, clientError = 0, limited = 0 } = byHour.get(hour) ?? {};
-    const total = ok + clientError + limited;
+  for (const { ok, clientError, limited } of listKeyHoursSince(reader, { keyId: id, since })) {
     last24h.ok += ok;
     last24h.client_error += clientError;
     last24h.limited += limited;
-    last24h.total += total;
-    return { hour: toIso(hour), ok, client_error: clientError, limited, total };
-  });
-  return { last24h, hours };
+    last24h.total += ok + clientError + limited;
+  }
+  return { last24h };
 }

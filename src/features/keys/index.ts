@@ -32,6 +32,7 @@ export {
   missingScope,
   OVERLAPS,
   type Overlap,
+  stateOfKey,
 } from "./rules";
 export { type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
 export {
@@ -46,4 +47,4 @@ export {
   updateKey,
 } from "./service";
 export { createKeyUsage, type KeyUsage } from "./usage";
-export { containsKeyShape, isKeyValue } from "./value";
+export { isKeyValue } from "./value";

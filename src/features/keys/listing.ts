@@ -1,18 +1,11 @@
 import type { Reader } from "../../db";
 import { hoursOfDayBefore } from "./hours";
 import { type KeyResource, type LastUse, presentKey } from "./model";
-import {
-  type KeyFilter,
-  type KeyFilterTimes,
-  type KeyStateName,
-  stateOfKey,
-  timesOfFilters,
-} from "./rules";
+import { type KeyFilter, type KeyStateName, stateOfKey, timesOfFilters } from "./rules";
 import { readSearch } from "./search";
 import { getKeyRow } from "./service";
 import {
   countKeysByFilter,
-  countRefusalsOfKeys,
   countRequestsOfKeys,
   type KeyRow,
   listKeysBefore,
@@ -24,8 +17,6 @@ export interface KeyListing extends KeyResource {
   state: KeyStateName;
   /** Answers in each of 24 whole hours, oldest first, the present one last, as far as written. */
   requests_24h: number[];
-  /** How often it was refused for its limit in the last 7 days, counted by whole hours. */
-  limited_7d: number;
   /** The newest of the values that were replaced by a rotation and still work. */
   old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
 }
@@ -61,16 +52,15 @@ export function listKeyPage(
   pendingUse?: (hash: string) => LastUse | undefined,
 ): KeyPage {
   const { filter, limit, now } = query;
-  const times = timesOfFilters(now);
   const rows = listKeysBefore(reader, {
     ...readSearch(query.search ?? ""),
-    ...times,
+    ...timesOfFilters(now),
     filter,
     before: query.before ?? AFTER_ALL,
     limit: limit + 1,
   });
   const shown = rows.slice(0, limit);
-  const keys = presentListings(reader, shown, times, pendingUse);
+  const keys = presentListings(reader, shown, now, pendingUse);
   return { keys, nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
 }
 
@@ -82,7 +72,7 @@ export function getKeyListing(
   pendingUse?: (hash: string) => LastUse | undefined,
 ): KeyListing {
   const row = getKeyRow(reader, id);
-  const [listing] = presentListings(reader, [row], timesOfFilters(now), pendingUse);
+  const [listing] = presentListings(reader, [row], now, pendingUse);
   if (!listing) throw new Error("a key was presented as nothing");
   return listing;
 }
@@ -99,7 +89,7 @@ export function countKeys(reader: Reader, now: number): KeyCounts {
 function presentListings(
   reader: Reader,
   rows: readonly KeyRow[],
-  { now, limitedSince }: KeyFilterTimes,
+  now: number,
   pendingUse: ((hash: string) => LastUse | undefined) | undefined,
 ): KeyListing[] {
   const keyIds = JSON.stringify(rows.map((row) => row.id));
@@ -111,12 +101,6 @@ function presentListings(
       JSON.parse(row.byHour) as Record<string, number>,
     ]),
   );
-  const refusals = new Map(
-    countRefusalsOfKeys(reader, { keyIds, since: limitedSince }).map((row) => [
-      row.keyId,
-      row.limited,
-    ]),
-  );
   return rows.map((row) => {
     const key = presentKey(row, values.get(row.id) ?? [], pendingUse);
     const state = stateOfKey(row, now);
@@ -124,7 +108,6 @@ function presentListings(
       ...key,
       state,
       requests_24h: hours.map((hour) => requests.get(row.id)?.[hour] ?? 0),
-      limited_7d: refusals.get(row.id) ?? 0,
       old_value: state === "live" ? findOldValue(key, now) : null,
     };
   });

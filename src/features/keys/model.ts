@@ -5,7 +5,7 @@ import { SCOPE_NAMES } from "./scopes";
 import type { KeyRow, KeyValueRow } from "./store";
 
 export const DEFAULT_RATE_LIMIT = 1_000;
-export const MAX_RATE_LIMIT = 1_000_000;
+const MAX_RATE_LIMIT = 1_000_000;
 
 const RateLimit = Type.Integer({
   minimum: 1,

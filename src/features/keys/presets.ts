@@ -6,8 +6,7 @@ export interface KeyPreset {
   /** Also the name that the key is given. */
   name: string;
   scopes: readonly Scope[];
-  /** Absent for a key that never expires. */
-  expiresInDays?: 7 | 30 | 90 | 365;
+  /** What such a key is for. */
   sentence: string;
 }
 

@@ -9,7 +9,7 @@ export interface KeyState {
   endsAt: number | null;
 }
 
-export type KeyVerdict =
+type KeyVerdict =
   | { live: true }
   | { live: false; code: "expired_key" | "revoked_key"; since: number; isValueOnly: boolean };
 

@@ -10,6 +10,7 @@ import {
 } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
+import { containsKeyShape } from "../../kernel/key-shape";
 import {
   CreateKeyBody,
   DEFAULT_RATE_LIMIT,
@@ -31,7 +32,7 @@ import {
   listValuesOfKey,
   updateKeyRow,
 } from "./store";
-import { containsKeyShape, generateKeyValue, hashKeyValue, keyValueStart } from "./value";
+import { generateKeyValue, hashKeyValue, keyValueStart } from "./value";
 
 /** A key with its value, which exists here and nowhere else: show it once, keep it nowhere. */
 export interface RevealedKey {
@@ -81,7 +82,7 @@ export function updateKey(
   input: UpdateKeyBody,
   actor: Actor,
 ): KeyResource {
-  const fields = [...fieldErrors(UpdateKeyBody, input), ...judgeName(input.name)];
+  const fields = fieldErrors(UpdateKeyBody, input);
   if (fields.length > 0) throw invalidFields(fields);
   const before = getKeyRow(tx, id);
   const after = {
@@ -195,19 +196,13 @@ function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
 
 /** What is wrong with the fields of a new key at `now` (unix ms), all of it at once. */
 export function judgeCreateKey(input: CreateKeyBody, now: number): FieldError[] {
-  const fields = [...fieldErrors(CreateKeyBody, input), ...judgeName(input.name)];
+  const fields = fieldErrors(CreateKeyBody, input);
   const { expires } = input;
   const expiry = typeof expires === "string" ? decideExpiry(expires, now) : undefined;
   if (expiry && "complaint" in expiry) {
     fields.push({ pointer: "#/expires", detail: expiry.complaint });
   }
   return fields;
-}
-
-/** A value pasted as a name would reach the disk, lists and the audit log. */
-function judgeName(name: unknown): FieldError[] {
-  const isValue = typeof name === "string" && containsKeyShape(name);
-  return isValue ? [{ pointer: "#/name", detail: "holds the value of a key" }] : [];
 }
 
 function readExpiry(expires: string | null | undefined, now: number): number | null {

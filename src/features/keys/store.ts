@@ -180,17 +180,6 @@ export const countRequestsOfKeys = selectMany((orm, $: { keyIds: string; since: 
     .groupBy(apiKeyHours.keyId),
 );
 
-/** How often each of some keys was refused for its limit in the hours after `since`, if it was. */
-export const countRefusalsOfKeys = selectMany((orm, $: { keyIds: string; since: number }) =>
-  orm
-    .select({ keyId: apiKeyHours.keyId, limited: sql<number>`sum(limited)` })
-    .from(apiKeyHours)
-    .where(
-      sql`key_id IN (SELECT value FROM json_each(${$.keyIds})) AND hour > ${$.since} AND limited > 0`,
-    )
-    .groupBy(apiKeyHours.keyId),
-);
-
 /** A key's counts of the hours from `since` on, oldest first. */
 export const listKeyHoursSince = selectMany((orm, $: { keyId: string; since: number }) =>
   orm

@@ -28,7 +28,7 @@ interface Gathered {
 }
 
 /** Where a key was used from. Looking costs a system call. */
-export interface KeyUser {
+interface KeyUser {
   readonly address: ClientAddress;
 }
 

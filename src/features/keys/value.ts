@@ -1,5 +1,6 @@
 import { decodeBase62Number, encodeBase62, encodeBase62Number } from "../../kernel/base62";
 import { crc32, sha256 } from "../../kernel/hash";
+import { findKeyShape } from "../../kernel/key-shape";
 import type { RandomBytes } from "../../kernel/random";
 
 /*
@@ -15,7 +16,6 @@ const CHECKSUM_LENGTH = 6;
 const START_LENGTH = 13;
 const VALUE_LENGTH = KEY_PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH;
 const SHAPE = /^allclear_[0-9A-Za-z]{49}$/;
-const SHAPE_ANYWHERE = /allclear_[0-9A-Za-z]{49}/;
 
 /** Makes a new value. It is shown once; only its hash is kept. */
 export function generateKeyValue(random: RandomBytes): string {
@@ -30,14 +30,9 @@ export function isKeyValue(text: string): boolean {
   return decodeBase62Number(text, VALUE_LENGTH - CHECKSUM_LENGTH) === crc32(body);
 }
 
-/** Whether a text holds anything of a value's shape, for places where none may ever stand. */
-export function containsKeyShape(text: string): boolean {
-  return SHAPE_ANYWHERE.test(text);
-}
-
 /** The start of the first thing in a text that has a value's shape, or undefined if nothing has. */
 export function startOfValueIn(text: string): string | undefined {
-  const shape = SHAPE_ANYWHERE.exec(text)?.[0];
+  const shape = findKeyShape(text);
   return shape === undefined ? undefined : keyValueStart(shape);
 }
 

@@ -4,5 +4,5 @@
  */
 export type { Decision } from "./bucket";
 export { BucketMap } from "./bucket-map";
-export { type Charge, createLimiter, type Limiter } from "./limiter";
+export { addressNeighbourhood, type Charge, createLimiter, type Limiter } from "./limiter";
 export { POLICIES, type PolicyName } from "./policies";

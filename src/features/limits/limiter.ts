@@ -74,6 +74,6 @@ function whenAsked<T>(make: () => T): () => T {
 }
 
 /** The /16 of an IPv4 address, the /32 of an IPv6 network: who shares an overflow bucket. */
-function addressNeighbourhood(network: string): string {
+export function addressNeighbourhood(network: string): string {
   return network.split(network.includes(":") ? ":" : ".", 2).join();
 }

@@ -4,6 +4,8 @@ import { sha256 } from "../../kernel/hash";
 import { DAY_MS } from "../../kernel/time";
 import { deleteSubmissionsBefore, findSubmission, insertSubmission } from "./store";
 
+const ROWS_AT_ONCE = 500;
+
 /** What a form made: now, or when it was sent before. */
 export type MadeOnce<Made> = { made: Made; subjectId: string } | { made: null; subjectId: string };
 
@@ -25,7 +27,8 @@ export function makeOnce<Made>(
   return answer;
 }
 
-/** Forgets what was sent more than a day ago. Answers how many forms. */
-export function sweepSubmissions(tx: Tx, now: number): number {
-  return deleteSubmissionsBefore(tx, { at: now - DAY_MS });
+/** Forgets what was sent more than a day ago, at most 500 forms a call. Whether there may be more. */
+export function sweepSubmissions(tx: Tx, now: number): boolean {
+  const limit = ROWS_AT_ONCE;
+  return deleteSubmissionsBefore(tx, { at: now - DAY_MS, limit }) === limit;
 }

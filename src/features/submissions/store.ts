@@ -1,4 +1,4 @@
-import { eq, lt } from "drizzle-orm";
+import { eq, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectOne } from "../../db";
 import { formSubmissions } from "../../db/tables/settings";
 
@@ -8,6 +8,15 @@ export const findSubmission = selectOne((orm, $: { hash: Buffer }) =>
   orm.select().from(formSubmissions).where(eq(formSubmissions.hash, $.hash)),
 );
 
-export const deleteSubmissionsBefore = mutate((orm, $: { at: number }) =>
-  orm.delete(formSubmissions).where(lt(formSubmissions.at, $.at)),
+/** At most `limit`. */
+export const deleteSubmissionsBefore = mutate((orm, $: { at: number; limit: number }) =>
+  orm
+    .delete(formSubmissions)
+    .where(
+      sql`${formSubmissions.hash} IN ${orm
+        .select({ hash: formSubmissions.hash })
+        .from(formSubmissions)
+        .where(lt(formSubmissions.at, $.at))
+        .limit($.limit)}`,
+    ),
 );

@@ -7,9 +7,14 @@ export {
   inviteUser,
   issuePasswordLink,
   issueSetUpLink,
+  linkPath,
+  type PasswordLink,
+  SET_UP_LINK_MS,
   setUpOwner,
 } from "./invitations";
 export type { NewUser, UserResource } from "./model";
+export { changePassword } from "./password";
+export { stateOfUser } from "./rules";
 export {
   createUser,
   disableUser,
@@ -22,7 +27,7 @@ export {
   listUsers,
   renameUser,
   setRole,
-  userActor,
 } from "./service";
-export { authenticate, changePassword, endOneSession, endSessions, signIn } from "./sign-in";
+export { endOneSession, endSessions } from "./sessions";
+export { authenticate, signIn } from "./sign-in";
 export type { UserRow } from "./store";

@@ -5,7 +5,7 @@ import { toIso, toIsoOrNull } from "../../kernel/time";
 import type { UserRow } from "./store";
 
 /** The longest address that mail can be sent to (RFC 5321, erratum 1690), in characters. */
-export const EMAIL_MAX_LENGTH = 254;
+const EMAIL_MAX_LENGTH = 254;
 
 /** What makes a user. The first one is the owner, whether or not a role is given; later ones need it. */
 export const NewUser = Type.Object(

@@ -1,6 +1,13 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { conflict, type FieldError, fieldErrors, invalidFields, notFound } from "../../errors";
+import {
+  conflict,
+  type FieldError,
+  fieldErrors,
+  invalidFields,
+  notFound,
+  validate,
+} from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { Role } from "../../kernel/role";
@@ -51,11 +58,6 @@ export function listLiveKeysOf(
   return listLiveKeyRows(reader, { userId, now });
 }
 
-/** A user as the one who does something. */
-export function userActor(user: { id: string; name: string }, ip?: string): Actor {
-  return { kind: "user", id: user.id, label: user.name, ...(ip === undefined ? {} : { ip }) };
-}
-
 /**
  * Creates a user; without a password hash they cannot sign in until they have chosen a password by a
  * link. The first user is the owner, and voids the set-up link. Throws `validation_failed` with every
@@ -69,7 +71,7 @@ export function createUser(
 ): UserResource {
   const { passwordHash = null, ...user } = input;
   const row = addUser(ctx, tx, user, passwordHash);
-  audit(ctx, tx, actor, "user.create", row.id, `Created the user ${describe(row)}`);
+  audit(ctx, tx, actor, "user.create", row.id, `Created the user ${describeUser(row)}`);
   return presentUser(row);
 }
 
@@ -127,7 +129,7 @@ export function renameUser(
   name: string,
   actor: Actor,
 ): UserResource {
-  refuseBroken({ name });
+  validate(UserChange, { name });
   const before = getUserRow(tx, id);
   if (before.name === name) return presentUser(before);
   const after = changeUser(ctx, tx, before, { name });
@@ -140,7 +142,7 @@ export function renameUser(
  * `validation_failed`, or `conflict` for the last owner.
  */
 export function setRole(ctx: Services, tx: Tx, id: string, role: Role, actor: Actor): UserResource {
-  refuseBroken({ role });
+  validate(UserChange, { role });
   const before = getUserRow(tx, id);
   if (before.role === role) return presentUser(before);
   requireOtherOwner(tx, before, "given another role");
@@ -162,7 +164,7 @@ export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): Us
   const after = changeUser(ctx, tx, before, { disabledAt: ctx.clock.now() });
   endSessionsOf(tx, id);
   voidLinks(tx, { userId: id });
-  audit(ctx, tx, actor, "user.disable", id, `Disabled the user ${describe(before)}`);
+  audit(ctx, tx, actor, "user.disable", id, `Disabled the user ${describeUser(before)}`);
   return presentUser(after);
 }
 
@@ -171,7 +173,7 @@ export function enableUser(ctx: Services, tx: Tx, id: string, actor: Actor): Use
   const before = getUserRow(tx, id);
   if (isLive(before)) return presentUser(before);
   const after = changeUser(ctx, tx, before, { disabledAt: null });
-  audit(ctx, tx, actor, "user.enable", id, `Enabled the user ${describe(before)}`);
+  audit(ctx, tx, actor, "user.enable", id, `Enabled the user ${describeUser(before)}`);
   return presentUser(after);
 }
 
@@ -185,7 +187,7 @@ export function getUserRow(reader: Reader, id: string): UserRow {
 /** A user who is not disabled. Throws `not_found`, or `conflict`. */
 export function getLiveUserRow(reader: Reader, id: string): UserRow {
   const row = getUserRow(reader, id);
-  if (!isLive(row)) throw conflict(`“${row.name}” is disabled and cannot be given a password.`);
+  if (!isLive(row)) throw conflict(`“${row.name}” is disabled. Enable them first.`);
   return row;
 }
 
@@ -203,20 +205,14 @@ export function changeUser(
 }
 
 /** A user in one line of the audit log. */
-export function describe({ name, email, role }: UserRow): string {
+export function describeUser({ name, email, role }: UserRow): string {
   return `“${name}” (${email}), ${role}`;
-}
-
-/** Throws `validation_failed` for a name or a role that is none. */
-export function refuseBroken(change: { name?: string; role?: Role }): void {
-  const fields = fieldErrors(UserChange, change);
-  if (fields.length > 0) throw invalidFields(fields);
 }
 
 function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {
   if (user.role !== "owner" || !isLive(user)) return;
   if (mayStepDown(user, listOtherLiveOwners(tx, { exceptId: user.id }))) return;
   throw conflict(
-    `“${user.name}” is the last owner and cannot be ${what}. First make somebody owner who has chosen a password.`,
+    `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
   );
 }

@@ -2,12 +2,17 @@ import { describe, expect, test } from "bun:test";
 import { createBoundedQueue } from "../../../src/features/auth/bounded-queue";
 import { settle } from "../../support/clock";
 
-function setUp(atOnce: number, waiting: number) {
-  const inTurn = createBoundedQueue({ atOnce, waiting, refuse: () => new Error("full") });
+function setUp(atOnce: number, waiting: number, waitingOfOne = waiting) {
+  const inTurn = createBoundedQueue({
+    atOnce,
+    waiting,
+    waitingOfOne,
+    refuse: () => new Error("full"),
+  });
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const work = (name: string) =>
-    inTurn(() => {
+  const work = (name: string, source = "") =>
+    inTurn(source, () => {
       begun.push(name);
       return new Promise<string>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name)));
@@ -19,7 +24,7 @@ function setUp(atOnce: number, waiting: number) {
 describe("a bounded queue", () => {
   test("runs some at once and the others in the order in which they came", async () => {
     const { work, begun, end } = setUp(2, 10);
-    const all = Promise.allSettled(["a", "b", "c", "d"].map(work));
+    const all = Promise.allSettled(["a", "b", "c", "d"].map((name) => work(name)));
     await settle();
     expect(begun).toEqual(["a", "b"]);
     end("b");
@@ -53,5 +58,29 @@ describe("a bounded queue", () => {
     end("later");
     expect(await later).toBe("later");
     expect(begun).toEqual(["running", "waiting", "later"]);
+  });
+
+  test("lets one source take some of the places only, and gives them back", async () => {
+    const { work, begun, end } = setUp(1, 10, 2);
+    const first = work("first", "a");
+    const waiting = [work("second", "a"), work("third", "a")];
+    await expect(work("fourth", "a")).rejects.toThrow("full");
+    // Somebody else finds room, behind those who were there before.
+    const other = work("other", "b");
+    for (const name of ["first", "second", "third", "other"]) {
+      await settle();
+      expect(begun.at(-1)).toBe(name);
+      end(name);
+    }
+    expect(await Promise.all([first, ...waiting, other])).toEqual([
+      "first",
+      "second",
+      "third",
+      "other",
+    ]);
+    const again = work("again", "a");
+    await settle();
+    end("again");
+    expect(await again).toBe("again");
   });
 });

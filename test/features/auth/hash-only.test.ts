@@ -24,7 +24,7 @@ test("the database's files hold the hash of a session's and a link's token, and 
     await house.addUser("usr_ada");
     tokens.push(await house.start("usr_ada"));
     const link = { purpose: "reset", userId: "usr_ada", lastsMs: 60_000 } as const;
-    tokens.push(await house.ctx.db.write((tx) => issueLink(house.ctx, tx, link)));
+    tokens.push(await house.ctx.db.write((tx) => issueLink(house.ctx, tx, link).token));
     const [session = "", reset = ""] = tokens;
     const sessions = createSessions(house.ctx);
     const found = sessions.find(session, house.clock.now());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findLink, issueLink, useLink, voidLinks } from "../../../src/features/auth";
+import { findLink, issueLink, redeemLink, voidLinks } from "../../../src/features/auth";
 import { type AuthHouse, countRows, openAuthHouse } from "../../support/auth";
 import { TEST_START } from "../../support/clock";
 
@@ -11,15 +11,12 @@ async function withLinks(house: AuthHouse) {
   const { db } = house.ctx;
   return {
     issue: (purpose: "setup" | "invite" | "reset", userId?: string) =>
-      db.write((tx) =>
-        issueLink(house.ctx, tx, {
-          purpose,
-          lastsMs: HOUR_MS,
-          ...(userId === undefined ? {} : { userId }),
-        }),
-      ),
+      db.write((tx) => {
+        const whose = userId === undefined ? {} : { userId };
+        return issueLink(house.ctx, tx, { purpose, lastsMs: HOUR_MS, ...whose }).token;
+      }),
     find: (token: string) => findLink(db, token, house.clock.now()),
-    use: (token: string) => db.write((tx) => useLink(tx, token, house.clock.now())),
+    use: (token: string) => db.write((tx) => redeemLink(tx, token, house.clock.now())),
   };
 }
 
@@ -52,7 +49,7 @@ describe("a link", () => {
     const { issue, use } = await withLinks(house);
     const token = await issue("setup");
     const undone = house.ctx.db.write((tx) => {
-      expect(useLink(tx, token, house.clock.now())?.purpose).toBe("setup");
+      expect(redeemLink(tx, token, house.clock.now())?.purpose).toBe("setup");
       throw new Error("undone");
     });
     expect(await undone.catch((error: Error) => error.message)).toBe("undone");

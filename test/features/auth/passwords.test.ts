@@ -84,20 +84,34 @@ describe("verifications at once", () => {
       memoryCost: 64,
       timeCost: 1,
     });
-    const accepted = Array.from({ length: 102 }, () => passwords.verify(PASSWORD, hash));
-    const refused = [passwords.verify(PASSWORD, undefined), passwords.hash(PASSWORD)];
-    for (const attempt of refused) {
-      const refusal = await refusalOf(attempt);
-      expect(refusal.code).toBe("unavailable");
-      expect(refusal.headers).toEqual({ "Retry-After": "5" });
-    }
+    const accepted = Array.from({ length: 102 }, (_, i) =>
+      passwords.verify(PASSWORD, hash, `source ${i}`),
+    );
+    // Who chooses a password has shown a session or a link, and does not wait for strangers.
+    const chosen = passwords.hash(PASSWORD);
+    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, "one more"));
+    expect(refusal.code).toBe("unavailable");
+    expect(refusal.headers).toEqual({ "Retry-After": "5" });
+    expect(await chosen).toStartWith("$argon2id$");
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => true));
     expect(await passwords.verify(PASSWORD, hash)).toBe(true);
   });
 
+  test("of one source leave room for the others", async () => {
+    const passwords = createPasswords();
+    // Two at work and eight waiting.
+    const accepted = Array.from({ length: 10 }, () => passwords.verify(PASSWORD, undefined, "one"));
+    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, "one"));
+    expect(refusal.code).toBe("unavailable");
+    expect(await passwords.verify(PASSWORD, undefined, "another")).toBe(false);
+    expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
+  });
+
   test("leave their place to the next when one fails", async () => {
     const passwords = createPasswords();
-    const broken = Array.from({ length: 10 }, () => passwords.verify(PASSWORD, "no hash at all"));
+    const broken = Array.from({ length: 10 }, (_, i) =>
+      passwords.verify(PASSWORD, "no hash at all", `source ${i}`),
+    );
     const outcomes = await Promise.allSettled(broken);
     expect(outcomes.map(({ status }) => status)).toEqual(broken.map(() => "rejected"));
     expect(await passwords.verify(PASSWORD, await passwords.hash(PASSWORD))).toBe(true);
@@ -127,6 +141,16 @@ describe("a password that is chosen", () => {
     const tooLong = `${longest}x`;
     expect(await passwords.verify(tooLong, await Bun.password.hash(tooLong))).toBe(false);
     expect(await passwords.verify("x".repeat(200_000), undefined)).toBe(false);
+  });
+
+  test("costs little to refuse, whatever it is made of", async () => {
+    // Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
+    const marks = "a" + "\u0315".repeat(60_000) + "\u0300".repeat(60_000);
+    const startedAt = performance.now();
+    expect(judgePassword(marks, "a@b.test")).toBe("is longer than 1,000 characters");
+    expect(await createPasswords().verify(marks, undefined)).toBe(false);
+    // It would be many seconds.
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
 

@@ -13,7 +13,7 @@ function addSessions(
   sessions: { userId: string; createdAt: number; lastSeenAt: number }[],
 ): void {
   const insert = house.sqlite.prepare(
-    "INSERT INTO sessions (hash, user_id, created_at, last_seen_at, ip, user_agent) VALUES (randomblob(32), ?, ?, ?, '', '')",
+    "INSERT INTO sessions (hash, user_id, is_secure, created_at, last_seen_at, ip, user_agent) VALUES (randomblob(32), ?, 1, ?, ?, '', '')",
   );
   for (const { userId, createdAt, lastSeenAt } of sessions) {
     insert.run(userId, createdAt, lastSeenAt);
@@ -59,7 +59,9 @@ describe("sweeping", () => {
     await using house = openAuthHouse();
     await house.addUser("usr_ada");
     const issue = (purpose: "reset" | "invite", lastsMs: number) =>
-      house.ctx.db.write((tx) => issueLink(house.ctx, tx, { purpose, userId: "usr_ada", lastsMs }));
+      house.ctx.db.write(
+        (tx) => issueLink(house.ctx, tx, { purpose, userId: "usr_ada", lastsMs }).token,
+      );
     await issue("invite", HOUR_MS);
     const lasting = await issue("reset", HOUR_MS + 1);
     await house.clock.advance(HOUR_MS);

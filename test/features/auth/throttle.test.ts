@@ -143,16 +143,32 @@ describe("an address", () => {
     expect(throttle.judge(ADA, HERE)).toBe(0);
   });
 
-  test("of IPv6 is a /64: others of it share its attempts and its failures", async () => {
-    const { throttle, fail } = setUp();
+  test("of IPv6 is a /64: others of it share its attempts", () => {
+    const { throttle } = setUp();
     const one = parseClientAddress("2001:db8:1:2::1") as ClientAddress;
     const other = parseClientAddress("2001:db8:1:2:ffff::9") as ClientAddress;
-    const far = parseClientAddress("2001:db8:1:3::1") as ClientAddress;
-    await fail(5, ADA, one);
-    expect(throttle.judge(ADA, other)).toBe(4);
-    expect(throttle.judge(ADA, far)).toBe(0);
-    for (let i = 0; i < 9; i++) throttle.judge(`user${i}@acme.test`, other);
-    expect(throttle.judge("last@acme.test", one)).toBeGreaterThan(0);
+    const neighbour = parseClientAddress("2001:db8:1:3::1") as ClientAddress;
+    for (let i = 0; i < 10; i++) throttle.judge(`user${i}@acme.test`, other);
+    expect(throttle.judge("last@acme.test", one)).toBe(6);
+    expect(throttle.judge("last@acme.test", neighbour)).toBe(0);
+  });
+
+  test("of IPv6 shares its failures, and fifty attempts a minute, with its whole /48", async () => {
+    const { throttle, clock, fail } = setUp();
+    const within = (site: string, i: number) =>
+      parseClientAddress(`2001:db8:${site}:${i.toString(16)}::1`) as ClientAddress;
+    await fail(5, ADA, within("1", 0));
+    expect(throttle.judge(ADA, within("1", 1))).toBe(4);
+    expect(throttle.judge(ADA, within("2", 1))).toBe(0);
+    await clock.advance(60_000);
+    for (let i = 0; i < 50; i++) {
+      expect(throttle.judge(`user${i}@acme.test`, within("1", i))).toBe(0);
+    }
+    const told = throttle.judge("last@acme.test", within("1", 60));
+    expect(told).toBeGreaterThan(0);
+    expect(throttle.judge("last@acme.test", within("3", 60))).toBe(0);
+    await clock.advance(told * 1_000);
+    expect(throttle.judge("last@acme.test", within("1", 61))).toBe(0);
   });
 
   test("keeps its drained bucket while ten thousand others come", () => {

@@ -10,7 +10,6 @@ import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 function list(app: TestApp) {
   const { pendingLastUse } = app.app.usage;
@@ -26,7 +25,7 @@ test("a listed key is the key's resource, with more", async () => {
   await using app = await createTestApp();
   const { key } = await app.createKey({ name: "CI", expires: "2027-01-31" });
   expect(list(app)).toEqual([
-    { ...key, state: "live", requests_24h: Array(24).fill(0), limited_7d: 0, old_value: null },
+    { ...key, state: "live", requests_24h: Array(24).fill(0), old_value: null },
   ]);
   expect(list(app)).toEqual([getKeyListing(app.ctx.db, key.id, app.clock.now())]);
 });
@@ -80,24 +79,6 @@ describe("the requests of 24 hours", () => {
     await app.clock.advance(HOUR);
     expect(list(app)[1]?.requests_24h).toEqual([1, ...Array(23).fill(0)]);
   });
-});
-
-test("the refusals of 7 days are added up, whole hours that reach into them", async () => {
-  await using app = await createTestApp();
-  const { value } = await app.createKey({ rate_limit: 1 });
-  await app.createKey({ name: "never refused" });
-  for (let i = 0; i < 3; i++) await app.call("/api/v1/key", { key: value });
-  const start = app.clock.now();
-  await app.clock.advance(60_000);
-  app.clock.setWallClock(start + 2 * DAY);
-  for (let i = 0; i < 2; i++) await app.call("/api/v1/key", { key: value });
-  await app.clock.advance(5_000);
-  const refusals = () => list(app).map((key) => key.limited_7d);
-  expect(refusals()).toEqual([0, 3]);
-  app.clock.setWallClock(start + HOUR + 7 * DAY - 1);
-  expect(refusals()).toEqual([0, 3]);
-  app.clock.setWallClock(start + HOUR + 7 * DAY);
-  expect(refusals()).toEqual([0, 1]);
 });
 
 describe("the old value of a rotated key", () => {

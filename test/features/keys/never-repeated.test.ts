@@ -18,7 +18,7 @@ describe("a key's value given in the wrong place", () => {
     const { key, value } = await app.createKey({ name: "before" });
     const audited = app.audit();
     expect(app.createKey({ name: `my ${value}` })).rejects.toMatchObject({
-      fields: [{ pointer: "#/name", detail: "holds the value of a key" }],
+      fields: [{ pointer: "#/name", detail: "contains an API key; type a name instead" }],
     });
     const renaming = app.ctx.db.write((tx) =>
       updateKey(app.ctx, tx, key.id, { name: value }, CLI_ACTOR),

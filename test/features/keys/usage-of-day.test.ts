@@ -4,7 +4,7 @@ import { createTestApp } from "../../support/app";
 
 const HOUR = 3_600_000;
 
-test("a key's last day is told by kind of answer, in all and in each of 24 hours", async () => {
+test("a key's last day is told by kind of answer", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey({ rate_limit: 3 });
   const other = await app.createKey();
@@ -16,15 +16,8 @@ test("a key's last day is told by kind of answer, in all and in each of 24 hours
   await app.clock.advance(HOUR);
   await app.call("/api/v1/key", { key: value });
   await app.clock.advance(5_000);
-  const { last24h, hours } = usageOfKey(app.ctx.db, key.id, app.clock.now());
+  const { last24h } = usageOfKey(app.ctx.db, key.id, app.clock.now());
   expect(last24h).toEqual({ ok: 3, client_error: 1, limited: 1, total: 5 });
-  expect(hours).toHaveLength(24);
-  expect(hours[0]?.hour).toBe("2026-03-09T14:00:00.000Z");
-  expect(hours.slice(-2)).toEqual([
-    { hour: "2026-03-10T12:00:00.000Z", ok: 2, client_error: 1, limited: 1, total: 4 },
-    { hour: "2026-03-10T13:00:00.000Z", ok: 1, client_error: 0, limited: 0, total: 1 },
-  ]);
-  expect(hours.slice(0, -2).every((hour) => hour.total === 0)).toBe(true);
 });
 
 test("an hour leaves a key's last day when the 24th after it begins", async () => {

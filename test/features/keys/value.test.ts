@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "node:zlib";
-import { containsKeyShape, isKeyValue } from "../../../src/features/keys";
+import { isKeyValue } from "../../../src/features/keys";
+import { containsKeyShape } from "../../../src/kernel/key-shape";
 import { generateKeyValue } from "../../../src/features/keys/value";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -8,9 +8,8 @@ import {
   listUsers,
   renameUser,
   setRole,
-  userActor,
 } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
 import { complaintsOf, HASH, openPeopleHouse } from "../../support/people";
 
 const ADA = { email: "ada@acme.test", name: "Ada" };

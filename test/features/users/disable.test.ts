@@ -8,9 +8,8 @@ import {
   issuePasswordLink,
   listLiveKeysOf,
   setRole,
-  userActor,
 } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
 import { openPeopleHouse } from "../../support/people";
 
 describe("disabling a user", () => {

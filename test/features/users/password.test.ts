@@ -7,9 +7,8 @@ import {
   endOneSession,
   endSessions,
   issuePasswordLink,
-  userActor,
 } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
 import { HASH, openPeopleHouse, type PeopleHouse } from "../../support/people";
 
 const NEW_HASH = `${HASH}-new`;
@@ -46,7 +45,12 @@ describe("changing a password", () => {
     const { house, ada } = at;
     const actor = userActor(ada, "203.0.113.7");
     await house.write((tx) => {
-      changePassword(house.ctx, tx, ada.id, NEW_HASH, at.idOf("own"), actor);
+      changePassword(
+        house.ctx,
+        tx,
+        { userId: ada.id, passwordHash: NEW_HASH, keepSessionId: at.idOf("own") },
+        actor,
+      );
     });
     expect(at.live()).toEqual(["own", "bobs"]);
     expect(hashOf(house, ada.id)).toEqual({ hash: NEW_HASH });
@@ -65,7 +69,9 @@ describe("changing a password", () => {
     const { ctx, clock } = house;
     const { token } = await house.write((tx) => issuePasswordLink(ctx, tx, ada.id, CLI_ACTOR));
     expect(findLink(ctx.db, token, clock.now())).toBeDefined();
-    await house.write((tx) => changePassword(ctx, tx, ada.id, NEW_HASH, undefined, CLI_ACTOR));
+    await house.write((tx) =>
+      changePassword(ctx, tx, { userId: ada.id, passwordHash: NEW_HASH }, CLI_ACTOR),
+    );
     expect(at.live()).toEqual(["bobs"]);
     expect(findLink(ctx.db, token, clock.now())).toBeUndefined();
   });
@@ -74,7 +80,12 @@ describe("changing a password", () => {
     await using at = await threeSessions();
     const { house, ada } = at;
     const change = (hash: string, keep: number) => (tx: Tx) =>
-      changePassword(house.ctx, tx, ada.id, hash, keep, userActor(ada));
+      changePassword(
+        house.ctx,
+        tx,
+        { userId: ada.id, passwordHash: hash, keepSessionId: keep },
+        userActor(ada),
+      );
     const [own, stolen] = [at.idOf("own"), at.idOf("other")];
     await house.write(change(NEW_HASH, own));
     expect((await house.refused(change(HASH, stolen))).code).toBe("conflict");
@@ -88,7 +99,7 @@ describe("changing a password", () => {
     const { house, bob } = at;
     await house.write((tx) => disableUser(house.ctx, tx, bob.id, CLI_ACTOR));
     const change = (id: string) => (tx: Tx) =>
-      changePassword(house.ctx, tx, id, NEW_HASH, undefined, CLI_ACTOR);
+      changePassword(house.ctx, tx, { userId: id, passwordHash: NEW_HASH }, CLI_ACTOR);
     expect((await house.refused(change(bob.id))).code).toBe("conflict");
     expect((await house.refused(change("usr_nobody"))).code).toBe("not_found");
   });

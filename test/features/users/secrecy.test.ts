@@ -12,10 +12,10 @@ import {
   issueSetUpLink,
   setUpOwner,
   signIn,
-  userActor,
 } from "../../../src/features/users";
 import { sha256 } from "../../../src/kernel/hash";
 import { client } from "../../support/auth";
+import { userActor } from "../../../src/kernel/actor";
 import { FROM, openPeopleHouse } from "../../support/people";
 import { temporaryFolder } from "../../support/temporary-folder";
 
@@ -55,7 +55,9 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
   const outcome = await knock(right);
   if (!("user" in outcome)) throw new Error(outcome.refusal);
   const session = await house.write((tx) => signIn(ctx, tx, outcome.user, FROM));
-  await house.write((tx) => changePassword(ctx, tx, owner.user.id, second, undefined, actor));
+  await house.write((tx) =>
+    changePassword(ctx, tx, { userId: owner.user.id, passwordHash: second }, actor),
+  );
   await refused((tx) => signIn(ctx, tx, outcome.user, FROM));
   await house.write((tx) => disableUser(ctx, tx, joined.user.id, actor));
 

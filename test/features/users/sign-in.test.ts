@@ -197,7 +197,9 @@ describe("signing in", () => {
     const { ctx } = house;
     const { id } = await house.user("Ada");
     const user = await authenticated(house, "ada@acme.test");
-    await house.write((tx) => changePassword(ctx, tx, id, `${HASH}-new`, undefined, CLI_ACTOR));
+    await house.write((tx) =>
+      changePassword(ctx, tx, { userId: id, passwordHash: `${HASH}-new` }, CLI_ACTOR),
+    );
     expect((await house.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
     const again = await authenticated(house, "ada@acme.test");
     expect(await house.write((tx) => signIn(ctx, tx, again, FROM))).toMatch(/^\w{43}$/);

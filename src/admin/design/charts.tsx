@@ -1,6 +1,6 @@
-import type { ComponentStatus } from "../kernel/component-status";
-import { DAY_MS, toIso } from "../kernel/time";
-import { Card, DayBars, Facts, Section, Sparkline, type StatusDay } from "../ui";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { DAY_MS, toIso } from "../../kernel/time";
+import { Card, DayBars, Facts, Section, Sparkline, type StatusDay } from "../../ui";
 
 /** Pictures of numbers, and what they look like when there are few. */
 export function DesignCharts({ now }: { now: number }) {

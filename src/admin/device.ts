@@ -1,10 +1,10 @@
 import Bowser from "bowser";
+import type { SessionOrigin } from "../features/auth";
+import type { Admission } from "../http";
 
-const USER_AGENT_MAX = 400;
-
-/** The browser's word for itself, cut to what is kept with a session. */
-export function userAgentOf(request: Request): string {
-  return (request.headers.get("user-agent") ?? "").slice(0, USER_AGENT_MAX);
+/** Where a session that a request begins is started from. */
+export function sessionOriginOf(request: Request, admission: Admission): SessionOrigin {
+  return { ip: admission.address.ip, userAgent: request.headers.get("user-agent") ?? "" };
 }
 
 /** A device as its owner would name it: "Firefox on Linux". */

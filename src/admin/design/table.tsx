@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
 import {
   Cell,
   CellNote,
@@ -14,7 +14,7 @@ import {
   StatCards,
   Table,
   Toolbar,
-} from "../ui";
+} from "../../ui";
 
 interface Example {
   name: string;

@@ -11,7 +11,7 @@ import {
   SelectField,
   Summary,
   TextField,
-} from "../ui";
+} from "../../ui";
 
 /** A form with everything right, and one with everything wrong. */
 export function DesignForms({ path }: { path: string }) {
@@ -138,7 +138,7 @@ function WrongForm({ path }: { path: string }) {
           errors={[
             { name: "email", label: "Email", detail: "belongs to another user" },
             { name: "password", label: "Password", detail: "is shorter than 12 characters" },
-            { name: "pages", label: "Pages", detail: "must name at least one" },
+            { name: "pages", label: "Pages", detail: "needs at least one" },
           ]}
         />
         <TextField
@@ -160,7 +160,7 @@ function WrongForm({ path }: { path: string }) {
         <CheckboxList
           legend="Pages"
           name="pages"
-          error="must name at least one"
+          error="needs at least one"
           options={[
             { value: "store", label: "Store", isChecked: false },
             { value: "warehouse", label: "Warehouse", isChecked: false },

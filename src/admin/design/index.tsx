@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
-import { COMPONENT_STATUSES } from "../kernel/component-status";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
+import { COMPONENT_STATUSES } from "../../kernel/component-status";
 import {
   Actions,
   Button,
@@ -26,11 +26,12 @@ import {
   TestKey,
   Timeline,
   WordMark,
-} from "../ui";
-import { DesignCharts } from "./design-charts";
-import { DesignForms } from "./design-forms";
-import { DesignTable } from "./design-table";
-import { renderScreen } from "./shell";
+} from "../../ui";
+import { DesignCharts } from "./charts";
+import { DesignForms } from "./forms";
+import { DesignTable } from "./table";
+import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../paths";
+import { renderScreen } from "../shell";
 
 const PATH = "/admin/_design";
 // Of the right length, and nobody's.
@@ -44,16 +45,16 @@ export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
     nav: [
       {
         items: [
-          { href: "/admin", label: "Overview", isCurrent: false },
+          { href: HOME_PATH, label: "Overview", isCurrent: false },
           { href: PATH, label: "Design", isCurrent: true },
         ],
       },
       {
         label: "Settings",
         items: [
-          { href: "/admin/settings/api-keys", label: "API Keys", isCurrent: false },
-          { href: "/admin/settings/users", label: "Users", isCurrent: false },
-          { href: "/admin/settings/account", label: "Account", isCurrent: false },
+          { href: KEYS_PATH, label: "API Keys", isCurrent: false },
+          { href: USERS_PATH, label: "Users", isCurrent: false },
+          { href: ACCOUNT_PATH, label: "Account", isCurrent: false },
         ],
       },
     ],
@@ -66,7 +67,7 @@ export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
       <>
         <PageHead
           title="Design"
-          crumbs={[{ href: "/admin", label: "Dashboard" }, { label: "Development" }]}
+          crumbs={[{ href: HOME_PATH, label: "Dashboard" }, { label: "Development" }]}
           actions={
             <>
               <ButtonLink href={`${PATH}#forms`}>Forms</ButtonLink>

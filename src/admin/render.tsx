@@ -22,20 +22,20 @@ export interface Screen {
 }
 
 /** Answers with screens: the shell around them, what waits to be told, and the policy of the page. */
-export interface Screens {
+export interface Renderer {
   /** A screen of somebody who is signed in. */
-  show(at: ScreenRequest, screen: Screen): Promise<Response>;
+  screen(at: ScreenRequest, screen: Screen): Promise<Response>;
   /** A screen of somebody who is not: signing in, setting up, accepting an invitation. */
-  showPlain(request: Request, screen: Screen): Promise<Response>;
+  plain(request: Request, screen: Screen): Promise<Response>;
   /** The paths of the files that every screen links to. */
   assets(): Promise<LinkedAssets>;
 }
 
-export function createScreens(parts: {
+export function createRenderer(parts: {
   assets: Assets;
   flashes: Flashes;
   addresses: ClientAddresses;
-}): Screens {
+}): Renderer {
   const { assets, flashes, addresses } = parts;
 
   /** What everybody who works here should know, whatever they came for. */
@@ -50,7 +50,7 @@ export function createScreens(parts: {
   return {
     assets: () => linkedAssets(assets),
 
-    async show({ request, admission }, { title, children, ...how }) {
+    async screen({ request, admission }, { title, children, ...how }) {
       const { id, user } = sessionOf(admission);
       const flash = flashes.take(id);
       const document = renderScreen({
@@ -65,7 +65,7 @@ export function createScreens(parts: {
       return sendHtml(request, document, how);
     },
 
-    async showPlain(request, { title, children, ...how }) {
+    async plain(request, { title, children, ...how }) {
       const document = renderPlainScreen({ title, assets: await linkedAssets(assets), children });
       return sendHtml(request, document, how);
     },

@@ -1,0 +1,65 @@
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  ChoiceField,
+  Form,
+  FormErrors,
+  PageHead,
+  TextField,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { USERS_PATH } from "../paths";
+import { ROLE_CHOICES, ROLE_HINT } from "./role-choice";
+
+const LABELS = { email: "Email", name: "Name", role: "Role" };
+
+/** Inviting somebody by a link. */
+export function InviteForm(props: {
+  values: { email: string; name: string; role: string };
+  complaints: Complaints;
+  formToken: string;
+}) {
+  const { values, complaints, formToken } = props;
+  const wrong = wording(complaints, LABELS);
+  return (
+    <>
+      <PageHead title="Invite user" crumbs={[{ href: USERS_PATH, label: "Users" }]} />
+      <Form action={`${USERS_PATH}/new`} hidden={{ form: formToken }}>
+        <FormErrors errors={wrong.all} />
+        <TextField
+          label="Email"
+          name="email"
+          type="email"
+          value={values.email}
+          hint="They sign in with it. Allclear sends no email; pass the link on yourself."
+          error={wrong.about("email")}
+          autocomplete="off"
+          required
+        />
+        <TextField
+          label="Name"
+          name="name"
+          value={values.name}
+          hint="They can change it when they join."
+          error={wrong.about("name")}
+          autocomplete="off"
+          maxlength={255}
+          required
+        />
+        <ChoiceField
+          legend="Role"
+          name="role"
+          options={ROLE_CHOICES}
+          value={values.role}
+          hint={ROLE_HINT}
+          error={wrong.about("role")}
+        />
+        <Actions>
+          <Button kind="primary">Create invitation link</Button>
+          <ButtonLink href={USERS_PATH}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}

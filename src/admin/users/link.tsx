@@ -1,0 +1,54 @@
+import type { UserResource } from "../../features/users";
+import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead } from "../../ui";
+import { userPath, USERS_PATH } from "../paths";
+
+/** The one showing of a link that opens once. */
+export function RevealedLink(props: {
+  title: string;
+  user: UserResource;
+  url: string;
+  /** How long the link works, such as "7 days". */
+  lasts: string;
+}) {
+  const { title, user, url, lasts } = props;
+  return (
+    <>
+      <PageHead
+        title={title}
+        crumbs={[
+          { href: USERS_PATH, label: "Users" },
+          { href: userPath(user.id), label: user.name },
+        ]}
+      />
+      <Notice tone="warning" title="You will see this only once">
+        Send it to {user.email} privately. It works once, for {lasts}. Creating another link
+        replaces it.
+      </Notice>
+      <Card title={user.name}>
+        <CodeBlock text={url} copyLabel="Copy link" isSecret />
+      </Card>
+      <Actions>
+        <ButtonLink href={USERS_PATH} kind="primary">
+          Back to Users
+        </ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+/** The same form once more, after its minute. */
+export function LinkShownBefore({ title, userId }: { title: string; userId: string }) {
+  return (
+    <>
+      <PageHead title={title} crumbs={[{ href: USERS_PATH, label: "Users" }]} />
+      <p>
+        You already sent this form. The link cannot be shown again; create a new one if it was lost.
+      </p>
+      <Actions>
+        <ButtonLink href={userPath(userId)} kind="primary">
+          Open the user
+        </ButtonLink>
+      </Actions>
+    </>
+  );
+}

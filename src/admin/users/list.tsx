@@ -1,0 +1,46 @@
+import { stateOfUser, type UserResource } from "../../features/users";
+import { capitalised } from "../../kernel/text";
+import { ButtonLink, Cell, CellNote, Moment, PageHead, Row, RowLink, Table } from "../../ui";
+import { userPath, USERS_PATH } from "../paths";
+
+const COLUMNS = [
+  { label: "User" },
+  { label: "Role" },
+  { label: "Last signed in" },
+  { label: "State" },
+];
+
+/** Settings → Users. */
+export function UserList({ users, now }: { users: readonly UserResource[]; now: number }) {
+  return (
+    <>
+      <PageHead
+        title="Users"
+        actions={
+          <ButtonLink href={`${USERS_PATH}/new`} kind="primary">
+            Invite user
+          </ButtonLink>
+        }
+      />
+      <Table columns={COLUMNS} caption="Users">
+        {users.map((user) => (
+          <Row key={user.id} isOver={user.disabled_at !== null}>
+            <Cell>
+              <RowLink href={userPath(user.id)}>{user.name}</RowLink>
+              <CellNote>{user.email}</CellNote>
+            </Cell>
+            <Cell label="Role">{capitalised(user.role)}</Cell>
+            <Cell label="Last signed in">
+              {user.last_login_at ? (
+                <Moment at={user.last_login_at} now={now} />
+              ) : (
+                <span class="muted">Never</span>
+              )}
+            </Cell>
+            <Cell label="State">{capitalised(stateOfUser(user))}</Cell>
+          </Row>
+        ))}
+      </Table>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import { Elysia } from "elysia";
+import { notFound } from "../errors";
+import { type Admissions, operation } from "../http";
+import { type Assets, createAssets, UI_ASSETS } from "../ui";
+import { DOCS_ASSETS } from "./docs";
+
+/** Every file that a page of this server refers to. */
+export function createAllAssets(): Assets {
+  return createAssets([...DOCS_ASSETS, ...UI_ASSETS]);
+}
+
+/** `/assets/{name}`: the files of all pages, under names that hold a hash. */
+export function assetRoutes(admissions: Admissions, assets: Assets) {
+  return new Elysia().use(admissions.plugin).get(
+    "/assets/:name",
+    async ({ params, request, admission }) => {
+      const asset = await assets.find(params.name);
+      if (!asset) throw notFound("asset");
+      return asset.respond(request, admission);
+    },
+    operation({
+      tag: "Documentation",
+      access: { kind: "file" },
+      summary: "A file that a page needs",
+      answers: { 200: { description: "The file." } },
+      errors: ["not_found"],
+    }),
+  );
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, expectProblem } from "../support/app";
+import { keysOf, trySignIn, USERS } from "../support/dashboard";
+
+// Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
+const MARKS = `a${"\u0315".repeat(15_000)}${"\u0300".repeat(15_000)}`;
+
+describe("a form that is made to be slow", () => {
+  test.each(["email", "password"])("is answered at once (%s)", async (field) => {
+    await using app = await createTestApp();
+    const form = { email: "ada@example.com", password: "x", [field]: MARKS };
+    const startedAt = performance.now();
+    const answer = await app.call("/admin/sign-in", { form });
+    expect(answer.status).toBe(422);
+    // It would be many seconds, in which nobody else is answered.
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+});
+
+describe("the value of an API key", () => {
+  test("is taken for nobody's name and nobody's email, and stands in no log", async () => {
+    await using app = await createTestApp({ logLevel: "debug" });
+    const { value } = await app.createKey();
+    const session = await app.signedIn("owner");
+    const audit = app.audit();
+    const renamed = await app.call("/admin/settings/account/name", {
+      session,
+      form: { name: value },
+    });
+    expect(renamed.status).toBe(422);
+    const invitation = { email: `${value}@x.test`, name: value, role: "viewer" };
+    expect((await app.call(`${USERS}/new`, { session, form: invitation })).status).toBe(422);
+    const key = { name: `Key ${value}`, scopes: "read:status", expires: "never" };
+    const refused = await app.call("/admin/settings/keys/new", { session, form: key });
+    expect(refused.status).toBe(422);
+    expect(keysOf(app)).toHaveLength(1);
+    expect(app.audit()).toEqual(audit);
+    expect(JSON.stringify(app.logged)).not.toContain(value);
+  });
+});
+
+describe("a refused sign-in", () => {
+  test("leaves what was typed out of the log, unless it is a user's email", async () => {
+    await using app = await createTestApp();
+    await trySignIn(app, "MyP@ssword-is-this", "x");
+    await trySignIn(app, `x@${"y".repeat(100_000)}`, "x");
+    const lines = app.logged.filter(({ msg }) => msg === "a sign-in was refused");
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(JSON.stringify(line).length).toBeLessThan(300);
+    expect(JSON.stringify(lines)).not.toContain("ssword-is-this");
+  });
+});
+
+describe("an error of an endpoint for programs", () => {
+  test.each(["/openapi.json", "/healthz"])("is a problem for a browser, too (%s)", async (path) => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    const headers = { accept: "text/html" };
+    for (let i = 0; i < 1_200; i++) await app.call(path);
+    expectProblem(await app.call(path, { headers }), "rate_limited");
+  });
+});
+
+describe("a Host that makes no URL", () => {
+  test.each(["[", "%zz", "x:99999", "::1"])(
+    "breaks no screen and tells no token (%s)",
+    async (host) => {
+      await using app = await createTestApp();
+      const token = "2njCM0Suv6JWV2dnAekXafwwhu4oz61CatjqZcK7EAB";
+      for (const path of ["/admin/sign-in", `/admin/setup/${token}`]) {
+        // As the runtime hands it over: a Request of the test runner would refuse it.
+        const request = new Request(`http://status.test${path}`);
+        Object.defineProperty(request, "url", { value: `http://${host}${path}` });
+        const response = await app.app.door(request, () => "203.0.113.7");
+        expect(response.status).toBeLessThan(500);
+      }
+      expect(JSON.stringify(app.logged)).not.toContain(token);
+    },
+  );
+});

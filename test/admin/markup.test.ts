@@ -1,0 +1,224 @@
+import { describe, expect, test } from "bun:test";
+import { listUsers } from "../../src/features/users";
+import { type Answer, createTestApp, type TestApp } from "../support/app";
+import {
+  ACCOUNT,
+  HTML,
+  KEYS,
+  keysOf,
+  makeKey,
+  NEW_KEY,
+  NO_BASE_URL,
+  openForm,
+  revealedLink,
+  sendKeyForm,
+  sessionIn,
+  setUpPath,
+  trySignIn,
+  USERS,
+  userWithPassword,
+} from "../support/dashboard";
+import { readHtml } from "../support/html";
+
+const HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "'-alert(1)-'</a>"];
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/**
+ * Expects a page in which no text has become markup, and under whose policy nothing written into it
+ * would run.
+ */
+function expectHarmless(answer: Answer): void {
+  const { text, headers } = answer;
+  expect(headers.get("content-type")).toBe("text/html;charset=utf-8");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  const policy = headers.get("content-security-policy") ?? "";
+  expect(policy).toStartWith("default-src 'none'; ");
+  expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  expect(text).not.toContain("<script>alert");
+  const page = readHtml(text);
+  expect(page.attributes("[style]", "style")).toEqual([]);
+  expect(page.attributes("img", "src")).toEqual([]);
+  // What runs is the one file of this server.
+  expect(page.texts("script").join("")).toBe("");
+  for (const src of page.attributes("script", "src")) expect(src).toStartWith("/assets/allclear.");
+  const tags = text.match(/<[a-z][^>]*>/gi) ?? [];
+  expect(tags.filter((tag) => /\son\w+\s*=/i.test(tag.replace(/"[^"]*"/g, '""')))).toEqual([]);
+  expect(
+    page.attributes("[href]", "href").filter((it) => !/^[/#]|^https:\/\/status/.test(it)),
+  ).toEqual(policy === POLICY ? [] : page.attributes('link[rel="icon"]', "href"));
+}
+
+/** Pages that show what somebody typed, by where it was typed. */
+const PLACES: {
+  where: string;
+  show(app: TestApp, session: string, text: string): Promise<Answer[]>;
+}[] = [
+  {
+    where: "a key's name",
+    async show(app, session, name) {
+      const revealed = await sendKeyForm(app, session, { name });
+      const path = `${KEYS}/${keysOf(app)[0]?.id}`;
+      const paths = [KEYS, path, `${path}/rotate`, `${path}/revoke`, "/admin"];
+      const shown = await Promise.all(paths.map((it) => app.call(it, { session })));
+      await app.call(`${path}/revoke`, { session, form: {} });
+      return [revealed, ...shown, await app.call(KEYS, { session })];
+    },
+  },
+  {
+    where: "every field of a key's form that comes back",
+    show: async (app, session, text) => {
+      const fields = {
+        name: `${text}\u202e`,
+        scopes: [text],
+        rate_limit: text,
+        expires_date: text,
+      };
+      return [
+        await sendKeyForm(app, session, { ...fields, expires: "date" }),
+        await sendKeyForm(app, session, { ...fields, expires: text }),
+      ];
+    },
+  },
+  {
+    where: "a user's name and email",
+    async show(app, session, name) {
+      const form = await openForm(app, `${USERS}/new`, session);
+      const email = `${name.replaceAll(/\s/g, "")}@example.com`;
+      const invitation = { form, email, name, role: "viewer" };
+      const revealed = await app.call(`${USERS}/new`, { session, form: invitation });
+      const join = revealedLink(revealed);
+      const again = await app.call(`${USERS}/new`, { session, form: { ...invitation, form: "2" } });
+      const id = /\/users\/(usr_\w+)/.exec(revealed.text)?.[1] ?? "";
+      const paths = [USERS, `${USERS}/${id}`, `${USERS}/${id}/disable`, join];
+      const shown = await Promise.all(paths.map((path) => app.call(path, { session })));
+      return [revealed, again, ...shown];
+    },
+  },
+  {
+    where: "the own name",
+    async show(app, session, name) {
+      await app.call(`${ACCOUNT}/name`, { session, form: { name } });
+      const { id } = await makeKey(app, session);
+      const paths = ["/admin", ACCOUNT, KEYS, `${KEYS}/${id}`];
+      const form = { name: `${name}\u202e` };
+      return [
+        ...(await Promise.all(paths.map((path) => app.call(path, { session })))),
+        await app.call(`${ACCOUNT}/name`, { session, form }),
+      ];
+    },
+  },
+  {
+    where: "a search, a card and a place in the list",
+    async show(app, session, text) {
+      await app.createKey();
+      const term = encodeURIComponent(text);
+      const queries = [
+        `q=${term}`,
+        `q=${term}&show=unused`,
+        `show=${term}`,
+        `before=${term}`,
+        term,
+      ];
+      return Promise.all(queries.map((query) => app.call(`${KEYS}?${query}`, { session })));
+    },
+  },
+  {
+    where: "a preset",
+    show: async (app, session, text) => [
+      await app.call(`${NEW_KEY}?preset=${encodeURIComponent(text)}`, { session }),
+    ],
+  },
+  {
+    where: "the email and the return address of a sign-in",
+    show: async (app, _session, text) => [
+      await app.call(`/admin/sign-in?next=${encodeURIComponent(text)}`),
+      await app.call(`/admin/sign-in?next=${encodeURIComponent(`/admin?q=${text}`)}`),
+      await trySignIn(app, text, "wrong", { next: text }),
+    ],
+  },
+  {
+    where: "an id in a path",
+    async show(app, session, text) {
+      const id = encodeURIComponent(text);
+      const paths = [KEYS, USERS].map((it) => `${it}/${id}`);
+      const more = [`/admin/join/${id}`, `/admin/setup/${id}`, `/admin/${id}`, `/${id}`];
+      return Promise.all([...paths, ...more].map((it) => app.call(it, { session, headers: HTML })));
+    },
+  },
+  {
+    where: "a device's word for itself",
+    async show(app, _session, text) {
+      await userWithPassword(app, "ada@example.com");
+      const headers = { "user-agent": `Mozilla/5.0 ${text}` };
+      const answer = await trySignIn(app, "ada@example.com", undefined, { headers });
+      const session = sessionIn(answer);
+      return [await app.call(ACCOUNT, { session })];
+    },
+  },
+];
+
+for (const { where, show } of PLACES) {
+  describe(where, () => {
+    for (const text of HOSTILE) {
+      test(`is shown as text, never as markup: ${text}`, async () => {
+        await using app = await createTestApp();
+        const session = await app.signedIn();
+        const answers = await show(app, session, text);
+        expect(answers.length).toBeGreaterThan(0);
+        for (const answer of answers) expectHarmless(answer);
+      });
+    }
+  });
+}
+
+test("the fields of the set-up and the public address come back as text", async () => {
+  await using app = await createTestApp({ env: NO_BASE_URL });
+  const path = await setUpPath(app);
+  for (const text of HOSTILE) {
+    const form = { name: `${text}\u202e`, email: text, password: text, public_address: text };
+    const answer = await app.call(path, { form });
+    expect(answer.status).toBe(422);
+    expectHarmless(answer);
+  }
+  const session = await app.signedIn();
+  for (const text of HOSTILE) {
+    const form = { public_address: text };
+    const answer = await app.call("/admin/settings/general", { session, form });
+    expect(answer.status).toBe(422);
+    expectHarmless(answer);
+  }
+});
+
+test("what was typed can be read on the page, as it was typed", async () => {
+  await using app = await createTestApp();
+  const session = await app.signedIn();
+  for (const name of HOSTILE) {
+    const { id } = await makeKey(app, session, { name });
+    const page = readHtml((await app.call(`${KEYS}/${id}`, { session })).text);
+    expect(page.texts("h1")).toEqual([name]);
+    expect(page.texts("title")[0]).toStartWith(name);
+  }
+});
+
+describe("every screen of the dashboard", () => {
+  test("has the policy that allows files of this server and nothing else, and is kept by no cache", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    const { id } = await makeKey(app, session);
+    const [user] = listUsers(app.ctx.db);
+    const paths = app.app.routes.routes
+      .filter(({ method, path }) => method === "GET" && /^\/admin(\/|$)/.test(path))
+      .map(({ path }) => path.replace(":id", path.startsWith(KEYS) ? id : (user?.id ?? "")));
+    expect(paths.length).toBeGreaterThan(10);
+    for (const path of paths) {
+      const answer = await app.call(path, { session, headers: HTML });
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      if (answer.status === 303) continue;
+      expectHarmless(answer);
+      const isScreen = answer.text.includes('class="main"');
+      if (isScreen) expect(answer.headers.get("content-security-policy")).toBe(POLICY);
+    }
+  });
+});

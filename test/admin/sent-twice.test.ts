@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { listUsers } from "../../src/features/users";
+import { type Answer, createTestApp, type TestApp } from "../support/app";
+import {
+  actionsOf,
+  type Fields,
+  KEY_FIELDS,
+  keysOf,
+  makeKey,
+  NEW_KEY,
+  openForm,
+  revealedLink,
+  revealedValue,
+  USERS,
+} from "../support/dashboard";
+import { readHtml } from "../support/html";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const MINUTE = 60_000;
+
+interface Ready {
+  /** Where the form is sent, and what it holds. */
+  path: string;
+  form: Fields;
+  /** Where a fresh form comes from. */
+  from: string;
+}
+
+/** The forms whose answer shows what is kept nowhere. */
+const FORMS: {
+  what: string;
+  action: string;
+  open(app: TestApp, session: string): Promise<Ready>;
+  shown(answer: Answer): string;
+  /** How many of what it makes there are. */
+  count(app: TestApp): number;
+  /** The same form but for one field that changes what is asked for. */
+  changed: Fields;
+}[] = [
+  {
+    what: "for a new key",
+    action: "key.create",
+    async open(app, session) {
+      const form = await openForm(app, NEW_KEY, session);
+      return { path: NEW_KEY, from: NEW_KEY, form: { form, ...KEY_FIELDS } };
+    },
+    shown: revealedValue,
+    count: (app) => keysOf(app).length,
+    changed: { name: "Deploy bot 2" },
+  },
+  {
+    what: "that rotates a key",
+    action: "key.rotate",
+    async open(app, session) {
+      const { id } = await makeKey(app, session);
+      const path = `/admin/settings/keys/${id}/rotate`;
+      return {
+        path,
+        from: path,
+        form: { form: await openForm(app, path, session), overlap: "1h" },
+      };
+    },
+    shown: revealedValue,
+    count: (app) => keysOf(app)[0]?.values.length ?? 0,
+    changed: { overlap: "24h" },
+  },
+  {
+    what: "that invites a user",
+    action: "user.invite",
+    async open(app, session) {
+      const path = `${USERS}/new`;
+      const form = await openForm(app, path, session);
+      const fields = { email: "grace@example.com", name: "Grace", role: "viewer" };
+      return { path, from: path, form: { form, ...fields } };
+    },
+    shown: revealedLink,
+    count: (app) => listUsers(app.ctx.db).length,
+    changed: { email: "joan@example.com" },
+  },
+  {
+    what: "for another link of an invited user",
+    action: "user.password_link",
+    async open(app, session) {
+      const id = listUsers(app.ctx.db)[0]?.id ?? "";
+      const from = `${USERS}/${id}`;
+      const form = await openForm(app, from, session);
+      return { path: `${from}/link`, from, form: { form } };
+    },
+    shown: revealedLink,
+    count: (app) => actionsOf(app).filter((action) => action === "user.password_link").length,
+    changed: { form: "another showing of it" },
+  },
+];
+
+/** Expects a page that says it was shown before, and shows nothing. */
+function expectShownBefore(answer: Answer): void {
+  expect(answer.status).toBe(200);
+  expect(readHtml(answer.text).texts("h1")[0]).toMatch(/^This (value|link) was already shown$/);
+  expect(answer.text).not.toMatch(/allclear_\w{20}|\/join\//);
+}
+
+for (const { what, action, open, shown, count, changed } of FORMS) {
+  const timesDone = (app: TestApp) => actionsOf(app).filter((done) => done === action).length;
+
+  describe(`the form ${what}`, () => {
+    test("sent twice at once does it once, and both answers show the same", async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn();
+      const { path, form } = await open(app, session);
+      const before = count(app);
+      const send = () => app.call(path, { session, form });
+      const answers = await Promise.all([send(), send(), send()]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(answers.map(shown)).size).toBe(1);
+      expect(count(app)).toBe(before + 1);
+      expect(timesDone(app)).toBe(1);
+    });
+
+    test("sent again within a minute shows the same again, and after it only that it was shown", async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn();
+      const { path, form } = await open(app, session);
+      const first = await app.call(path, { session, form });
+      const after = count(app);
+      await app.clock.advance(MINUTE - 1);
+      expect(shown(await app.call(path, { session, form }))).toBe(shown(first));
+      await app.clock.advance(1);
+      expectShownBefore(await app.call(path, { session, form }));
+      await app.clock.advance(23 * 60 * MINUTE);
+      expectShownBefore(await app.call(path, { session, form }));
+      expect(count(app)).toBe(after);
+      expect(timesDone(app)).toBe(1);
+    });
+
+    test("sent again after a restart says that it was shown, and does nothing", async () => {
+      using folder = temporaryFolder();
+      const databasePath = join(folder.path, "allclear.db");
+      let session: string;
+      let ready: Ready;
+      let after: number;
+      {
+        await using app = await createTestApp({ databasePath });
+        session = await app.signedIn();
+        ready = await open(app, session);
+        shown(await app.call(ready.path, { session, form: ready.form }));
+        after = count(app);
+      }
+      await using app = await createTestApp({ databasePath });
+      expectShownBefore(await app.call(ready.path, { session, form: ready.form }));
+      expect(count(app)).toBe(after);
+      expect(timesDone(app)).toBe(1);
+    });
+
+    test("with one field changed is another form", async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn();
+      const { path, form } = await open(app, session);
+      const first = shown(await app.call(path, { session, form }));
+      const second = await app.call(path, { session, form: { ...form, ...changed } });
+      expect(shown(second)).not.toBe(first);
+      expect(timesDone(app)).toBe(2);
+    });
+
+    test("shown again is another form, though the same is typed into it", async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn();
+      const { from, form } = await open(app, session);
+      expect(await openForm(app, from, session)).not.toBe(form["form"]);
+    });
+  });
+}
+
+describe("forms of two sessions", () => {
+  test("never meet: the same form makes a key for each, and neither sees the other's value", async () => {
+    await using app = await createTestApp();
+    const [one, other] = [await app.signedIn("admin"), await app.signedIn("admin")];
+    const form = { form: await openForm(app, NEW_KEY, one), ...KEY_FIELDS };
+    const answers = await Promise.all(
+      [one, other].map((session) => app.call(NEW_KEY, { session, form })),
+    );
+    expect(new Set(answers.map(revealedValue)).size).toBe(2);
+    expect(keysOf(app)).toHaveLength(2);
+    await app.clock.advance(MINUTE);
+    for (const session of [one, other]) {
+      expectShownBefore(await app.call(NEW_KEY, { session, form }));
+    }
+  });
+
+  test("is refused to a session that has ended, though the value is still held", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
+    const value = revealedValue(await app.call(NEW_KEY, { session, form }));
+    await app.call("/admin/sign-out", { session, form: {} });
+    const answer = await app.call(NEW_KEY, { session, form });
+    expect(answer.status).toBe(401);
+    expect(answer.text).not.toContain(value);
+  });
+});
+
+describe("a form that was refused", () => {
+  test("makes what it asks for once it is put right, with the same random field", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
+    const refused = await app.call(NEW_KEY, { session, form: { ...form, name: "" } });
+    expect(refused.status).toBe(422);
+    revealedValue(await app.call(NEW_KEY, { session, form }));
+    expect(keysOf(app)).toHaveLength(1);
+  });
+
+  test("by the database makes it when it is sent again", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
+    const { write } = app.ctx.db;
+    app.ctx.db.write = () => Promise.reject(new Error("disk full"));
+    expect((await app.call(NEW_KEY, { session, form })).status).toBe(500);
+    app.ctx.db.write = write;
+    revealedValue(await app.call(NEW_KEY, { session, form }));
+    expect(keysOf(app)).toHaveLength(1);
+  });
+});
+
+describe("a form for a key that expires", () => {
+  test("sent again after its day says that it was shown; sent for the first time then, that the day is past", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const today = new Date(app.clock.now()).toISOString().slice(0, 10);
+    const fields = { ...KEY_FIELDS, expires: "date", expires_date: today };
+    const form = { form: await openForm(app, NEW_KEY, session), ...fields };
+    expect((await app.call(NEW_KEY, { session, form })).status).toBe(200);
+    // Over midnight in UTC, and within the session's day.
+    await app.clock.advance(13 * 60 * MINUTE);
+    expectShownBefore(await app.call(NEW_KEY, { session, form }));
+    const other = { form: await openForm(app, NEW_KEY, session), ...fields };
+    const refused = await app.call(NEW_KEY, { session, form: other });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain("lies in the past");
+    expect(keysOf(app)).toHaveLength(1);
+  });
+});

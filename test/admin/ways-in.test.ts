@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp } from "../support/app";
+import { ACCOUNT, HTML, KEYS, makeKey } from "../support/dashboard";
+
+describe("a path of the dashboard that people type or cut off", () => {
+  for (const { path, to } of [
+    { path: "/admin/", to: "/admin" },
+    { path: "/admin/settings", to: ACCOUNT },
+  ]) {
+    test(`${path} leads to ${to}, whoever is signed in`, async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn("viewer");
+      const answer = await app.call(path, { session });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, to]);
+      expect((await app.call(to, { session })).status).toBe(200);
+    });
+
+    test(`${path} leads to signing in where nobody is`, async () => {
+      await using app = await createTestApp();
+      const answer = await app.call(path, { headers: HTML });
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get("location")).toStartWith("/admin/sign-in");
+    });
+  }
+});
+
+describe("being led to signing in", () => {
+  test("a path with a key's value in it goes into no further address", async () => {
+    await using app = await createTestApp();
+    const { value, id } = await makeKey(app, await app.signedIn("admin"));
+    const pasted = await app.call(`${KEYS}/${value}`, { headers: HTML });
+    expect([pasted.status, pasted.headers.get("location")]).toEqual([303, "/admin/sign-in"]);
+    const named = await app.call(`${KEYS}/${id}`, { headers: HTML });
+    expect(named.headers.get("location")).toBe(
+      `/admin/sign-in?next=${encodeURIComponent(`${KEYS}/${id}`)}`,
+    );
+  });
+});
+
+describe("a page that tells of a failure", () => {
+  test("leads back to the dashboard from below /admin, and from nowhere else", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("viewer");
+    const back = "Back to the dashboard";
+    expect((await app.call(KEYS, { session, headers: HTML })).text).toContain(back);
+    expect((await app.call("/administration", { session, headers: HTML })).text).not.toContain(
+      back,
+    );
+  });
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { describeWithBrowser } from "../support/browser";
+import { type Houses, openHouses } from "../support/houses";
+import { SCREENS } from "../support/screens";
+import { startTour, type Tour } from "../support/tour";
+
+/** The most stops that a screen has before what it is for. */
+const STOPS_MAX = 60;
+
+describeWithBrowser("the dashboard by keyboard", (browser) => {
+  let houses: Houses;
+  let tour: Tour;
+  beforeAll(async () => {
+    houses = await openHouses(browser());
+    tour = startTour(houses);
+  }, 60_000);
+  afterAll(async () => {
+    await tour?.[Symbol.asyncDispose]();
+    await houses?.[Symbol.asyncDispose]();
+  });
+
+  async function open(name: string): Promise<Page> {
+    const screen = SCREENS.find((known) => known.name === name);
+    if (!screen) throw new Error(`there is no screen ${name}`);
+    return (await tour.show(screen)).page;
+  }
+
+  test.each([
+    { screen: "keys", role: "link", name: "Create API Key" },
+    { screen: "create", role: "button", name: "Create API Key" },
+    { screen: "key", role: "link", name: "Rotate" },
+    { screen: "rotate", role: "button", name: "Rotate key" },
+    { screen: "users", role: "link", name: "Invite user" },
+    { screen: "user", role: "button", name: "Save role" },
+    { screen: "general", role: "button", name: "Save address" },
+    { screen: "account", role: "button", name: "Change password" },
+  ] as const)(
+    "Tab meets the link that skips the navigation first, and comes to $name on $screen",
+    async ({ screen, role, name }) => {
+      const page = await open(screen);
+      await page.keyboard.press("Tab");
+      const skip = page.getByRole("link", { name: "Skip to content" });
+      await waitForFocus(skip);
+      expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+      await page.keyboard.press("Enter");
+      await waitForFocus(page.getByRole("main"));
+      const action = page.getByRole("main").getByRole(role, { name, exact: true });
+      await tabTo(page, action);
+      expect(await page.evaluate(() => document.activeElement?.matches(":focus-visible"))).toBe(
+        true,
+      );
+    },
+    60_000,
+  );
+
+  test("signing in begins in the first field and needs nothing but Tab and Enter", async () => {
+    const page = await open("sign-in");
+    await waitForFocus(page.getByLabel("Email"));
+    await page.keyboard.type("nobody@northwind.example");
+    await page.keyboard.press("Tab");
+    await waitForFocus(page.getByLabel("Password"));
+    await page.keyboard.type("not the password");
+    await page.keyboard.press("Enter");
+    await page.getByText("The email or the password is wrong.").waitFor();
+    await waitForFocus(page.getByLabel("Password"));
+  }, 60_000);
+
+  test.each([{ link: "Rotate" }, { link: "Revoke" }])(
+    "$link opens a dialog by Enter, which holds the focus and gives it back at Escape",
+    async ({ link }) => {
+      const page = await open("key");
+      const opener = page.getByRole("link", { name: link, exact: true });
+      await opener.focus();
+      await page.keyboard.press("Enter");
+      const dialog = page.getByRole("dialog", { name: `${link} “Deploy pipeline”` });
+      await dialog.waitFor();
+      const stops = new Set<string>();
+      for (let press = 0; press < 12; press++) {
+        stops.add(await stopOf(page));
+        await page.keyboard.press(press < 6 ? "Tab" : "Shift+Tab");
+      }
+      expect(stops).not.toContain("outside");
+      expect([...stops].filter((stop) => stop.startsWith("inside")).length).toBeGreaterThan(2);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await waitForFocus(opener);
+    },
+    60_000,
+  );
+
+  test.each([
+    { screen: "set-up-errors", first: "Your name" },
+    { screen: "create-errors", first: "Name" },
+    { screen: "key-errors", first: "Name" },
+    { screen: "invite-errors", first: "Email" },
+    { screen: "general-errors", first: "Public address" },
+    { screen: "account-errors", first: "New password" },
+  ])(
+    "a form that comes back with errors begins at their summary, which leads to the field: $screen",
+    async ({ screen, first }) => {
+      const page = await open(screen);
+      const summary = page.getByRole("alert");
+      await waitForFocus(summary);
+      const link = summary.getByRole("link", { name: first, exact: true });
+      await tabTo(page, link);
+      await page.keyboard.press("Enter");
+      const field = page.getByRole("main").getByLabel(first, { exact: true });
+      await waitForFocus(field);
+      expect(await field.getAttribute("aria-invalid")).toBe("true");
+    },
+    60_000,
+  );
+});
+
+/** Waits until it has the focus. */
+async function waitForFocus(locator: Locator): Promise<void> {
+  await locator.and(locator.page().locator(":focus")).waitFor({ state: "attached" });
+}
+
+function isFocused(locator: Locator): Promise<boolean> {
+  return locator.evaluate((element) => element === document.activeElement);
+}
+
+/** Where the focus is while a dialog is open. The browser's own bar, past the last stop, is neither. */
+function stopOf(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const { activeElement, body } = document;
+    if (!activeElement || activeElement === body) return "browser";
+    return activeElement.closest("dialog") ? `inside ${activeElement.outerHTML}` : "outside";
+  });
+}
+
+/** Presses Tab until it gets there. Throws where it never does. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let stop = 0; stop < STOPS_MAX; stop++) {
+    if (await isFocused(target)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never comes to ${target}`);
+}

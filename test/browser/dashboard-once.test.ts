@@ -1,0 +1,121 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { getKey, listAllKeys } from "../../src/features/keys";
+import type { TestApp } from "../support/app";
+import { describeInBrowser } from "../support/browser";
+
+const NEW_KEY = "/admin/settings/keys/new?preset=read-only-dashboard";
+const VALUE = /^allclear_\w{49}$/;
+
+describeInBrowser("what is done once", (site) => {
+  test.each([
+    { name: "with scripts by sending one form", javaScriptEnabled: true, sent: 1 },
+    { name: "without by showing the first one's", javaScriptEnabled: false, sent: 2 },
+  ])(
+    "a second click on Create, before an answer came, makes no second key: $name",
+    async ({ javaScriptEnabled, sent }) => {
+      const { app, visit } = site();
+      const before = listAllKeys(app.ctx.db).length;
+      const session = await app.signedIn("admin");
+      const { page } = await visit(NEW_KEY, { session, javaScriptEnabled });
+      using posts = holdFirstPost(app);
+      await clickTwice(page, "Create API Key", posts);
+      const value = await shownValue(page);
+      expect(posts.count).toBe(sent);
+      expect(listAllKeys(app.ctx.db)).toHaveLength(before + 1);
+      expect((await app.call("/api/v1/key", { key: value })).status).toBe(200);
+      await page.context().close();
+    },
+    60_000,
+  );
+
+  test("without scripts, a second click on Rotate shows the value of the one rotation", async () => {
+    const { app, visit } = site();
+    const { key, value: first } = await app.createKey();
+    const session = await app.signedIn("admin");
+    const path = `/admin/settings/keys/${key.id}/rotate`;
+    const { page } = await visit(path, { session, javaScriptEnabled: false });
+    using posts = holdFirstPost(app);
+    await clickTwice(page, "Rotate key", posts);
+    const second = await shownValue(page);
+    expect(posts.count).toBe(2);
+    expect(second).not.toBe(first);
+    expect((await app.call("/api/v1/key", { key: second })).status).toBe(200);
+    expect(getKey(app.ctx.db, key.id).values).toHaveLength(2);
+    await page.context().close();
+  }, 60_000);
+
+  test.each([
+    { name: "with scripts", javaScriptEnabled: true },
+    { name: "without", javaScriptEnabled: false },
+  ])(
+    "going back to where a value was shown shows none and makes none, $name",
+    async ({ javaScriptEnabled }) => {
+      const { app, visit } = site();
+      const session = await app.signedIn("admin");
+      const { page } = await visit(NEW_KEY, { session, javaScriptEnabled });
+      await page.getByRole("button", { name: "Create API Key" }).click();
+      const value = await shownValue(page);
+      await page.getByRole("link", { name: "Back to API Keys" }).click();
+      await page.getByRole("heading", { name: "API Keys", level: 1 }).waitFor();
+      const made = listAllKeys(app.ctx.db).length;
+      // The browser has kept no copy of the page, and sends no form again unless it is told to.
+      await expect(page.goBack()).rejects.toThrow("net::ERR_CACHE_MISS");
+      await page.waitForURL(/^chrome-error:/);
+      expect(await page.content()).not.toContain(value);
+      expect(listAllKeys(app.ctx.db)).toHaveLength(made);
+      await page.context().close();
+    },
+    60_000,
+  );
+});
+
+/** Clicks again when the first form has arrived. By the mouse alone, which waits for no answer. */
+async function clickTwice(page: Page, name: string, posts: HeldPosts): Promise<void> {
+  const button = page.getByRole("button", { name });
+  await button.scrollIntoViewIfNeeded();
+  const box = await button.boundingBox();
+  if (!box) throw new Error(`there is no ${name} to be seen`);
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.click(x, y);
+  await posts.firstArrived;
+  await page.mouse.click(x, y);
+  posts.release();
+}
+
+/** Waits for the page that shows a value. */
+async function shownValue(page: Page): Promise<string> {
+  return (await page.getByText(VALUE).textContent()) ?? "";
+}
+
+interface HeldPosts extends Disposable {
+  /** How many forms have arrived. */
+  count: number;
+  firstArrived: Promise<void>;
+  /** Lets the first one's answer go. */
+  release(): void;
+}
+
+/** Counts the forms that arrive, and holds the answer to the first one back. */
+function holdFirstPost({ app }: TestApp): HeldPosts {
+  const { door } = app;
+  const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const posts: HeldPosts = {
+    count: 0,
+    firstArrived: arrived.promise,
+    release: released.resolve,
+    [Symbol.dispose]: () => {
+      app.door = door;
+    },
+  };
+  app.door = async (request, peer) => {
+    if (request.method !== "POST") return door(request, peer);
+    const isFirst = ++posts.count === 1;
+    const answer = await door(request, peer);
+    if (!isFirst) return answer;
+    arrived.resolve();
+    await released.promise;
+    return answer;
+  };
+  return posts;
+}

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { describeWithBrowser } from "../support/browser";
+import { type Houses, openHouses } from "../support/houses";
+import { type Screen, SCREENS } from "../support/screens";
+import { SMALL, startTour, type Tour } from "../support/tour";
+
+describeWithBrowser("every screen of the dashboard", (browser) => {
+  let houses: Houses;
+  let tour: Tour;
+  beforeAll(async () => {
+    houses = await openHouses(browser());
+    tour = startTour(houses);
+  }, 60_000);
+  afterAll(async () => {
+    await tour?.[Symbol.asyncDispose]();
+    await houses?.[Symbol.asyncDispose]();
+  });
+
+  test.each(SCREENS.map((screen) => [screen.name, screen] as const))(
+    "is clean under axe, fits a phone, and asks nobody else for anything: %s",
+    async (_name, screen) => {
+      const { origin, axe } = screen.open(houses).site;
+      const { page, requests, complaints } = await tour.show(screen);
+      const headings = await page.locator("h1").count();
+      expect(headings).toBe(screen.isOverlay && !screen.isSmallOnly ? 2 : 1);
+      expect(await axe(page)).toEqual([]);
+      // Colours are all that a theme changes.
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await axe(page, ["color-contrast"])).toEqual([]);
+      await page.setViewportSize(SMALL);
+      expect(await axe(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      expect(requests.filter((url) => !isOwn(url, origin))).toEqual([]);
+      expect(complaints.map(withoutReason)).toEqual(expectedComplaints(screen));
+    },
+    60_000,
+  );
+});
+
+/** By how many pixels a page is wider than its window. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+}
+
+function isOwn(url: string, origin: string): boolean {
+  return url.startsWith(`${origin}/`) || url.startsWith("data:");
+}
+
+function withoutReason(line: string): string {
+  return line.replace(/ \([A-Z][\w ]+\)$/, "");
+}
+
+/** What a browser writes of every document that says what went wrong. */
+function expectedComplaints({ status = 200 }: Screen): string[] {
+  if (status < 400) return [];
+  return [`Failed to load resource: the server responded with a status of ${status}`];
+}

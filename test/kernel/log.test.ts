@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { redactText, redactUrl } from "../../src/kernel/redact";
+import { createTestLog } from "../support/log";
+
+const TOKEN = "2njCM0Suv6JWV2dnAekXafwwhu4oz61CatjqZcK7EAB";
+
+describe("the log", () => {
+  test("keeps of an error its words and its trace, redacted, and nothing that it was given", () => {
+    const { log, lines } = createTestLog("error");
+    const url = `http://[/admin/setup/${TOKEN}`;
+    try {
+      new URL(url);
+    } catch (error) {
+      log.error({ err: new Error(`cannot read ${url}`, { cause: error }) }, "failed");
+    }
+    expect(JSON.stringify(lines)).not.toContain(TOKEN);
+    const { err } = lines[0] as unknown as { err: Record<string, unknown> };
+    expect(err["type"]).toBe("Error");
+    expect(err["message"]).toBe("cannot read http://[/admin/setup/[redacted]");
+    expect(err["stack"]).toContain("log.test.ts");
+    expect(err["cause"]).toMatchObject({ type: "TypeError", code: "ERR_INVALID_URL" });
+  });
+
+  test("keeps what is thrown and no error", () => {
+    const { log, lines } = createTestLog("error");
+    log.error({ err: "only words" }, "failed");
+    expect(lines[0]).toMatchObject({ err: { type: "string", message: "only words" } });
+  });
+});
+
+describe("a path in the log", () => {
+  test.each([
+    `/admin/setup/${TOKEN}`,
+    `/admin//setup/${TOKEN}`,
+    `/Admin/Setup/${TOKEN}`,
+    `/admin/./join/${TOKEN}?x=1`,
+    `/admin/join/%20${TOKEN}`,
+    `/elsewhere?next=/admin/setup/${TOKEN}`,
+    "/admin/setup/short-and-mistyped",
+    `/x?access_token=${TOKEN}`,
+  ])("%s holds no token", (path) => {
+    expect(redactUrl(path)).not.toContain(TOKEN);
+    expect(redactUrl(path)).not.toContain("short-and-mistyped");
+    expect(redactUrl(path)).toContain("[redacted]");
+  });
+
+  test.each([
+    "/api/v1/components/cmp_01kah2v9w0e0rs6x0h3ye0a1bc",
+    "/assets/allclear.0123456789abcdef.css",
+    "/status/acme?x=1",
+  ])("%s is kept as it is", (path) => {
+    expect(redactUrl(path)).toBe(path);
+    expect(redactText(path)).toBe(path);
+  });
+});

@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import axePath from "axe-core/axe.min.js" with { type: "file" };
+import { sessionCookie } from "../../src/http";
+import { systemClock } from "../../src/kernel/clock";
+import type { TestClock } from "./clock";
+import { type ServedApp, type ServeOptions, serveApp } from "./served-app";
+
+const CHROMIUM = "/usr/bin/chromium";
+/** How long a page may take to show what a test waits for. */
+const PATIENCE_MS = 15_000;
+
+/** A name that this browser alone resolves, to this machine: a server in a home network, without HTTPS. */
+export const HOME_HOST = "nas.test";
+
+/** What a page asked for and complained of while it was open. */
+export interface Visit {
+  page: Page;
+  requests: string[];
+  complaints: string[];
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** The token of a session, which the browser then has as its cookie. */
+  session?: string | undefined;
+}
+
+export interface BrowserSite extends ServedApp {
+  /** Opens a page in a browser that knows nothing yet, but the session that is given. */
+  visit(path: string, options?: VisitOptions): Promise<Visit>;
+  /** What axe-core finds wrong with an open page, a line each; by these rules alone if any are given. */
+  axe(page: Page, rules?: readonly string[]): Promise<string[]>;
+}
+
+/** What has to be there before a browser can be started, in a sentence; undefined where it is. */
+export function missingBrowser(): string | undefined {
+  return existsSync(CHROMIUM) ? undefined : `This needs a browser at ${CHROMIUM}.`;
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--disable-background-networking",
+      `--host-resolver-rules=MAP ${HOME_HOST} 127.0.0.1`,
+    ],
+  });
+}
+
+/** A new installation that really listens, and ways to look at it. In real time unless a clock is given. */
+export async function openSite(
+  browser: Browser,
+  options: Partial<ServeOptions> = {},
+): Promise<BrowserSite> {
+  const served = await serveApp({ clock: realClock(), ...options });
+  return {
+    ...served,
+    visit: (path, visitOptions) => visit(browser, served, path, visitOptions),
+    axe: runAxe,
+  };
+}
+
+async function visit(
+  browser: Browser,
+  { app, origin }: ServedApp,
+  path: string,
+  { session, ...options }: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext(options);
+  if (session !== undefined) {
+    const cookie = sessionCookie(app.ctx, session);
+    const [name = "", value = ""] = cookie.split(/[=;]/, 2);
+    // A cookie for HTTPS is sent to this machine over plain HTTP too, but has to be set as it would be.
+    const url = cookie.includes("; Secure") ? origin.replace("http:", "https:") : origin;
+    await context.addCookies([{ name, value, url }]);
+  }
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  await page.goto(origin + path);
+  return { page, requests, complaints };
+}
+
+interface AxeViolation {
+  id: string;
+  help: string;
+  nodes: { target: string[] }[];
+}
+
+async function runAxe(page: Page, rules?: readonly string[]): Promise<string[]> {
+  // Evaluated by the debugger, which a page's Content-Security-Policy does not bind.
+  const isThere = await page.evaluate(() => "axe" in globalThis);
+  if (!isThere) await page.evaluate(await Bun.file(axePath).text());
+  const violations = await page.evaluate(
+    async (only) => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(options: object): Promise<{ violations: AxeViolation[] }> };
+      };
+      return (await axe.run(only ? { runOnly: only } : {})).violations;
+    },
+    rules && [...rules],
+  );
+  return violations.map(
+    ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ target }) => target).join(", ")})`,
+  );
+}
+
+/** A browser lives in real time. */
+function realClock(): TestClock {
+  return { ...systemClock(), advance: async () => {}, setWallClock: () => {} };
+}

@@ -1,0 +1,100 @@
+/** A control of a form as a browser would send it. */
+export interface Control {
+  name: string;
+  value: string;
+  type: string;
+  isChecked: boolean;
+}
+
+/** What of a page a test looks at. */
+export interface HtmlPage {
+  /** Of elements that a CSS selector finds, in their order; the text of their descendants included. */
+  texts(selector: string): string[];
+  /** The attribute of elements that a selector finds; those without it are left out. */
+  attributes(selector: string, name: string): string[];
+  controls: Control[];
+}
+
+/** Reads a page as a browser does, entities and all. */
+export function readHtml(html: string): HtmlPage {
+  const page: HtmlPage = {
+    texts(selector) {
+      const found: string[] = [];
+      rewrite(html, selector, {
+        element: () => void found.push(""),
+        text: (chunk) => void found.push((found.pop() ?? "") + chunk.text),
+      });
+      return found.map((text) => decode(text).replace(/\s+/g, " ").trim());
+    },
+    attributes(selector, name) {
+      const found: (string | null)[] = [];
+      rewrite(html, selector, {
+        element: (element) => void found.push(element.getAttribute(name)),
+      });
+      return found.filter((value) => value !== null).map(decode);
+    },
+    controls: [],
+  };
+  rewrite(html, "input", {
+    element(input) {
+      const attribute = (name: string) => decode(input.getAttribute(name) ?? "");
+      const type = attribute("type");
+      const isChecked = input.hasAttribute("checked");
+      page.controls.push({ name: attribute("name"), value: attribute("value"), type, isChecked });
+    },
+  });
+  return page;
+}
+
+/** What stands in a field, or is chosen of its boxes or buttons: what a browser would send of it. */
+export function typedIn(html: string, name: string): string[] {
+  return readHtml(html)
+    .controls.filter((control) => control.name === name)
+    .filter(({ type, isChecked }) => isChecked || !["checkbox", "radio"].includes(type))
+    .map(({ value }) => value);
+}
+
+/**
+ * What a form's page says is wrong, by the name of the field: the sentence beside it. Throws unless
+ * the summary above tells the same of each, in a link that leads to an element of the page.
+ */
+export function complaintsOn(html: string): Record<string, string> {
+  const page = readHtml(html);
+  const ids = new Set(page.attributes("[id]", "id"));
+  const complaints = Object.fromEntries(
+    page.attributes(".field-error", "id").map((id) => {
+      const name = /^field-(.+)-error$/.exec(id)?.[1] ?? id;
+      return [name, page.texts(`#${id}`)[0] ?? ""];
+    }),
+  );
+  const linked = page.attributes('[role="alert"] li a', "href");
+  const told = Object.fromEntries(
+    page.texts('[role="alert"] li').map((text, index) => [linked[index] ?? "", text]),
+  );
+  const wanted = Object.fromEntries(
+    Object.entries(complaints).map(([name, text]) => [`#field-${name}`, text]),
+  );
+  // A complaint that is a sentence stands alone beside its field, and after the field's name above.
+  const saysSame = (href: string, text: string) =>
+    told[href] === text || told[href]?.endsWith(`: ${text}`);
+  const isTold = Object.entries(wanted).every(([href, text]) => saysSame(href, text));
+  if (!isTold || linked.length !== Object.keys(wanted).length) {
+    throw new Error(`The summary says ${JSON.stringify(told)}, not ${JSON.stringify(wanted)}.`);
+  }
+  for (const href of linked) {
+    if (!ids.has(href.slice(1))) throw new Error(`${href} leads nowhere.`);
+  }
+  return complaints;
+}
+
+type Handlers = HTMLRewriterTypes.HTMLRewriterElementContentHandlers;
+
+function rewrite(html: string, selector: string, handlers: Handlers): void {
+  new HTMLRewriter().on(selector, handlers).transform(html);
+}
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+
+function decode(text: string): string {
+  return text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? "");
+}

@@ -1,0 +1,40 @@
+import { createTestApp, type TestApp } from "./app";
+import type { TestClock } from "./clock";
+
+export interface ServeOptions {
+  clock: TestClock;
+  /** The host in `origin`: 127.0.0.1 unless given. The server listens on this machine alone all the same. */
+  host?: string | undefined;
+}
+
+/** An installation without a public address of its own, which really listens. */
+export interface ServedApp extends AsyncDisposable {
+  app: TestApp;
+  /** Such as `http://127.0.0.1:41234`. */
+  origin: string;
+}
+
+/** Serves a new, empty installation as a start without options does. */
+export async function serveApp({ clock, host = "127.0.0.1" }: ServeOptions): Promise<ServedApp> {
+  const app = await createTestApp({ clock, env: NO_BASE_URL });
+  const { ctx } = app;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => app.app.door(request, () => "127.0.0.1"),
+  });
+  // Now that the port is known, as the real start does.
+  ctx.config = { ...ctx.config, listen: { host: "127.0.0.1", port: Number(server.port) } };
+  ctx.baseUrl = `http://127.0.0.1:${server.port}`;
+  return {
+    app,
+    origin: `http://${host}:${server.port}`,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+// The harness sets a public address unless it is told that there is none.
+const NO_BASE_URL = { ALLCLEAR_BASE_URL: undefined } as unknown as Record<string, string>;

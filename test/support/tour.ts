@@ -1,0 +1,40 @@
+import type { Visit } from "./browser-site";
+import type { Houses } from "./houses";
+import type { Screen } from "./screens";
+
+export const WIDE = { width: 1280, height: 800 };
+export const SMALL = { width: 390, height: 844 };
+
+/** Goes from screen to screen, with one browser for each user. */
+export interface Tour extends AsyncDisposable {
+  /** Opens a screen and does what it takes to have it there: wide and light, unless it is a small one. */
+  show(screen: Screen): Promise<Visit>;
+}
+
+export function startTour(houses: Houses): Tour {
+  const visits = new Map<string, Visit>();
+
+  return {
+    async show(screen) {
+      const { site, path, session } = screen.open(houses);
+      const look = { viewport: screen.isSmallOnly ? SMALL : WIDE, colorScheme: "light" as const };
+      const who = session ?? site.origin;
+      let visit = visits.get(who);
+      if (visit) {
+        visit.requests.length = 0;
+        visit.complaints.length = 0;
+        await visit.page.setViewportSize(look.viewport);
+        await visit.page.emulateMedia({ colorScheme: look.colorScheme });
+        await visit.page.goto(site.origin + path);
+      } else {
+        visit = await site.visit(path, { session, ...look, locale: "en-GB" });
+        visits.set(who, visit);
+      }
+      await screen.reach?.(visit.page, houses);
+      return visit;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...visits.values()].map(({ page }) => page.context().close()));
+    },
+  };
+}

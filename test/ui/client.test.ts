@@ -1,0 +1,224 @@
+import { expect, test } from "bun:test";
+import { describeGallery, type Gallery } from "./gallery";
+
+const KEY = /^allclear_\w{49}$/;
+
+/** Opens the page, runs the test on it, and holds it to having complained of nothing. */
+async function onPage(
+  gallery: Gallery,
+  look: Parameters<Gallery["open"]>[0],
+  body: (page: Awaited<ReturnType<Gallery["open"]>>) => Promise<void>,
+): Promise<void> {
+  const page = await gallery.open(look);
+  try {
+    await body(page);
+    expect(gallery.complaints).toEqual([]);
+  } finally {
+    gallery.answers.clear();
+    await page.context().close();
+  }
+}
+
+describeGallery("copying", (gallery) => {
+  test("puts the whole text on the clipboard and says so", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    await onPage(gallery(), { permissions }, async (page) => {
+      await page.getByRole("button", { name: "Copy key" }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(KEY);
+      await page.getByRole("button", { name: "Copy key" }).waitFor();
+    });
+  }, 60_000);
+
+  test("works on a plain http host of a home network, which has no clipboard of its own", async () => {
+    await onPage(gallery(), { isPlainHost: true }, async (page) => {
+      expect(await page.evaluate(() => isSecureContext)).toBe(false);
+      await page.evaluate(() =>
+        document.addEventListener("copy", () => {
+          document.title = String(getSelection());
+        }),
+      );
+      await page.getByRole("button", { name: "Copy key" }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.title()).toMatch(KEY);
+    });
+  }, 60_000);
+});
+
+describeGallery("a dialog", (gallery) => {
+  test("shows the part of its page, closes with Escape and gives the focus back", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      const opener = page.getByRole("link", { name: "Open the dialog" });
+      await opener.click();
+      const dialog = page.getByRole("dialog", { name: "Revoke Deploy bot?" });
+      await dialog.getByRole("button", { name: "Revoke key" }).waitFor();
+      // Not the button: a key pressed in haste must revoke nothing.
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      expect(await opener.evaluate((link) => link === document.activeElement)).toBe(true);
+      expect(gallery().requests).toEqual(["GET /admin/_design", "GET /admin/_design"]);
+    });
+  }, 60_000);
+
+  test("is left by the link that would lead away from its page, and by the cross", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      for (const leave of [
+        page.getByRole("dialog").getByRole("link", { name: "Keep it" }),
+        page.getByRole("dialog").getByRole("button", { name: "Close" }),
+      ]) {
+        await page.getByRole("link", { name: "Open the dialog" }).click();
+        await leave.click();
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+      }
+    });
+  }, 60_000);
+
+  test("posts its form as the page would", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      gallery().answers.set("POST /admin/_design", () => new Response("Revoked."));
+      await page.getByRole("link", { name: "Open the dialog" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
+      await page.getByText("Revoked.").waitFor();
+      expect(gallery().requests).toContain("POST /admin/_design ");
+    });
+  }, 60_000);
+
+  test("gives way to the page where another answer came: one must sign in first", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      gallery().answers.set("GET /admin/_design", () => Response.redirect("/sign-in", 303));
+      gallery().answers.set("GET /sign-in", () => new Response("Sign in"));
+      await page.getByRole("link", { name: "Open the dialog" }).evaluate((link) => {
+        link.setAttribute("href", "/admin/_design");
+      });
+      await page.getByRole("link", { name: "Open the dialog" }).click();
+      await page.waitForURL("**/sign-in");
+    });
+  }, 60_000);
+});
+
+describeGallery("a form", (gallery) => {
+  test("is sent once, however often its button is pressed, with the button usable after a return", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      const answer = Promise.withResolvers<Response>();
+      gallery().answers.set("POST /admin/_design", () => answer.promise);
+      // In the page itself: the browser's driver waits for the answer before it looks again.
+      const states = await page.evaluate(async () => {
+        const find = (button: HTMLButtonElement) => button.textContent === "Invite user";
+        const button = [...document.querySelectorAll("button")].find(find) as HTMLButtonElement;
+        const seen = [button.disabled];
+        for (const _press of [1, 2, 3]) {
+          button.click();
+          await new Promise((resolve) => setTimeout(resolve));
+          seen.push(button.disabled);
+        }
+        dispatchEvent(new PageTransitionEvent("pageshow"));
+        return [...seen, button.disabled];
+      });
+      expect(states).toEqual([false, true, true, true, false]);
+      answer.resolve(new Response("Sent."));
+      await page.getByText("Sent.").waitFor();
+      const posts = gallery().requests.filter((request) => request.startsWith("POST"));
+      expect(posts).toHaveLength(1);
+      expect(posts[0]).toContain("email=ada%40northwind.example");
+    });
+  }, 60_000);
+
+  test("is filled in by a preset without loading, and its summary follows", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      const summary = page.locator(".summary").getByRole("listitem");
+      expect(await summary.allTextContents()).toEqual(["Create and update incidents."]);
+      await page.getByRole("link", { name: "Read-only dashboard" }).click();
+      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Dashboard");
+      expect(await page.getByLabel("read:analytics").isChecked()).toBe(true);
+      expect(await page.getByLabel("write:incidents").isChecked()).toBe(false);
+      expect(await summary.allTextContents()).toEqual([
+        "Read status page data, components, incidents and maintenance.",
+        "Access analytics and metrics data.",
+      ]);
+      await page.getByLabel("read:analytics").uncheck();
+      await page.getByLabel("read:status").uncheck();
+      expect(await summary.allTextContents()).toEqual(["do nothing yet: choose a scope."]);
+      expect(gallery().requests).toEqual(["GET /admin/_design"]);
+    });
+  }, 60_000);
+
+  test("shows what belongs to its last choice only while that is chosen", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      const date = page.getByLabel("Date", { exact: true });
+      expect(await date.isVisible()).toBe(false);
+      await page.getByLabel("A date").check();
+      expect(await date.isVisible()).toBe(true);
+    });
+  }, 60_000);
+});
+
+describeGallery("a secret", (gallery) => {
+  test("is tried with the server, and how it went is said in words", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      gallery().answers.set("GET /api/v1/key", (request) => {
+        const value = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
+        expect(request.headers.get("cookie")).toBeNull();
+        return KEY.test(value)
+          ? Response.json({ rate_limit: 1_000, remaining: 999 })
+          : Response.json({ title: "Invalid key" }, { status: 401 });
+      });
+      await page.getByRole("button", { name: "Test key" }).click();
+      await page.getByText("Works: 1,000 requests a minute, 999 left").waitFor();
+    });
+  }, 60_000);
+
+  test("that no longer works is answered with the server's own sentence", async () => {
+    const page = await gallery().open();
+    gallery().answers.set("GET /api/v1/key", () =>
+      Response.json({ title: "Revoked key", detail: "This key was revoked." }, { status: 401 }),
+    );
+    await page.getByRole("button", { name: "Test key" }).click();
+    await page.getByText("This key was revoked.").waitFor();
+    gallery().answers.clear();
+    await page.context().close();
+  }, 60_000);
+
+  test("is gone from a page that was left, which the server is asked for anew on the way back", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      const secrets = page.locator("[data-secret]");
+      expect((await secrets.allTextContents()).join("")).toContain("allclear_");
+      await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide")));
+      expect(await secrets.allTextContents()).toEqual(["", ""]);
+      await Promise.all([
+        page.waitForEvent("load"),
+        page.evaluate(() =>
+          dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })),
+        ),
+      ]);
+      expect(gallery().requests).toEqual(["GET /admin/_design", "GET /admin/_design"]);
+    });
+  }, 60_000);
+});
+
+describeGallery("times and days", (gallery) => {
+  test("tell the exact time where one is, and in UTC", async () => {
+    const look = { timezoneId: "Asia/Tokyo", locale: "en-GB" };
+    await onPage(gallery(), look, async (page) => {
+      const title = await page.getByText("104 days ago").first().getAttribute("title");
+      const [local = "", utc = ""] = title?.split("\n") ?? [];
+      expect(utc).toEndWith("UTC");
+      expect(local).not.toBe(utc);
+      expect(local).toMatch(/GMT\+9|JST/);
+    });
+  }, 60_000);
+
+  test("are walked with the arrow keys, each told below the bars", async () => {
+    await onPage(gallery(), {}, async (page) => {
+      const bars = page.locator(".day-bars").first();
+      await bars.locator("[data-day]").last().focus();
+      expect(await bars.locator("[data-day-note]").textContent()).toContain("Partial outage");
+      await page.keyboard.press("ArrowLeft");
+      expect(await bars.locator("[data-day-note]").textContent()).toEndWith(": Operational");
+      await page.keyboard.press("Home");
+      expect(await bars.locator("[data-day-note]").textContent()).toEndWith(": No data");
+      await page.keyboard.press("Tab");
+      expect(await bars.locator("[data-day-note]").textContent()).toBe("99.71 % uptime");
+    });
+  }, 60_000);
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { describeGallery } from "./gallery";
+
+const PHONE = { width: 390, height: 844 };
+
+describeGallery("every component in a browser", (gallery) => {
+  test.each([
+    { name: "wide and light", look: { colorScheme: "light" as const } },
+    { name: "wide and dark", look: { colorScheme: "dark" as const } },
+    { name: "on a tablet", look: { viewport: { width: 820, height: 1180 } } },
+    { name: "on a phone", look: { viewport: PHONE } },
+    { name: "on a phone in the dark", look: { viewport: PHONE, colorScheme: "dark" as const } },
+    { name: "in forced colours", look: { forcedColors: "active" as const } },
+    { name: "with more contrast", look: { contrast: "more" as const } },
+  ])(
+    "is clean under axe, complains of nothing and fits: $name",
+    async ({ look }) => {
+      const page = await gallery().open(look);
+      expect(await gallery().axe(page)).toEqual([]);
+      expect(gallery().complaints).toEqual([]);
+      const isTooWide = await page.evaluate(
+        () => document.documentElement.scrollWidth > innerWidth,
+      );
+      expect(isTooWide).toBe(false);
+      await page.context().close();
+    },
+    60_000,
+  );
+
+  test("what is touched on a phone is 44 pixels high", async () => {
+    const page = await gallery().open({ viewport: PHONE });
+    const low = await page.evaluate(() =>
+      [...document.querySelectorAll(".button, .input, .choice label, .option, .menu a, .tabs a")]
+        .filter((element) => element.checkVisibility() && element.clientHeight > 0)
+        .filter((element) => element.getBoundingClientRect().height < 43.5)
+        .map((element) => element.outerHTML),
+    );
+    expect(low).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test("nothing moves for those who asked for that", async () => {
+    const page = await gallery().open({ reducedMotion: "reduce" });
+    const moving = await page.evaluate(() => document.getAnimations().length);
+    expect(moving).toBe(0);
+    await page.context().close();
+  }, 60_000);
+
+  test("on a phone the navigation is behind a button, with or without a script", async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await gallery().open({ viewport: PHONE, javaScriptEnabled });
+      const link = page.getByRole("link", { name: "API Keys" });
+      expect(await link.isVisible()).toBe(false);
+      await page.getByRole("button", { name: "Menu" }).click();
+      expect(await link.isVisible()).toBe(true);
+      await page.keyboard.press("Escape");
+      expect(await link.isVisible()).toBe(false);
+      await page.context().close();
+    }
+  }, 60_000);
+
+  test("without a script there is no button that needs one, and a dialog is a page", async () => {
+    const page = await gallery().open({ javaScriptEnabled: false });
+    for (const name of ["Copy key", "Copy", "Test key"]) {
+      expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+    }
+    expect(await page.getByText("This key can").isVisible()).toBe(false);
+    await page.getByRole("link", { name: "Open the dialog" }).click();
+    expect(gallery().requests).toEqual(["GET /admin/_design"]);
+    expect(page.url()).toEndWith("/admin/_design#dialog");
+    await page.context().close();
+  }, 60_000);
+});
