@@ -6,6 +6,7 @@
 import { type Figure, toTable } from "./support/figure";
 import { inWorkshop, type Workshop } from "./support/workshop";
 import { measureComponentChange } from "./rows/component-change";
+import { measureFreshBytes } from "./rows/fresh-bytes";
 import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
 import { measureResidentMemory } from "./rows/resident-memory";
@@ -19,6 +20,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
   "key-list": measureKeyList,
+  "fresh-bytes": measureFreshBytes,
 };
 
 const asked = process.argv.slice(2);

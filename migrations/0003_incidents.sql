@@ -28,6 +28,7 @@ CREATE TABLE incidents (
 CREATE UNIQUE INDEX incidents_by_ref ON incidents (page_id, external_ref) WHERE external_ref IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX incidents_by_page ON incidents (page_id, id);
 CREATE INDEX incidents_by_start ON incidents (page_id, started_at);
+CREATE INDEX incidents_by_end ON incidents (page_id, resolved_at) WHERE resolved_at IS NOT NULL;
 CREATE INDEX incidents_open ON incidents (page_id, started_at) WHERE status <> 'resolved' AND deleted_at IS NULL;
 
 CREATE TABLE incident_updates (
@@ -46,6 +47,8 @@ CREATE INDEX incident_updates_by_incident ON incident_updates (incident_id, disp
 -- What an update said of components, with the names that they had then.
 CREATE TABLE incident_update_components (
   update_id TEXT NOT NULL REFERENCES incident_updates (id) ON DELETE CASCADE,
+  -- The update's own, so that the incidents that named a component are found in their order.
+  incident_id TEXT NOT NULL,
   component_id TEXT NOT NULL REFERENCES components (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   old_status TEXT NOT NULL CHECK (old_status IN ('operational', 'under_maintenance', 'degraded_performance', 'partial_outage', 'major_outage')),
@@ -53,7 +56,7 @@ CREATE TABLE incident_update_components (
   PRIMARY KEY (update_id, component_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX incident_update_components_by_component ON incident_update_components (component_id);
+CREATE INDEX incident_update_components_by_component ON incident_update_components (component_id, incident_id);
 
 CREATE TABLE maintenances (
   id TEXT PRIMARY KEY,
@@ -77,6 +80,7 @@ CREATE TABLE maintenances (
 ) STRICT;
 
 CREATE INDEX maintenances_by_page ON maintenances (page_id, id);
+CREATE INDEX maintenances_by_start ON maintenances (page_id, started_at);
 CREATE INDEX maintenances_pending ON maintenances (status, scheduled_for) WHERE status IN ('scheduled', 'in_progress', 'verifying') AND deleted_at IS NULL;
 
 CREATE TABLE maintenance_components (

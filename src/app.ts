@@ -29,7 +29,10 @@ import {
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { failurePage } from "./public/failure-page";
+import { feedRoutes } from "./public/feed-routes";
 import { publicRoutes } from "./public/routes";
+import { summaryRoutes } from "./public/summary-routes";
+import { v2Routes } from "./public/v2-routes";
 import { VERSION } from "./version";
 
 /** One independent system: two of them in one process share nothing. */
@@ -91,6 +94,9 @@ export function createApp(ctx: AppContext): App {
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
     .use(assetRoutes(admissions, assets))
+    .use(feedRoutes(ctx, admissions, snapshots))
+    .use(summaryRoutes(admissions, snapshots))
+    .use(v2Routes(ctx, admissions, snapshots))
     .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));
 

@@ -3,10 +3,11 @@ import { notFound } from "../errors";
 import { type Admissions, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
+import { PAGE_SCRIPT } from "./page-script";
 
 /** Every file that a page of this server refers to. */
 export function createAllAssets(): Assets {
-  return createAssets([...DOCS_ASSETS, ...UI_ASSETS]);
+  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT]);
 }
 
 /** `/assets/{name}`: the files of all pages, under names that hold a hash. */

@@ -39,10 +39,16 @@ function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/i, "") || "/";
 }
 
+/** Below a status page, that page, whether or not there is one: the path alone says so. */
+function statusPagePath(path: string): string {
+  return /^\/status\/[a-z0-9-]+(?=\/)/.exec(path)?.[0] ?? "/";
+}
+
 function renderFailure(failure: Problem, { request, requestId }: Visit) {
   const { title } = ERRORS[failure.code];
   const mayLeaveForm = failure.code === "sign_in_required";
-  const isDashboard = /^\/admin(?:[/?]|$)/.test(pathOf(request.url));
+  const path = pathOf(request.url);
+  const isDashboard = /^\/admin(?:[/?]|$)/.test(path);
   return renderDocument({
     title: `${title} · Allclear`,
     children: (
@@ -51,6 +57,9 @@ function renderFailure(failure: Problem, { request, requestId }: Visit) {
           <h1>{title}</h1>
         </header>
         <p>{failure.message}</p>
+        {failure.code === "not_found" ? (
+          <p>It may have been removed, or the address may have lost a part on its way here.</p>
+        ) : null}
         {mayLeaveForm ? (
           <p>
             <a href={SIGN_IN_PATH} target="_blank">
@@ -68,7 +77,7 @@ function renderFailure(failure: Problem, { request, requestId }: Visit) {
               <a href="/admin">Back to the dashboard</a> ·{" "}
             </>
           ) : null}
-          <a href="/">Status page</a>
+          <a href={statusPagePath(path)}>Status page</a>
         </p>
       </main>
     ),

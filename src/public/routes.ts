@@ -1,32 +1,70 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
+import { getIncident, listIncidentsBetween, presentIncident } from "../features/incidents";
+import { getMaintenance, listPastMaintenance, presentMaintenance } from "../features/maintenance";
 import { findDefaultPage } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
-import {
-  type Admissions,
-  NO_STORE,
-  operation,
-  findCurrentSession,
-  PUBLIC_CACHE,
-  representOnce,
-  sendHtml,
-} from "../http";
+import { type Admissions, operation } from "../http";
+import { Text } from "../kernel/schema";
+import type { HtmlDocument } from "../ui";
+import { renderHistoryPage } from "./history-page";
 import { htmlRepresentation } from "./html";
+import { renderIncidentPage } from "./incident-page";
+import { renderMaintenancePage } from "./maintenance-page";
+import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
+import { createSite } from "./site";
 import { renderEmptyHome, renderStatusPage } from "./status-page";
 
-/** The pages that people read: `/` and `/status/{slug}`. */
+const PAGE = {
+  tag: "Pages",
+  access: { kind: "public" },
+  answers: { 200: { description: "HTML." } },
+} as const;
+
+/** The pages that people read: `/` and `/status/{slug}` with what is below it. */
 export function publicRoutes(
   ctx: AppContext,
   admissions: Admissions,
   snapshots: Snapshots,
   sessions: Sessions,
 ) {
+  const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
-  const pageOf = representOnce((snapshot: Snapshot) =>
-    htmlRepresentation(renderStatusPage(snapshot.document)),
-  );
+  const statusPage = (snapshot: Snapshot) => renderStatusPage(snapshot, ctx.clock.now());
+
+  /** Throws `not_found` where the page has no such incident, or only a draft of it. */
+  function incidentPage(id: string, { document }: Snapshot): HtmlDocument {
+    const record = getIncident(ctx.db, id, false);
+    if (record.row.pageId !== document.page.id) throw notFound("incident");
+    return renderIncidentPage(document, presentIncident(record, ctx.baseUrl));
+  }
+
+  function maintenancePage(id: string, { document }: Snapshot): HtmlDocument {
+    const maintenance = getMaintenance(ctx, ctx.db, id);
+    if (maintenance.page_id !== document.page.id) throw notFound("maintenance");
+    return renderMaintenancePage(document, maintenance);
+  }
+
+  function historyPage(month: Month, { document }: Snapshot): HtmlDocument {
+    const span = { pageId: document.page.id, from: month.from, to: month.to };
+    const goingOn = document.maintenance.filter(
+      ({ started_at: at }) => at !== null && at.startsWith(month.name),
+    );
+    return renderHistoryPage(document, month, {
+      incidents: listIncidentsBetween(ctx.db, span).map((record) =>
+        presentIncident(record, ctx.baseUrl),
+      ),
+      maintenance: [
+        ...goingOn,
+        ...listPastMaintenance(ctx.db, span).map((record) =>
+          presentMaintenance(record, ctx.baseUrl),
+        ),
+      ],
+    });
+  }
 
   return new Elysia()
     .use(admissions.plugin)
@@ -34,45 +72,53 @@ export function publicRoutes(
       "/",
       ({ request, admission }) => {
         const page = findDefaultPage(ctx.db, {});
-        const snapshot =
-          page?.visibility === "public" ? snapshots.read(page.slug, admission.now) : undefined;
-        const html = snapshot ? pageOf(snapshot) : emptyHome;
-        return html.respond(request, admission);
+        const answer =
+          page?.visibility === "public"
+            ? site.answer({ slug: page.slug, rest: "", request, admission }, statusPage)
+            : emptyHome.respond(request, admission);
+        return answer;
       },
-      operation({
-        summary: "The default page",
-        tag: "Pages",
-        access: { kind: "public" },
-        answers: { 200: { description: "HTML." } },
-      }),
+      operation({ ...PAGE, summary: "The default page" }),
     )
     .get(
       "/status/:slug",
-      ({ params, request, admission }) => {
-        const snapshot = snapshots.read(params.slug, admission.now);
-        if (!snapshot) throw notFound("status page");
-        const { slug, visibility } = snapshot.document.page;
-        const isPublic = visibility === "public";
-        // To who is not signed in, a private page is not there.
-        if (!isPublic && !findCurrentSession(ctx, sessions, request, admission.now)) {
-          throw notFound("status page");
-        }
-        if (slug !== params.slug) {
-          // Not for ever: the slug may come back.
-          const cacheControl = isPublic ? PUBLIC_CACHE : NO_STORE;
-          const headers = { Location: `/status/${slug}`, "Cache-Control": cacheControl };
-          return new Response(null, { status: 308, headers });
-        }
-        return isPublic
-          ? pageOf(snapshot).respond(request, admission)
-          : sendHtml(request, renderStatusPage(snapshot.document));
+      ({ params: { slug }, request, admission }) =>
+        site.answer({ slug, rest: "", request, admission }, statusPage),
+      operation({ ...PAGE, summary: "A status page", errors: ["not_found"] }),
+    )
+    .get(
+      "/status/:slug/incidents/:id",
+      ({ params: { slug, id }, request, admission }) =>
+        site.answer({ slug, rest: `/incidents/${id}`, request, admission }, (snapshot) =>
+          incidentPage(id, snapshot),
+        ),
+      operation({ ...PAGE, summary: "An incident", errors: ["not_found"] }),
+    )
+    .get(
+      "/status/:slug/maintenance/:id",
+      ({ params: { slug, id }, request, admission }) =>
+        site.answer({ slug, rest: `/maintenance/${id}`, request, admission }, (snapshot) =>
+          maintenancePage(id, snapshot),
+        ),
+      operation({ ...PAGE, summary: "A maintenance", errors: ["not_found"] }),
+    )
+    .get(
+      "/status/:slug/history",
+      ({ params: { slug }, query, request, admission }) => {
+        const name = query.month ?? monthNameOf(admission.now);
+        const month = monthOf(name, admission.now);
+        if (!month) throw notFound("month");
+        const visit = { slug, rest: `/history?month=${name}`, request, admission };
+        const answer = site.answer(visit, (snapshot) => historyPage(month, snapshot));
+        return answer;
       },
-      operation({
-        summary: "A status page",
-        tag: "Pages",
-        access: { kind: "public" },
-        answers: { 200: { description: "HTML." } },
-        errors: ["not_found"],
-      }),
+      {
+        // Others append parameters of their own to links.
+        query: Type.Object(
+          { month: Type.Optional(Text({ maxLength: 7, pattern: MONTH_PATTERN })) },
+          { additionalProperties: true },
+        ),
+        ...operation({ ...PAGE, summary: "What happened in a month", errors: ["not_found"] }),
+      },
     );
 }

@@ -1,55 +1,30 @@
-import type { Indicator, Snapshot } from "../features/status";
-import { type HtmlDocument, IndicatorShape, renderDocument, StatusLabel } from "../ui";
+import { PAST_DAYS, type Snapshot } from "../features/status";
+import { DAY_MS, startOfDay, toIso } from "../kernel/time";
+import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
+import { ClockTime } from "./clock-time";
+import { Components } from "./component-list";
+import { Chapters, chaptersOf, entriesOf } from "./entries";
+import { MaintenanceList } from "./maintenance-list";
+import { OpenIncidents } from "./open-incidents";
+import { contextOf, type PageContext, renderPage } from "./page-document";
 
-type Document = Snapshot["document"];
-type PageComponent = Document["components"][number];
-
-/** The favicon's colour for each severity of the headline. */
-const ICON_COLOURS: Record<Indicator, string> = {
-  none: "#1a7f4b",
-  maintenance: "#2563c4",
-  minor: "#b94a00",
-  major: "#c2272d",
-  critical: "#c2272d",
-};
-
-/** The public page of one status page, made from the same document as its JSON. */
-export function renderStatusPage(document: Document): HtmlDocument {
-  const { page, status, groups, components } = document;
-  const shown = components.filter(isShown);
-  const ungrouped = shown.filter((component) => component.group_id === null);
-  return renderDocument({
-    title: `${status.description} · ${page.name}`,
-    locale: page.locale,
-    theme: page.theme,
-    iconColour: ICON_COLOURS[status.indicator],
-    ...(page.description ? { description: page.description } : {}),
+/** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
+export function renderStatusPage(snapshot: Snapshot, now: number): HtmlDocument {
+  const { document } = snapshot;
+  const context = contextOf(document);
+  return renderPage({
+    context,
+    title: document.status.description,
     children: (
-      <main class="column">
-        <header class="page-head">
-          <h1>{page.name}</h1>
-          {page.description ? <p class="muted">{page.description}</p> : null}
-        </header>
-        {page.sample ? <SampleNotice /> : null}
-        <div class={`banner is-${status.indicator}`} role="status">
-          <IndicatorShape indicator={status.indicator} />
-          <div>
-            <strong>{status.description}</strong>
-            <span class="muted">
-              Last change <Moment at={document.updated_at} />
-            </span>
-          </div>
-        </div>
-        <ComponentList title="Components" components={ungrouped} />
-        {groups.map((group) => (
-          <ComponentList
-            key={group.id}
-            title={group.name}
-            components={shown.filter((component) => component.group_id === group.id)}
-          />
-        ))}
-        <footer class="footer muted">Times are UTC. Status by Allclear.</footer>
-      </main>
+      <>
+        {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
+        {context.page.sample ? <SampleNotice /> : null}
+        <Banner context={context} now={now} />
+        <OpenIncidents incidents={document.incidents} context={context} />
+        <MaintenanceList maintenance={document.maintenance} context={context} />
+        <Components snapshot={snapshot} times={context.times} />
+        <Past snapshot={snapshot} context={context} now={now} />
+      </>
     ),
   });
 }
@@ -87,38 +62,44 @@ function SampleNotice() {
   );
 }
 
-function ComponentList(props: { title: string; components: PageComponent[] }) {
-  if (props.components.length === 0) return null;
+function Banner({ context, now }: { context: PageContext; now: number }) {
+  const { status, times } = context;
   return (
-    <section>
-      <h2 class="section-title">{props.title}</h2>
-      <ul class="card">
-        {props.components.map((component) => (
-          <li class="row" key={component.id}>
-            <div class="row-text">
-              {component.name}
-              {component.description ? <p class="muted">{component.description}</p> : null}
-              <p class="muted">{uptimeSentence(component.uptime_90d)}</p>
-            </div>
-            <StatusLabel status={component.status} />
-          </li>
-        ))}
-      </ul>
+    <div class={`banner is-${status.indicator}`} role="status">
+      <IndicatorShape indicator={status.indicator} />
+      <div>
+        <strong>{status.description}</strong>{" "}
+        <span class="muted">
+          As of <ClockTime at={toIso(now)} times={times} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Past(props: { snapshot: Snapshot; context: PageContext; now: number }) {
+  const { snapshot, context, now } = props;
+  const { document, past } = snapshot;
+  const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
+  const chapters = chaptersOf(entriesOf(past.incidents, past.maintenance), {
+    from: Math.max(from, startOfDay(Date.parse(context.page.created_at))),
+    to: now,
+    others: entriesOf(document.incidents, document.maintenance.filter(isBegun)),
+  });
+  return (
+    <section aria-labelledby="past">
+      <h2 class="section-title" id="past">
+        The last {PAST_DAYS} days
+      </h2>
+      {chapters.length === 0 ? <p class="muted">Nothing else to report.</p> : null}
+      <Chapters chapters={chapters} topHeading={3} context={context} />
+      <p class="more">
+        <a href={context.paths.history}>Earlier history</a>
+      </p>
     </section>
   );
 }
 
-function Moment({ at }: { at: string }) {
-  return <time dateTime={at}>{`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`}</time>;
-}
-
-function isShown(component: PageComponent): boolean {
-  return !component.only_show_if_degraded || component.status !== "operational";
-}
-
-function uptimeSentence(uptime: number | null): string {
-  if (uptime === null) return "No uptime known yet";
-  // Rounded down, so that an outage never reads as 100 %.
-  const percent = (Math.floor(uptime * 100_000) / 1_000).toFixed(3).replace(/\.?0+$/, "");
-  return `${percent} % up in the last 90 days`;
+function isBegun({ started_at: at }: { started_at: string | null }): boolean {
+  return at !== null;
 }

@@ -52,15 +52,24 @@ export function createAssets(sources: readonly AssetSource[]): Assets {
   };
 }
 
+/** The path of an asset whose content is at hand. */
+export function assetPath(name: string, content: string | Uint8Array): string {
+  return `/assets/${hashedName(name, content)}`;
+}
+
+function hashedName(name: string, content: string | Uint8Array): string {
+  const dot = name.lastIndexOf(".");
+  return `${name.slice(0, dot)}.${sha256Hex(content).slice(0, 16)}${name.slice(dot)}`;
+}
+
 async function read(source: AssetSource): Promise<Loaded> {
   const { content, name, mediaType } = source;
   const bytes =
     "path" in content
       ? await Bun.file(content.path).bytes()
       : new TextEncoder().encode("text" in content ? content.text : content.make());
-  const dot = name.lastIndexOf(".");
   return {
-    hashedName: `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`,
+    hashedName: hashedName(name, bytes),
     representation: new Representation(bytes, { mediaType, cacheControl: IMMUTABLE }),
   };
 }

@@ -3,14 +3,18 @@
  * a page and the files that they link to. Everything works without a script; `client.js` adds comfort.
  * `Day`, `DayBars`, `SelectField`, `Tabs`, `Timeline` and `Toolbar` are for the screens of incidents.
  */
-export { type Assets, type AssetSource, createAssets } from "./assets";
+export { assetPath, type Assets, type AssetSource, createAssets } from "./assets";
 export { Button, ButtonLink } from "./button";
 export { Card } from "./card";
 export { CheckboxList } from "./checkbox-list";
 export { Chip, Chips } from "./chip";
 export { ChoiceField } from "./choice-field";
 export { CodeBlock, Secret, TestKey } from "./code-block";
-export { DayBars, type StatusDay } from "./day-bars";
+export { minifyCss } from "./css";
+export { DayBars } from "./day-bars";
+export { DayChart } from "./day-chart";
+export { type DayRun, runsOf, type StatusDay } from "./day-runs";
+export { DayTable } from "./day-table";
 export { DialogBody } from "./dialog-body";
 export { type HtmlDocument, renderDocument } from "./document";
 export { EmptyState } from "./empty-state";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../support/app";
+import { createPublicSite } from "../support/public-site";
 
 describe("a private page", () => {
   test("is shown to whoever is signed in, whatever their role, and kept by no cache", async () => {
@@ -20,6 +21,28 @@ describe("a private page", () => {
     const session = await app.signedIn("owner");
     await app.call("/admin/sign-out", { session, form: {} });
     expectProblem(await app.call("/status/inside", { session }), "not_found");
+  });
+
+  test("keeps what is below it to those who are signed in, too", async () => {
+    await using site = await createPublicSite({ visibility: "private" });
+    const { app } = site;
+    const incident = await site.open({ name: "Hidden" });
+    const planned = await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z");
+    const session = await app.signedIn("viewer");
+    for (const path of [
+      `/status/acme/incidents/${incident.id}`,
+      `/status/acme/maintenance/${planned.id}`,
+      "/status/acme/history",
+    ]) {
+      expectProblem(await app.call(path), "not_found");
+      const answer = await app.call(path, { session });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      // Its feeds are not there, so nothing leads to them.
+      expect(answer.text).not.toMatch(/feed\.|calendar\.ics|summary\.json/);
+      expect(answer.text).toContain('content="noindex"');
+      expectProblem(await app.call(path), "not_found");
+    }
   });
 
   test("pays from the address: a session buys nothing outside the dashboard", async () => {

@@ -56,10 +56,31 @@ describe("the bars of days", () => {
   });
 
   test("are one stop for the keyboard: today", () => {
-    const bars = elementsOf(draw(good, { ...good, day: "2026-11-21" })).filter(
-      ({ attributes }) => "data-day" in attributes,
-    );
+    const bad: StatusDay = { ...good, day: "2026-11-21", goodShare: 0.5 };
+    const bars = elementsOf(draw(good, bad)).filter(({ attributes }) => "data-day" in attributes);
     expect(bars.map(({ attributes }) => attributes["tabindex"])).toEqual(["-1", "0"]);
+  });
+
+  test("are one element where one after another was wholly good, and told from the first to the last", () => {
+    const days = ["2026-11-18", "2026-11-19", "2026-11-20"].map((day) => ({ ...good, day }));
+    const bad: StatusDay = { ...good, day: "2026-11-21", status: "major_outage", goodShare: 0.5 };
+    const html = draw(...days, bad, { ...good, day: "2026-11-22" });
+    const titles = [...html.matchAll(/<title>([^<]*)/g)].map((match) => match[1]);
+    expect(titles).toEqual([
+      "18 November 2026 to 20 November 2026: Operational",
+      "21 November 2026: Major outage",
+      "22 November 2026: Operational",
+    ]);
+    // Three bars of three units with their gaps: one line that is dashed.
+    expect(html).toMatch(/class="day-line" d="M\d+ 16h11"/);
+    expect(html).toContain('<th scope="row">18 November 2026 to 20 November 2026</th>');
+  });
+
+  test("are an outline each where one after another nothing is known", () => {
+    const day: StatusDay = { day: "2026-11-20", status: null, goodShare: 0, minutes: {} };
+    const html = draw(day, { ...day, day: "2026-11-21" });
+    expect(html).toContain("<title>20 November 2026 to 21 November 2026: No data</title>");
+    expect(html.match(/h3v32h-3z/g)).toHaveLength(2);
   });
 
   test("tell a day of which nothing is known from a bad one, in word and in shape", () => {

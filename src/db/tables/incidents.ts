@@ -38,6 +38,7 @@ export const incidentUpdateComponents = sqliteTable(
   "incident_update_components",
   {
     updateId: text("update_id").notNull(),
+    incidentId: text("incident_id").notNull(),
     componentId: text("component_id").notNull(),
     name: text().notNull(),
     oldStatus: text("old_status").$type<ComponentStatus>().notNull(),

@@ -20,6 +20,7 @@ export {
   type Span,
   timeByStatus,
   uptime,
+  uptimeOfDays,
 } from "./rules";
 export {
   createComponent,

@@ -84,8 +84,22 @@ function worstOf(open: Record<ComponentStatus, number>): ComponentStatus {
  * no outage rounds away.
  */
 export function uptime(causes: readonly CauseInterval[], known: Span): number | null {
-  const time = timeByStatus(causes, known);
-  const counted = known.to - known.from - time.under_maintenance;
+  return shareUp(timeByStatus(causes, known), known.to - known.from);
+}
+
+/** The same for some days together, of one component or of several. */
+export function uptimeOfDays(days: Iterable<DayOf>): number | null {
+  const total = noneOfEach();
+  let known = 0;
+  for (const day of days) {
+    known += day.known;
+    for (const status of COMPONENT_STATUSES) total[status] += day.time[status];
+  }
+  return shareUp(total, known);
+}
+
+function shareUp(time: Readonly<Record<ComponentStatus, number>>, known: number): number | null {
+  const counted = known - time.under_maintenance;
   if (counted <= 0) return null;
   const down = time.major_outage + 0.3 * time.partial_outage;
   return Math.floor((1 - down / counted) * 1e6) / 1e6;

@@ -105,15 +105,16 @@ function firstUpdate(
   const resolvedAt =
     input.resolved_at === undefined ? Math.max(now, startedAt) : toMs(input.resolved_at);
   const id = ctx.newId("upd");
+  const incidentId = ctx.newId("inc");
   return {
     id,
-    incidentId: ctx.newId("inc"),
+    incidentId,
     status,
     body: input.body,
     displayAt: status === "resolved" ? resolvedAt : startedAt,
     notify: input.notify ?? true,
     createdAt: now,
-    components: nameComponents(tx, errors, pageId, id, input.components),
+    components: nameComponents(tx, errors, pageId, { updateId: id, incidentId }, input.components),
   };
 }
 

@@ -23,7 +23,9 @@ export { putPostmortem } from "./postmortem";
 export {
   getIncident,
   type IncidentRecord,
+  listEndedIncidents,
   listIncidentsBetween,
+  listNewestIncidents,
   listOpenIncidents,
   UPDATES_IN_LISTS,
   type UpdateRecord,

@@ -13,7 +13,7 @@ export function nameComponents(
   reader: Reader,
   errors: FieldErrors,
   pageId: string | undefined,
-  updateId: string,
+  { updateId, incidentId }: Pick<NamingRow, "updateId" | "incidentId">,
   statuses: Readonly<Record<string, ComponentStatus>> = {},
 ): NamingRow[] {
   const named: NamingRow[] = [];
@@ -24,7 +24,7 @@ export function nameComponents(
       errors.add(["components", componentId], "is a component of another page");
     } else {
       const { name, status: oldStatus } = component;
-      named.push({ updateId, componentId, name, oldStatus, newStatus });
+      named.push({ updateId, incidentId, componentId, name, oldStatus, newStatus });
     }
   }
   return named;

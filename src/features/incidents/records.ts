@@ -5,7 +5,9 @@ import { inOrder, timelineOf } from "./rules";
 import {
   findIncident,
   type IncidentRow,
+  listEndedRows,
   listNamings,
+  listNewestRows,
   listOpenRows,
   listRowsBetween,
   listUpdateBodies,
@@ -66,6 +68,29 @@ export function listIncidentsBetween(
   span: { pageId: string; from: number; to: number },
 ): IncidentRecord[] {
   return toRecords(reader, listRowsBetween(reader, span));
+}
+
+/**
+ * The published incidents of a page that were resolved at `since` (unix ms) or later, newest start first:
+ * of more than `limit` those that were resolved last. Each has its 20 newest updates.
+ */
+export function listEndedIncidents(
+  reader: Reader,
+  wanted: { pageId: string; since: number; limit: number },
+): IncidentRecord[] {
+  const found = listEndedRows(reader, wanted);
+  return toRecords(
+    reader,
+    found.toSorted((a, b) => b.row.startedAt - a.row.startedAt || (a.row.id < b.row.id ? 1 : -1)),
+  );
+}
+
+/** The published incidents of a page that started last, newest start first, each with its 20 newest updates. */
+export function listNewestIncidents(
+  reader: Reader,
+  wanted: { pageId: string; limit: number },
+): IncidentRecord[] {
+  return toRecords(reader, listNewestRows(reader, wanted));
 }
 
 /** All updates of one incident without their texts, newest first. */

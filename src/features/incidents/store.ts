@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gte, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { insertInto, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
@@ -78,6 +78,8 @@ interface ListParams {
   limit: number;
 }
 
+const naming = incidentUpdateComponents;
+
 /**
  * One statement for each choice of what decides which index to walk; the rest is a condition on the
  * rows met. Their texts are constant, as prepared statements want them.
@@ -99,13 +101,37 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
     // Said as the index of open incidents says it.
     if (by.open === true) conditions.push(sql`${incidents.status} <> 'resolved'`);
     if (by.open === false) conditions.push(sql`${incidents.status} = 'resolved'`);
+    const isNamed = sql`${naming.componentId} = ${$.componentId}`;
+    if (by.component && by.open !== true) {
+      // Several updates of one incident may name the component; in groups they keep the index's order,
+      // so that as many are read as are shown.
+      return orm
+        .select({ row: incidents, pageSlug: pages.slug })
+        .from(naming)
+        .crossJoin(incidents)
+        .innerJoin(pages, eq(pages.id, incidents.pageId))
+        .where(
+          and(
+            isNamed,
+            eq(incidents.id, naming.incidentId),
+            sql`${naming.incidentId} < ${$.before}`,
+            ...conditions,
+          ),
+        )
+        .groupBy(naming.incidentId)
+        .orderBy(desc(naming.incidentId))
+        .limit($.limit);
+    }
     if (by.component) {
-      const naming = orm
-        .select({ id: incidentId })
-        .from(incidentUpdates)
-        .innerJoin(incidentUpdateComponents, eq(incidentUpdateComponents.updateId, id))
-        .where(sql`${incidentUpdateComponents.componentId} = ${$.componentId}`);
-      conditions.push(inArray(incidents.id, naming));
+      const itself = eq(naming.incidentId, incidents.id);
+      conditions.push(
+        exists(
+          orm
+            .select({ one: sql`1` })
+            .from(naming)
+            .where(and(isNamed, itself)),
+        ),
+      );
     }
     return orm
       .select({ row: incidents, pageSlug: pages.slug })
@@ -133,11 +159,13 @@ const LISTS: ReadonlyMap<string, ListStatement> = new Map(
   ),
 );
 
-/** Newest first. `open` narrows to those that are, or are not, resolved. */
+/** Newest first. `open` narrows to those that are not, or that are, resolved. */
 export function listIncidentRows(
   reader: Reader,
-  { open, ...params }: ListParams & { open: boolean | undefined },
+  { open: wanted, ...params }: ListParams & { open: boolean | undefined },
 ) {
+  const isOpenStatus = params.status !== null && params.status !== "resolved";
+  const open = wanted ?? (isOpenStatus || undefined);
   const list = LISTS.get(nameOf(params.pageId !== null, params.componentId !== null, open));
   return list?.(reader, params) ?? [];
 }
@@ -163,6 +191,29 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
     .where(
       and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished),
     ),
+);
+
+/** The published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
+export const listEndedRows = selectMany(
+  (orm, $: { pageId: string; since: number; limit: number }) =>
+    orm
+      .select({ row: incidents, pageSlug: pages.slug })
+      .from(incidents)
+      .innerJoin(pages, eq(pages.id, incidents.pageId))
+      .where(and(eq(incidents.pageId, $.pageId), gte(incidents.resolvedAt, $.since), isPublished))
+      .orderBy(desc(incidents.resolvedAt), desc(incidents.id))
+      .limit($.limit),
+);
+
+/** The published incidents of a page that started last, newest start first. */
+export const listNewestRows = selectMany((orm, $: { pageId: string; limit: number }) =>
+  orm
+    .select({ row: incidents, pageSlug: pages.slug })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(and(eq(incidents.pageId, $.pageId), isPublished))
+    .orderBy(desc(incidents.startedAt), desc(incidents.id))
+    .limit($.limit),
 );
 
 /** The published incidents of a page that started within a span, newest start first. */

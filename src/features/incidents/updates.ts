@@ -54,7 +54,13 @@ export function addUpdate(
     displayAt,
     notify: input.notify ?? true,
     createdAt: now,
-    components: nameComponents(tx, errors, before.pageId, id, input.components),
+    components: nameComponents(
+      tx,
+      errors,
+      before.pageId,
+      { updateId: id, incidentId },
+      input.components,
+    ),
   };
   errors.throwIfAny();
   writeUpdate(tx, update);

@@ -1,6 +1,8 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { Component, ComponentGroup } from "../components";
+import { Incident } from "../incidents";
+import { Maintenance } from "../maintenance";
 import { Page } from "../pages";
 import { INDICATORS } from "./rules";
 
@@ -38,9 +40,6 @@ export const StatusComponent = Type.Composite(
 );
 export type StatusComponent = Static<typeof StatusComponent>;
 
-const NothingYet = (what: string): TSchema =>
-  Type.Array(Type.Object({}), { maxItems: 0, description: what });
-
 /** All that a page shows: `GET /api/v1/status/{slug}`. */
 export const StatusDocument = Type.Object(
   {
@@ -48,20 +47,16 @@ export const StatusDocument = Type.Object(
     status: HeadlineModel,
     groups: Type.Array(ComponentGroup),
     components: Type.Array(StatusComponent, { description: "In the page's order." }),
-    incidents: NothingYet("Open incidents. This version records none, so the list is empty."),
-    maintenance: NothingYet("Maintenance. This version plans none, so the list is empty."),
+    incidents: Type.Array(Incident, {
+      description:
+        "The open ones that are published, the last started first: at most 50, each with its 20 newest updates.",
+    }),
+    maintenance: Type.Array(Maintenance, {
+      description:
+        "What is in progress, then what begins within 30 days, each by its planned beginning: at most 100, each with its 20 newest updates.",
+    }),
     updated_at: Instant,
   },
   { title: "StatusDocument" },
 );
-
-/** The status document, as it is built. */
-export interface StatusDocument {
-  page: Page;
-  status: Static<typeof HeadlineModel>;
-  groups: ComponentGroup[];
-  components: StatusComponent[];
-  incidents: [];
-  maintenance: [];
-  updated_at: string;
-}
+export type StatusDocument = Static<typeof StatusDocument>;

@@ -16,10 +16,12 @@ import {
   toPage,
 } from "../../http";
 import { listComponentsOfPage } from "../components";
+import { listOpenImpacts } from "../incidents";
 import { listPagesBefore, presentPage } from "../pages";
 import { PageStatus, StatusDocument } from "./model";
 import { headlineOf } from "./rules";
-import type { Snapshot, Snapshots } from "./snapshots";
+import type { Snapshot } from "./snapshot";
+import type { Snapshots } from "./snapshots";
 
 /** A text that sorts behind every id: where a list begins that runs from the newest. */
 const NEWEST = "~";
@@ -69,6 +71,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
             page: presentPage(row, ctx.baseUrl),
             status: headlineOf(
               listComponentsOfPage(ctx.db, { pageId: row.id }).map((component) => component.status),
+              listOpenImpacts(ctx.db, { pageId: row.id }).map(({ impact }) => impact),
             ),
           }),
         );

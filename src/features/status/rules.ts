@@ -1,4 +1,5 @@
 import type { ComponentStatus } from "../../kernel/component-status";
+import type { Impact } from "../../kernel/incident-status";
 
 /** The headline's severity, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
@@ -13,8 +14,35 @@ export interface Headline {
 
 const ALL_CLEAR: Headline = { indicator: "none", description: "All Systems Operational" };
 
-/** The headline that a page's components make, by Atlassian Statuspage's sentences. */
-export function headlineOf(statuses: readonly ComponentStatus[]): Headline {
+const HEADLINE_OF: Record<Impact, Headline> = {
+  none: ALL_CLEAR,
+  minor: { indicator: "minor", description: "Minor Service Outage" },
+  major: { indicator: "major", description: "Partial System Outage" },
+  critical: { indicator: "critical", description: "Major System Outage" },
+};
+
+/**
+ * The headline of a page: the worse of what its components make and of the impacts of its open,
+ * published incidents; of two that are equally bad, the components', which says more.
+ */
+export function headlineOf(
+  statuses: readonly ComponentStatus[],
+  openImpacts: Iterable<Impact> = [],
+): Headline {
+  let worst = headlineOfComponents(statuses);
+  for (const impact of openImpacts) {
+    const headline = HEADLINE_OF[impact];
+    if (severityOf(headline) > severityOf(worst)) worst = headline;
+  }
+  return worst;
+}
+
+function severityOf({ indicator }: Headline): number {
+  return INDICATORS.indexOf(indicator);
+}
+
+/** By Atlassian Statuspage's sentences. */
+function headlineOfComponents(statuses: readonly ComponentStatus[]): Headline {
   const count = (status: ComponentStatus) => statuses.filter((s) => s === status).length;
   const total = statuses.length;
   if (total === 0) return ALL_CLEAR;

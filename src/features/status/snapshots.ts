@@ -1,17 +1,6 @@
 import type { AppContext } from "../../context";
-import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
 import { findPageBySlug } from "../pages";
-import { buildStatusDocument } from "./document";
-import type { StatusDocument } from "./model";
-
-const UPTIME_REFRESH_MS = 5 * MINUTE_MS;
-
-/** What one page shows, made once per change; what is sent is made from it once, too. */
-export interface Snapshot {
-  document: StatusDocument;
-  /** The moment from which time alone makes it stale, in unix ms. */
-  staleAt: number;
-}
+import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
   /** What the page that answers to a slug shows at `now`, in unix ms; undefined if there is none. */
@@ -20,9 +9,9 @@ export interface Snapshots {
 
 /**
  * Snapshots by slug. A change of the page, here or in another process, drops them, and so do a change
- * of the public address, which their links begin with, and time: midnight in UTC, and every five
- * minutes for the uptime figures. The next read builds anew; no write
- * ever does. A slug that no page answers to is not remembered.
+ * of the public address, which their links begin with, and time: midnight in UTC, every five minutes for
+ * the uptime figures, and every moment at which planned maintenance comes within 30 days, begins or
+ * ends. The next read builds anew; no write ever does. A slug that no page answers to is not remembered.
  */
 export function createSnapshots(ctx: AppContext): Snapshots {
   const bySlug = new Map<string, Snapshot>();
@@ -40,11 +29,7 @@ export function createSnapshots(ctx: AppContext): Snapshots {
       bySlug.delete(slug);
       return undefined;
     }
-    const document = buildStatusDocument(ctx.db, page, ctx.baseUrl, now);
-    const snapshot: Snapshot = {
-      document,
-      staleAt: Math.min(startOfDay(now) + DAY_MS, now + UPTIME_REFRESH_MS),
-    };
+    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now);
     bySlug.set(slug, snapshot);
     return snapshot;
   }

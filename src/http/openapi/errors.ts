@@ -12,7 +12,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     if (access.scopes.length > 0) codes.push("insufficient_scope");
   }
   if (access.kind === "session") codes.push("sign_in_required", "insufficient_role", "unavailable");
-  if (route.body && access.kind !== "key") codes.push("cross_site_request");
+  if (route.body && access.kind !== "key") codes.push("cross_site_request", "unavailable");
   if (route.body) codes.push("payload_too_large", "unsupported_media_type", "validation_failed");
   if (conditional === "if-match") codes.push("precondition_failed");
   if (idempotent) codes.push("idempotency_mismatch");

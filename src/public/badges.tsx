@@ -1,0 +1,126 @@
+import { renderToString } from "preact-render-to-string";
+import type { Indicator } from "../features/status";
+import type { ComponentStatus } from "../kernel/component-status";
+import { STATUS_WORDS } from "../ui";
+import { printable } from "./printable";
+import { graphemesOf, textWidth } from "./text-width";
+
+/** What a badge says: whose state, which, and how bad that is. */
+export interface Badge {
+  label: string;
+  message: string;
+  status: ComponentStatus;
+}
+
+const HEIGHT = 20;
+const FONT_SIZE = 11;
+const PADDING = 6;
+const SHAPE_SIZE = 12;
+const GAP = 4;
+/** In characters as people count them; the whole text is in the title. */
+const LABEL_MAX = 40;
+const LABEL_COLOUR = "#3b4742";
+
+/** White stands out from each by 4.5 to 1 or more. */
+const COLOURS: Record<ComponentStatus, string> = {
+  operational: "#1a7f4b",
+  under_maintenance: "#2563c4",
+  degraded_performance: "#8f6400",
+  partial_outage: "#b94a00",
+  major_outage: "#c2272d",
+};
+
+/** On a grid of 12 units, one a pixel, so that edges are sharp at this size. */
+const OUTLINES: Record<ComponentStatus, string> = {
+  operational: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z",
+  under_maintenance: "M2 2h8v8H2Z",
+  degraded_performance: "M6 0l6 6-6 6-6-6Z",
+  partial_outage: "M6 1l6 10H0Z",
+  major_outage: "M3 1l3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3-3-3Z",
+};
+
+const STATUS_OF: Record<Indicator, ComponentStatus> = {
+  none: "operational",
+  maintenance: "under_maintenance",
+  minor: "partial_outage",
+  major: "major_outage",
+  critical: "major_outage",
+};
+
+/** The badge of a whole page. */
+export function pageBadge(document: {
+  page: { name: string };
+  status: { indicator: Indicator; description: string };
+}): Badge {
+  const { page, status } = document;
+  return { label: page.name, message: status.description, status: STATUS_OF[status.indicator] };
+}
+
+/** The badge of one component. */
+export function componentBadge(component: { name: string; status: ComponentStatus }): Badge {
+  const { name, status } = component;
+  return { label: name, message: STATUS_WORDS[status], status };
+}
+
+/** A badge as an SVG of its own, 20 pixels high: a shape, words and a colour, never a colour alone. */
+export function renderBadge({ label, message, status }: Badge): string {
+  const title = printable(`${label}: ${message}`);
+  const name = shorten(printable(label));
+  const nameWidth = widthOf(name);
+  const messageWidth = widthOf(message);
+  const left = nameWidth + 2 * PADDING;
+  const right = PADDING + SHAPE_SIZE + GAP + messageWidth + PADDING;
+  const svg = (
+    <svg
+      xmlns="http://www.w3.org/2000/svg"
+      width={left + right}
+      height={HEIGHT}
+      viewBox={`0 0 ${left + right} ${HEIGHT}`}
+      role="img"
+      aria-label={title}
+    >
+      <title>{title}</title>
+      <rect width={left + right} height={HEIGHT} rx="3" fill={COLOURS[status]} />
+      <path d={`M3 0H${left}V${HEIGHT}H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3Z`} fill={LABEL_COLOUR} />
+      <path
+        transform={`translate(${left + PADDING} ${(HEIGHT - SHAPE_SIZE) / 2})`}
+        d={OUTLINES[status]}
+        fill="#fff"
+      />
+      <g
+        fill="#fff"
+        font-family="Verdana,Geneva,DejaVu Sans,sans-serif"
+        font-size={FONT_SIZE}
+        aria-hidden="true"
+      >
+        <text x={PADDING} y="14" textLength={nameWidth}>
+          {name}
+        </text>
+        <text x={left + PADDING + SHAPE_SIZE + GAP} y="14" textLength={messageWidth}>
+          {message}
+        </text>
+      </g>
+    </svg>
+  );
+  // Written as HTML is, where this may stand in a text; in XML it may not.
+  return renderToString(svg).replaceAll("]]>", "]]&gt;");
+}
+
+/** A badge as shields.io's endpoint badge reads it. */
+export function endpointBadge({ label, message, status }: Badge) {
+  return {
+    schemaVersion: 1,
+    label: shorten(label),
+    message,
+    color: COLOURS[status].slice(1),
+  };
+}
+
+function widthOf(text: string): number {
+  return Math.ceil(textWidth(text, FONT_SIZE));
+}
+
+function shorten(text: string): string {
+  const characters = graphemesOf(text);
+  return characters.length > LABEL_MAX ? `${characters.slice(0, LABEL_MAX - 1).join("")}…` : text;
+}

@@ -1,0 +1,174 @@
+import type { Incident } from "../features/incidents";
+import type { Maintenance } from "../features/maintenance";
+import { DAY_MS, startOfDay, toIso } from "../kernel/time";
+import type { PageContext } from "./page-document";
+import { IncidentState, MaintenanceState } from "./state";
+import { Names } from "./text";
+import { lasting } from "./words";
+
+const NAMES_SHOWN = 4;
+
+/** Something that happened, where many such things are listed. */
+export interface Entry {
+  /** When it began and, unless it still goes on, ended; unix ms. */
+  from: number;
+  to: number | null;
+  thing:
+    { kind: "incident"; incident: Incident } | { kind: "maintenance"; maintenance: Maintenance };
+}
+
+/** Incidents and maintenance together, the last begun first. */
+export function entriesOf(
+  incidents: readonly Incident[],
+  maintenance: readonly Maintenance[],
+): Entry[] {
+  return [
+    ...incidents.map((incident): Entry => ({
+      from: Date.parse(incident.started_at),
+      to: incident.resolved_at === null ? null : Date.parse(incident.resolved_at),
+      thing: { kind: "incident", incident },
+    })),
+    ...maintenance.map((one): Entry => ({
+      from: Date.parse(one.started_at ?? one.scheduled_for),
+      to: one.completed_at === null ? null : Date.parse(one.completed_at),
+      thing: { kind: "maintenance", maintenance: one },
+    })),
+  ].sort((a, b) => b.from - a.from);
+}
+
+/** UTC days in which nothing happened, one after another. Unix ms of their beginnings. */
+export interface QuietDays {
+  from: number;
+  to: number;
+}
+
+/** What happened on one day, or that nothing did for some. */
+export type Chapter = { day: number; entries: Entry[] } | QuietDays;
+
+/**
+ * Entries by the UTC day that they began on, newest first. Where a span is given (unix ms), between them
+ * its days in which nothing went on: neither an entry nor anything of `others`.
+ */
+export function chaptersOf(
+  entries: readonly Entry[],
+  span?: { from: number; to: number; others: readonly Entry[] },
+): Chapter[] {
+  const byDay = Map.groupBy(entries, (entry) => startOfDay(entry.from));
+  const going = [...entries, ...(span?.others ?? [])];
+  const days = new Set(byDay.keys());
+  if (span) for (let day = startOfDay(span.from); day <= span.to; day += DAY_MS) days.add(day);
+  const chapters: Chapter[] = [];
+  for (const day of [...days].sort((a, b) => b - a)) {
+    const own = byDay.get(day);
+    const before = chapters.at(-1);
+    if (own) {
+      chapters.push({ day, entries: own });
+    } else if (!going.some((entry) => isGoingOn(entry, day))) {
+      if (before && "from" in before && before.from === day + DAY_MS) before.from = day;
+      else chapters.push({ from: day, to: day });
+    }
+  }
+  return chapters;
+}
+
+function isGoingOn({ from, to }: Entry, day: number): boolean {
+  return from < day + DAY_MS && (to === null || to >= day);
+}
+
+/** What happened, by day. */
+export function Chapters(props: {
+  chapters: readonly Chapter[];
+  /** The level of a day's heading. */
+  topHeading: 2 | 3;
+  context: PageContext;
+}) {
+  const { chapters, topHeading, context } = props;
+  const { times } = context;
+  const Heading = topHeading === 2 ? "h2" : "h3";
+  return (
+    <>
+      {chapters.map((chapter) =>
+        "from" in chapter ? (
+          <p class="muted quiet-days" key={chapter.from}>
+            {chapter.from === chapter.to
+              ? times.day(toIso(chapter.from))
+              : times.span(toIso(chapter.from), toIso(chapter.to))}
+            : nothing to report
+          </p>
+        ) : (
+          <section class="chapter" key={chapter.day}>
+            <Heading>{times.day(toIso(chapter.day))}</Heading>
+            <ul class="card">
+              {chapter.entries.map((entry) => (
+                <EntryRow entry={entry} context={context} />
+              ))}
+            </ul>
+          </section>
+        ),
+      )}
+    </>
+  );
+}
+
+function EntryRow({ entry: { thing }, context }: { entry: Entry; context: PageContext }) {
+  return thing.kind === "incident" ? (
+    <IncidentRow incident={thing.incident} context={context} />
+  ) : (
+    <MaintenanceRow maintenance={thing.maintenance} context={context} />
+  );
+}
+
+function IncidentRow({ incident, context }: { incident: Incident; context: PageContext }) {
+  const { id, name, components, started_at: from, resolved_at: to, postmortem } = incident;
+  const href = context.paths.incident(id);
+  return (
+    <li class="row">
+      <div class="row-text">
+        <a class="row-link" href={href}>
+          {name}
+        </a>
+        <p class="muted">
+          {to === null ? "Going on" : lasting(from, to)}
+          <Affected components={components} />
+          {postmortem ? (
+            <>
+              {" · "}
+              <a href={`${href}#postmortem`}>post-mortem</a>
+            </>
+          ) : null}
+        </p>
+      </div>
+      <IncidentState incident={incident} />
+    </li>
+  );
+}
+
+function MaintenanceRow(props: { maintenance: Maintenance; context: PageContext }) {
+  const { maintenance, context } = props;
+  const { id, name, components, started_at: from, completed_at: to } = maintenance;
+  return (
+    <li class="row">
+      <div class="row-text">
+        <a class="row-link" href={context.paths.maintenance(id)}>
+          {name}
+        </a>
+        <p class="muted">
+          Maintenance
+          {from !== null && to !== null ? ` · ${lasting(from, to)}` : ""}
+          <Affected components={components} />
+        </p>
+      </div>
+      <MaintenanceState maintenance={maintenance} />
+    </li>
+  );
+}
+
+function Affected({ components }: { components: readonly { name: string }[] }) {
+  if (components.length === 0) return null;
+  return (
+    <>
+      {" · "}
+      <Names names={components.map(({ name }) => name)} most={NAMES_SHOWN} />
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import type { Snapshot, Snapshots } from "../features/status";
+import {
+  type Admission,
+  type Admissions,
+  operation,
+  PUBLIC_CACHE,
+  Representation,
+  representOnce,
+} from "../http";
+import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
+import { listCalendar, writeCalendar } from "./feeds/calendar";
+import { createContents } from "./feeds/contents";
+import { listEntries } from "./feeds/entries";
+import { writeAtom, writeRss } from "./feeds/feed";
+import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
+
+const ATOM = "application/atom+xml";
+const RSS = "application/rss+xml";
+const CALENDAR = "text/calendar";
+const SVG = "image/svg+xml";
+
+type PageComponent = Snapshot["document"]["components"][number];
+
+const EndpointBadge = Type.Object(
+  {
+    schemaVersion: Type.Literal(1),
+    label: Type.String({ examples: ["Acme"] }),
+    message: Type.String({ examples: ["All Systems Operational"] }),
+    color: Type.String({ examples: ["1a7f4b"] }),
+  },
+  { title: "EndpointBadge" },
+);
+
+/** What programs other than browsers follow a public page by: feeds, a calendar and badges. */
+export function feedRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+  const contentOf = createContents();
+  const atomOf = representOnce((snapshot: Snapshot) => {
+    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
+    return represent(writeAtom(snapshot.document.page, entries, contentOf), ATOM);
+  });
+  const rssOf = representOnce((snapshot: Snapshot) => {
+    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
+    return represent(writeRss(snapshot.document.page, entries, contentOf), RSS);
+  });
+  const calendarOf = representOnce((snapshot: Snapshot) => {
+    const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);
+    return represent(writeCalendar(snapshot.document.page, maintenances), CALENDAR);
+  });
+  const badgeOf = representOnce((snapshot: Snapshot) => picture(pageBadge(snapshot.document)));
+  const endpointOf = publicJson((snapshot) => endpointBadge(pageBadge(snapshot.document)));
+  const componentBadgeOf = representOnce((component: PageComponent) =>
+    picture(componentBadge(component)),
+  );
+
+  /** The handler of one file of a page. */
+  function serve(file: string, representationOf: (snapshot: Snapshot) => Representation) {
+    return ({ params, request, admission }: Call) => {
+      const snapshot = readPublic(snapshots, params.slug, admission.now);
+      const { slug } = snapshot.document.page;
+      return slug === params.slug
+        ? representationOf(snapshot).respond(request, admission)
+        : moved(slug, file);
+    };
+  }
+
+  return new Elysia({ prefix: "/status/:slug" })
+    .use(admissions.plugin)
+    .get(
+      "/feed.atom",
+      serve("feed.atom", atomOf),
+      document("getAtomFeed", "Follow a page by Atom", ATOM, NEWEST),
+    )
+    .get(
+      "/feed.rss",
+      serve("feed.rss", rssOf),
+      document("getRssFeed", "Follow a page by RSS", RSS, NEWEST),
+    )
+    .get(
+      "/calendar.ics",
+      serve("calendar.ics", calendarOf),
+      document("getCalendar", "Subscribe to a page's maintenance", CALENDAR, PLANNED),
+    )
+    .get(
+      "/badge.svg",
+      serve("badge.svg", badgeOf),
+      document("getBadge", "A page's badge", SVG, "The page's name and its headline."),
+    )
+    .get(
+      "/badge.json",
+      serve("badge.json", endpointOf),
+      operation({
+        ...PUBLIC_JSON,
+        id: "getEndpointBadge",
+        summary: "A page's badge for shields.io",
+        description: "In the form that shields.io's endpoint badge reads.",
+        answers: { 200: { description: "The badge.", schema: EndpointBadge }, 308: MOVED },
+      }),
+    )
+    .get(
+      "/badge/:id.svg",
+      ({ params, request, admission }) => {
+        const snapshot = readPublic(snapshots, params.slug, admission.now);
+        const { page, components } = snapshot.document;
+        // The parameter is the whole segment, its ending included.
+        const component = components.find(({ id }) => params["id.svg"] === `${id}.svg`);
+        if (!component) throw notFound("component");
+        return page.slug === params.slug
+          ? componentBadgeOf(component).respond(request, admission)
+          : moved(page.slug, `badge/${component.id}.svg`);
+      },
+      document("getComponentBadge", "A component's badge", SVG, "Its name and its status."),
+    );
+}
+
+interface Call {
+  params: { slug: string };
+  request: Request;
+  admission: Admission;
+}
+
+const NEWEST =
+  "The 50 incidents and maintenances that were told of last, each with its updates in its content.";
+
+const PLANNED =
+  "What is to come, and what was planned last. UIDs stay, SEQUENCE counts the changes, and what is cancelled says so.";
+
+const MOVED = { description: "The page has another slug now." };
+
+function document(id: string, summary: string, mediaType: string, description: string) {
+  const answer = { description: "The document.", schema: Type.String(), mediaType };
+  return operation({
+    ...PUBLIC_JSON,
+    id,
+    summary,
+    description,
+    answers: { 200: answer, 308: MOVED },
+  });
+}
+
+function represent(content: string, mediaType: string, headers: Record<string, string> = {}) {
+  return new Representation(content, {
+    mediaType: `${mediaType};charset=utf-8`,
+    cacheControl: PUBLIC_CACHE,
+    isCrossOrigin: true,
+    headers,
+  });
+}
+
+/** Opened by itself a picture is a document, so it says that it needs nothing. */
+function picture(badge: Badge): Representation {
+  return represent(renderBadge(badge), SVG, { "Content-Security-Policy": "default-src 'none'" });
+}
+
+/** Leads from a slug that the page had before to the present one. Not for ever: it may come back. */
+function moved(slug: string, file: string): Response {
+  const headers = { Location: `/status/${slug}/${file}`, "Cache-Control": PUBLIC_CACHE };
+  return new Response(null, { status: 308, headers });
+}

@@ -1,0 +1,90 @@
+import type { Reader } from "../../db";
+import { type Incident, listNewestIncidents, presentIncident } from "../../features/incidents";
+import { listMaintenance, type Maintenance, presentMaintenance } from "../../features/maintenance";
+import type { Snapshot } from "../../features/status";
+import { incidentContent, maintenanceContent } from "./content";
+
+/** How many entries a feed has at most. */
+export const ENTRIES_MAX = 50;
+
+/** What a feed tells: an incident or a maintenance, with its updates in its content. Times are ISO 8601. */
+export interface Entry {
+  id: string;
+  url: string;
+  name: string;
+  /** What it is, in words to filter by: `incident`, `major`, `resolved`. */
+  words: readonly string[];
+  publishedAt: string;
+  /** When something was told of it last: an update, or the post-mortem. */
+  toldAt: string;
+  /** When anything of it changed last, a correction too. */
+  changedAt: string;
+  /** Raised by every change of it. */
+  version: number;
+  /** Makes its HTML. */
+  content(): string;
+}
+
+/**
+ * The published incidents and the maintenance of a page that were told of last, the last first: from all
+ * that are open, under way or near, and from the newest of both.
+ */
+export function listEntries(reader: Reader, snapshot: Snapshot, baseUrl: string): Entry[] {
+  const { page, incidents, maintenance } = snapshot.document;
+  const newest = { pageId: page.id, limit: ENTRIES_MAX };
+  const entries = [
+    ...incidents.map(ofIncident),
+    ...listNewestIncidents(reader, newest).map((record) =>
+      ofIncident(presentIncident(record, baseUrl)),
+    ),
+    ...maintenance.map(ofMaintenance),
+    ...listMaintenance(reader, newest).map((record) =>
+      ofMaintenance(presentMaintenance(record, baseUrl)),
+    ),
+  ];
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
+    .sort((a, b) => compare(b.toldAt, a.toldAt) || compare(b.id, a.id))
+    .slice(0, ENTRIES_MAX);
+}
+
+function ofIncident(incident: Incident): Entry {
+  const { id, url, name, status, impact, version, updates, postmortem } = incident;
+  const { started_at, updated_at } = incident;
+  const told = [started_at, ...updates.map((update) => update.display_at)];
+  if (postmortem?.published_at) told.push(postmortem.published_at);
+  return {
+    id,
+    url,
+    name,
+    words: ["incident", ...(impact === "none" ? [] : [impact]), status],
+    publishedAt: started_at,
+    toldAt: latest(told),
+    changedAt: updated_at,
+    version,
+    content: () => incidentContent(incident),
+  };
+}
+
+function ofMaintenance(maintenance: Maintenance): Entry {
+  const { id, url, name, status, version, created_at, updated_at, updates } = maintenance;
+  return {
+    id,
+    url,
+    name,
+    words: ["maintenance", status],
+    publishedAt: created_at,
+    toldAt: latest([created_at, ...updates.map((update) => update.display_at)]),
+    changedAt: updated_at,
+    version,
+    content: () => maintenanceContent(maintenance),
+  };
+}
+
+function latest(instants: readonly string[]): string {
+  return instants.reduce((a, b) => (a < b ? b : a));
+}
+
+/** Instants in UTC with milliseconds sort as text, and so do ids by their making. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,75 @@
+import { Feed } from "feed";
+import type { Page } from "../../features/pages";
+import type { ContentOf } from "./contents";
+import type { Entry } from "./entries";
+import { printable } from "../printable";
+import { urnOf } from "./urn";
+
+/** A page's entries as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
+export function writeAtom(page: Page, entries: readonly Entry[], contentOf: ContentOf): string {
+  const feed = createFeed(page, entries, "feed.atom");
+  for (const entry of entries) {
+    feed.addItem({
+      ...common(entry),
+      // The library declares titles to be HTML.
+      title: Bun.escapeHTML(entry.name),
+      published: new Date(entry.publishedAt),
+      date: new Date(entry.changedAt),
+      content: inCdata(contentOf(entry)),
+    });
+  }
+  return printable(feed.atom1());
+}
+
+/**
+ * A page's entries as RSS 2.0. It has one date for each, where readers look whether there is something
+ * new: when something was told last.
+ */
+export function writeRss(page: Page, entries: readonly Entry[], contentOf: ContentOf): string {
+  const feed = createFeed(page, entries, "feed.rss");
+  for (const entry of entries) {
+    feed.addItem({
+      ...common(entry),
+      title: entry.name,
+      // Text in the place of the title, which the library would write as CDATA.
+      extensions: [{ name: "title", objects: { _text: asText(entry.name) } }],
+      date: new Date(entry.toldAt),
+      description: inCdata(contentOf(entry)),
+    });
+  }
+  return printable(feed.rss2());
+}
+
+function common(entry: Entry) {
+  return {
+    id: urnOf(entry.id),
+    link: entry.url,
+    category: entry.words.map((word) => ({ name: word, term: word })),
+  };
+}
+
+/** `updated` tells of the entries alone, so that the bytes stay while nothing is told. */
+function createFeed(page: Page, entries: readonly Entry[], file: string): Feed {
+  const changes = entries.map((entry) => entry.changedAt);
+  return new Feed({
+    id: urnOf(page.id),
+    title: asText(page.name),
+    description: asText(page.description ?? `What happens at ${page.name}`),
+    link: page.url,
+    feed: `${page.url}/${file}`,
+    updated: new Date(changes.reduce((a, b) => (a < b ? b : a), page.created_at)),
+    author: { name: asText(page.name) },
+    language: page.locale,
+    generator: "Allclear",
+  });
+}
+
+/** The library takes `&amp;` in a text for what has been escaped already. */
+function asText(text: string): string {
+  return text.replaceAll("&", "&amp;");
+}
+
+/** HTML for a CDATA section, whose end it must not hold: of several the library mends the first alone. */
+function inCdata(html: string): string {
+  return html.replaceAll("]]>", "]]&gt;");
+}

@@ -1,0 +1,141 @@
+import type { ComponentChildren } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { createHash } from "node:crypto";
+import type { StatusDocument } from "../features/status";
+import { type HtmlDocument, minifyCss } from "../ui";
+import base from "../ui/base.css" with { type: "text" };
+import charts from "../ui/css/charts.css" with { type: "text" };
+import tokens from "../ui/tokens.css" with { type: "text" };
+import { accentCss } from "./accent";
+import css from "./page.css" with { type: "text" };
+import { type PagePaths, pathsOf } from "./page-paths";
+import { PAGE_SCRIPT_PATH } from "./page-script";
+import { createPageTimes, type PageTimes } from "./page-times";
+import { StatusRing, statusIcon } from "./status-ring";
+
+const CSS = minifyCss([tokens, base, charts, css].join("\n"));
+
+/** What every page of one status page is given: whose it is, how it stands, where things are. */
+export interface PageContext {
+  page: StatusDocument["page"];
+  status: StatusDocument["status"];
+  paths: PagePaths;
+  times: PageTimes;
+}
+
+export function contextOf({ page, status }: StatusDocument): PageContext {
+  return { page, status, paths: pathsOf(page.slug), times: createPageTimes(page) };
+}
+
+interface PageDocumentProps {
+  context: PageContext;
+  /** What stands before the page's name in the title. */
+  title: string;
+  /** Its path, if that is not the page's own. */
+  path?: string;
+  /** What search engines and messengers show below the title; the page's own, if there is none. */
+  description?: string;
+  children: ComponentChildren;
+}
+
+/**
+ * Renders one page of the public surface: whole with its style in one request, working without a
+ * script, asking no other host for anything.
+ */
+export function renderPage(props: PageDocumentProps): HtmlDocument {
+  const { context, title, path, children } = props;
+  const { page, status, paths, times } = context;
+  const description = props.description || page.description;
+  const style = CSS + accentCss(page.accent);
+  const isPublic = page.visibility === "public";
+  const canonical = path === undefined ? page.url : page.url.replace(paths.home, path);
+  const html = renderToString(
+    <html lang={page.locale} {...(page.theme === "system" ? {} : { "data-theme": page.theme })}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} · ${page.name}`}</title>
+        {description ? <meta name="description" content={description} /> : null}
+        {isPublic ? (
+          <>
+            <link rel="canonical" href={canonical} />
+            <link rel="alternate" type="application/atom+xml" href={paths.atom} />
+            <link rel="alternate" type="application/rss+xml" href={paths.rss} />
+          </>
+        ) : (
+          <meta name="robots" content="noindex" />
+        )}
+        <link rel="icon" href={statusIcon(status.indicator)} />
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+        <script defer src={PAGE_SCRIPT_PATH} data-locale={times.locale} />
+      </head>
+      <body>
+        <div class="column">
+          <Header context={context} isHome={path === undefined} isPublic={isPublic} />
+          <main>{children}</main>
+          <Footer context={context} isPublic={isPublic} />
+        </div>
+      </body>
+    </html>,
+  );
+  return { html: `<!doctype html>${html}`, policy: policyFor(style) };
+}
+
+/** The inline style by its hash and the script of this server; nothing else, from nowhere else. */
+function policyFor(style: string): string {
+  const hash = createHash("sha256").update(style).digest("base64");
+  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
+
+interface FrameProps {
+  context: PageContext;
+  isPublic: boolean;
+}
+
+function Header({ context, isHome, isPublic }: FrameProps & { isHome: boolean }) {
+  const { page, status, paths } = context;
+  const ring = <StatusRing indicator={status.indicator} />;
+  return (
+    <header class="top">
+      {isHome ? (
+        <h1 class="brand">
+          {ring}
+          {page.name}
+        </h1>
+      ) : (
+        <a class="brand" href={paths.home}>
+          {ring}
+          {page.name}
+        </a>
+      )}
+      {isPublic ? (
+        <a class="top-link" href="#subscribe">
+          Subscribe
+        </a>
+      ) : null}
+    </header>
+  );
+}
+
+function Footer({ context, isPublic }: FrameProps) {
+  const { paths, times } = context;
+  return (
+    <footer class="foot muted">
+      <nav id="subscribe" aria-label="History and feeds">
+        <a href={paths.home}>Status</a>
+        <a href={paths.history}>History</a>
+        {isPublic ? (
+          <>
+            <a href={paths.atom}>Atom</a>
+            <a href={paths.rss}>RSS</a>
+            <a href={paths.calendar}>Calendar</a>
+            <a href={paths.json}>JSON</a>
+          </>
+        ) : null}
+      </nav>
+      <p>
+        <span data-zones>{times.zones}</span> Days are counted in UTC. Status by Allclear.
+      </p>
+    </footer>
+  );
+}

@@ -1,0 +1,11 @@
+import { type AssetSource, assetPath } from "../ui";
+import script from "./client.js" with { type: "text" };
+
+/** What the public pages link to: local times, and days by the arrow keys. They are whole without it. */
+export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
+  name: "page.js",
+  mediaType: "text/javascript;charset=utf-8",
+  content: { text: script },
+};
+
+export const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, script);

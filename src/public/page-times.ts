@@ -1,0 +1,81 @@
+/** How one page writes its times: in its language, in UTC, and beside it in its own time zone. */
+export interface PageTimes {
+  /** The language tag that times are written by. */
+  locale: string;
+  /** "21 Nov 2026, 14:32 UTC", and where the page has a zone of its own "· 15:32 CET" behind it. */
+  moment(iso: string): string;
+  /** From one moment to another, what they share said once. */
+  range(fromIso: string, toIso: string): string;
+  /** "21 Nov 2026" for a UTC day, or the UTC day of an instant. */
+  day(iso: string): string;
+  /** "1 Nov 2026 to 21 Nov 2026". */
+  span(fromDay: string, toDay: string): string;
+  /** "November 2026" for a UTC month, `YYYY-MM` and more. */
+  month(iso: string): string;
+  /** The zones in a sentence. */
+  zones: string;
+}
+
+const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
+const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
+
+/** The zones whose clocks show UTC. */
+const IS_UTC = /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu|Greenwich|GMT(?:[+-]?0)?)$/i;
+
+/** Building the formatters costs more than using them: make one of these for each rendering. */
+export function createPageTimes(page: { locale: string; time_zone: string }): PageTimes {
+  // Plain English is written as all of Allclear is: the day first, the clock to 24.
+  const locale = page.locale === "en" ? "en-GB" : page.locale;
+  const format = (options: Intl.DateTimeFormatOptions, timeZone = "UTC") =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone });
+  const full = format({ ...DAY, ...CLOCK });
+  const day = format(DAY);
+  const month = format({ month: "long", year: "numeric" });
+  const own = IS_UTC.test(page.time_zone) ? undefined : page.time_zone;
+  const ownFull = format({ ...DAY, ...CLOCK }, own);
+  const ownDay = format(DAY, own);
+  const ownClock = format(CLOCK, own);
+
+  // The same days again and again: each component has all of them.
+  const days = remember((iso: string) => day.format(new Date(iso)));
+  const spans = remember((from: string, to: string) =>
+    day.formatRange(new Date(from), new Date(to)),
+  );
+
+  /** Whether the page's own clock shows the same day as UTC at all of these moments. */
+  const isSameDay = (...dates: Date[]) =>
+    new Set(dates.flatMap((date) => [day.format(date), ownDay.format(date)])).size === 1;
+
+  return {
+    locale,
+    moment(iso) {
+      const date = new Date(iso);
+      const utc = full.format(date);
+      if (own === undefined) return utc;
+      return `${utc} · ${(isSameDay(date) ? ownClock : ownFull).format(date)}`;
+    },
+    range(fromIso, toIso) {
+      const [from, to] = [new Date(fromIso), new Date(toIso)];
+      const utc = full.formatRange(from, to);
+      if (own === undefined) return utc;
+      return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
+    },
+    day: (iso) => days.of(iso),
+    span: (from, to) => spans.of(from, to),
+    month: (iso) => month.format(new Date(iso.slice(0, 7))),
+    zones: own === undefined ? "Times are UTC." : `Times are UTC and ${own}.`,
+  };
+}
+
+/** A function whose answers are kept, by its arguments. */
+function remember<Args extends string[]>(make: (...args: Args) => string) {
+  const known = new Map<string, string>();
+  return {
+    of(...args: Args): string {
+      const key = args.join(" ");
+      let text = known.get(key);
+      if (text === undefined) known.set(key, (text = make(...args)));
+      return text;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { notFound } from "../errors";
+import type { Snapshot, Snapshots } from "../features/status";
+import { PUBLIC_CACHE, Representation, representOnce } from "../http";
+
+/**
+ * What the public page that answers to a slug shows at `now`, in unix ms. Throws `not_found`, also for
+ * a private page: to whoever reads without a key it is not there.
+ */
+export function readPublic(snapshots: Snapshots, slug: string, now: number): Snapshot {
+  const snapshot = snapshots.read(slug, now);
+  if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
+  return snapshot;
+}
+
+/** JSON of a public page, for every origin, made once per snapshot. */
+export function publicJson(
+  make: (snapshot: Snapshot) => unknown,
+): (snapshot: Snapshot) => Representation {
+  return representOnce(
+    (snapshot: Snapshot) =>
+      new Representation(JSON.stringify(make(snapshot)), {
+        mediaType: "application/json",
+        cacheControl: PUBLIC_CACHE,
+        isCrossOrigin: true,
+      }),
+  );
+}
+
+/** What the routes of such JSON declare alike. */
+export const PUBLIC_JSON = {
+  tag: "Status",
+  access: { kind: "public" },
+  errors: ["not_found"],
+  conditional: "etag",
+  isCrossOrigin: true,
+} as const;

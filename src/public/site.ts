@@ -1,0 +1,80 @@
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import type { Sessions } from "../features/auth";
+import type { Snapshot, Snapshots } from "../features/status";
+import {
+  type Admission,
+  findCurrentSession,
+  NO_STORE,
+  PUBLIC_CACHE,
+  type Representation,
+  sendHtml,
+} from "../http";
+import type { HtmlDocument } from "../ui";
+import { htmlRepresentation } from "./html";
+
+/** How many further pages of one status page are kept: its history and what is linked to just now. */
+const KEPT_MAX = 32;
+
+/** One request for a page below `/status/{slug}`. */
+export interface PageRequest {
+  /** The slug in its path. */
+  slug: string;
+  /** What stands behind the slug, its query included. */
+  rest: string;
+  request: Request;
+  admission: Admission;
+}
+
+/** Answers for the pages of a status page, by the same rules for all of them. */
+export interface Site {
+  /**
+   * The status page itself, or a page below it, made by `make`. A private page is there only for who is
+   * signed in, and kept by nobody; an earlier slug leads to the present one. What is public is kept as
+   * long as nothing of the status page changes. Throws `not_found`.
+   */
+  answer(visit: PageRequest, make: (snapshot: Snapshot) => HtmlDocument): Response;
+}
+
+export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sessions): Site {
+  const kept = new WeakMap<Snapshot, Map<string, Representation>>();
+
+  function keep(snapshot: Snapshot, rest: string, make: () => HtmlDocument): Representation {
+    let pages = kept.get(snapshot);
+    if (!pages) kept.set(snapshot, (pages = new Map()));
+    let page = pages.get(rest);
+    if (!page) {
+      page = htmlRepresentation(make());
+      const [oldest] = pages.keys();
+      if (pages.size >= KEPT_MAX && oldest !== undefined) pages.delete(oldest);
+      pages.set(rest, page);
+    }
+    return page;
+  }
+
+  return {
+    answer({ slug, rest, request, admission }, make) {
+      const snapshot = snapshots.read(slug, admission.now);
+      if (!snapshot) throw notFound("status page");
+      const { page } = snapshot.document;
+      const isPublic = page.visibility === "public";
+      // To who is not signed in, a private page is not there.
+      if (!isPublic && !findCurrentSession(ctx, sessions, request, admission.now)) {
+        throw notFound("status page");
+      }
+      if (page.slug !== slug) {
+        return leadTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
+      }
+      const answer = isPublic
+        ? keep(snapshot, rest, () => make(snapshot)).respond(request, admission)
+        : sendHtml(request, make(snapshot));
+      return answer;
+    },
+  };
+}
+
+/** Not for ever: the slug may come back. */
+function leadTo(path: string, cacheControl: string): Response {
+  const headers = { Location: path, "Cache-Control": cacheControl };
+  return new Response(null, { status: 308, headers });
+}

@@ -1,0 +1,36 @@
+import type { Maintenance } from "../features/maintenance";
+import type { Incident } from "../features/incidents";
+import { IndicatorShape } from "../ui";
+import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
+
+/** How bad an open incident is, or that it is resolved. */
+export function IncidentState({ incident }: { incident: Incident }) {
+  const { status, impact } = incident;
+  if (status === "resolved") return <State indicator="none" words={INCIDENT_WORDS.resolved} />;
+  // Without an impact there is nothing to point at: its status stands by itself.
+  if (impact === "none") return <span class="state is-quiet">{INCIDENT_WORDS[status]}</span>;
+  return <State indicator={impact} words={IMPACT_WORDS[impact]} />;
+}
+
+/** How far a maintenance is. */
+export function MaintenanceState({ maintenance }: { maintenance: Maintenance }) {
+  const { status } = maintenance;
+  const words = MAINTENANCE_WORDS[status];
+  if (status === "completed") return <State indicator="none" words={words} />;
+  if (status === "cancelled") return <span class="state is-quiet">{words}</span>;
+  return <State indicator="maintenance" words={words} />;
+}
+
+interface StateProps {
+  indicator: Parameters<typeof IndicatorShape>[0]["indicator"];
+  words: string;
+}
+
+function State({ indicator, words }: StateProps) {
+  return (
+    <span class={`state is-${indicator}`}>
+      <IndicatorShape indicator={indicator} />
+      {words}
+    </span>
+  );
+}

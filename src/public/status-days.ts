@@ -1,0 +1,43 @@
+import type { DayOf } from "../features/components";
+import { COMPONENT_STATUSES } from "../kernel/component-status";
+import { MINUTE_MS, toIso } from "../kernel/time";
+import type { StatusDay } from "../ui";
+
+/** The days of a component as they are drawn. */
+export type DrawDays = (days: readonly DayOf[]) => StatusDay[];
+
+/** For the components of one page: most days are as quiet for one of them as for all the others. */
+export function createDrawDays(): DrawDays {
+  const quietDays = new Map<number, StatusDay>();
+
+  function quietDay(start: number): StatusDay {
+    let quiet = quietDays.get(start);
+    if (!quiet) {
+      quiet = { day: toIso(start).slice(0, 10), status: "operational", goodShare: 1, minutes: {} };
+      quietDays.set(start, quiet);
+    }
+    return quiet;
+  }
+
+  return (days) =>
+    days.map(({ start, known, time }) => {
+      const quiet = quietDay(start);
+      if (known === 0) return { ...quiet, status: null, goodShare: 0 };
+      if (time.operational === known) return quiet;
+      return {
+        day: quiet.day,
+        status: COMPONENT_STATUSES.findLast((status) => time[status] > 0) ?? "operational",
+        goodShare: time.operational / known,
+        minutes: minutesOf(time),
+      };
+    });
+}
+
+/** Begun minutes, so that what lasted seconds does not read as nothing. */
+function minutesOf(time: DayOf["time"]): StatusDay["minutes"] {
+  const minutes: StatusDay["minutes"] = {};
+  for (const status of COMPONENT_STATUSES) {
+    if (time[status] > 0) Object.assign(minutes, { [status]: Math.ceil(time[status] / MINUTE_MS) });
+  }
+  return minutes;
+}

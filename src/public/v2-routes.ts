@@ -1,0 +1,48 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import { findDefaultPage } from "../features/pages";
+import type { Snapshots } from "../features/status";
+import { type Admissions, operation } from "../http";
+import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
+import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
+
+/**
+ * Atlassian Statuspage's public JSON: of the default page under `/api/v2/`, of every public page under
+ * `/status/{slug}/api/v2/`. A slug that the page had before answers too, without a redirect, as it does
+ * to programs under `/api/v1`.
+ */
+export function v2Routes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+  const routes = new Elysia().use(admissions.plugin);
+  for (const document of V2_DOCUMENTS) {
+    const json = publicJson((snapshot) =>
+      document.make({ snapshot, reader: ctx.db, now: ctx.clock.now() }),
+    );
+    routes.get(
+      `/api/v2/${document.path}`,
+      ({ request, admission }) => {
+        const page = findDefaultPage(ctx.db, {});
+        if (!page) throw notFound("status page");
+        return json(readPublic(snapshots, page.slug, admission.now)).respond(request, admission);
+      },
+      declare(document, "Default", "of the default page"),
+    );
+    routes.get(
+      `/status/:slug/api/v2/${document.path}`,
+      ({ params, request, admission }) =>
+        json(readPublic(snapshots, params.slug, admission.now)).respond(request, admission),
+      declare(document, "", "of a page"),
+    );
+  }
+  return routes;
+}
+
+function declare({ name, summary, schema }: V2Document, whose: string, page: string) {
+  return operation({
+    ...PUBLIC_JSON,
+    id: `getV2${whose}${name}`,
+    summary: `${summary}, ${page}`,
+    description: "In the shape of Atlassian Statuspage's public API, version 2.",
+    answers: { 200: { description: `${summary}.`, schema } },
+  });
+}

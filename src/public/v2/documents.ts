@@ -1,0 +1,168 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { Reader } from "../../db";
+import { listNewestIncidents } from "../../features/incidents";
+import {
+  isUnderWay,
+  listMaintenance,
+  listMaintenanceForPage,
+  type MaintenanceRecord,
+} from "../../features/maintenance";
+import type { Snapshot } from "../../features/status";
+import {
+  V2ComponentsDocument,
+  V2IncidentsDocument,
+  V2MaintenanceDocument,
+  V2StatusDocument,
+  V2SummaryDocument,
+} from "./model";
+import {
+  presentComponents,
+  presentIncident,
+  presentMaintenance,
+  type Surroundings,
+} from "./present";
+
+/** How many incidents, and how many maintenances, the lists of all of them carry. */
+const LISTED_MAX = 50;
+
+/** What a document is made from: a page's snapshot, and where the rest is read. */
+interface Source {
+  snapshot: Snapshot;
+  reader: Reader;
+  /** Unix ms. */
+  now: number;
+}
+
+/** One document of Statuspage's public API. */
+export interface V2Document {
+  /** Its path below `api/v2/`. */
+  path: string;
+  /** What its operation is called in the OpenAPI document, behind what tells whose page it is of. */
+  name: string;
+  summary: string;
+  schema: TSchema;
+  make(source: Source): object;
+}
+
+export const V2_DOCUMENTS: readonly V2Document[] = [
+  {
+    path: "summary.json",
+    name: "Summary",
+    summary: "Status, components, unresolved incidents, maintenance to come and under way",
+    schema: V2SummaryDocument,
+    make: (source) => ({
+      page: pageOf(source.snapshot),
+      components: presentComponents(source.snapshot),
+      incidents: unresolved(source),
+      scheduled_maintenances: presentAll(source, notEnded(source)),
+      status: source.snapshot.document.status,
+    }),
+  },
+  {
+    path: "status.json",
+    name: "Status",
+    summary: "The headline",
+    schema: V2StatusDocument,
+    make: ({ snapshot }) => ({ page: pageOf(snapshot), status: snapshot.document.status }),
+  },
+  {
+    path: "components.json",
+    name: "Components",
+    summary: "Components and groups",
+    schema: V2ComponentsDocument,
+    make: ({ snapshot }) => ({
+      page: pageOf(snapshot),
+      components: presentComponents(snapshot),
+    }),
+  },
+  {
+    path: "incidents.json",
+    name: "Incidents",
+    summary: "The 50 newest incidents",
+    schema: V2IncidentsDocument,
+    make: (source) => ({ page: pageOf(source.snapshot), incidents: newest(source) }),
+  },
+  {
+    path: "incidents/unresolved.json",
+    name: "UnresolvedIncidents",
+    summary: "Unresolved incidents",
+    schema: V2IncidentsDocument,
+    make: (source) => ({ page: pageOf(source.snapshot), incidents: unresolved(source) }),
+  },
+  maintenanceDocument("scheduled-maintenances.json", {
+    name: "Maintenances",
+    summary: "The 50 newest maintenances",
+    list: newestMaintenance,
+  }),
+  maintenanceDocument("scheduled-maintenances/upcoming.json", {
+    name: "UpcomingMaintenances",
+    summary: "Maintenance to come",
+    list: (source) => notEnded(source).filter(({ row }) => !isUnderWay(row.status)),
+  }),
+  maintenanceDocument("scheduled-maintenances/active.json", {
+    name: "ActiveMaintenances",
+    summary: "Maintenance under way",
+    list: (source) => notEnded(source).filter(({ row }) => isUnderWay(row.status)),
+  }),
+];
+
+function maintenanceDocument(
+  path: string,
+  of: { name: string; summary: string; list(source: Source): MaintenanceRecord[] },
+): V2Document {
+  const { name, summary } = of;
+  const make = (source: Source) => ({
+    page: pageOf(source.snapshot),
+    scheduled_maintenances: presentAll(source, of.list(source)),
+  });
+  return { path, name, summary, schema: V2MaintenanceDocument, make };
+}
+
+function pageOf({ document }: Snapshot) {
+  const { id, name, url, time_zone } = document.page;
+  return { id, name, url, time_zone, updated_at: document.updated_at };
+}
+
+function unresolved({ snapshot }: Source) {
+  const around = surroundingsOf(snapshot);
+  return snapshot.records.incidents.map((record) => presentIncident(record, around));
+}
+
+function newest({ snapshot, reader }: Source) {
+  const around = surroundingsOf(snapshot);
+  const pageId = snapshot.document.page.id;
+  const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX });
+  return records.map((record) => presentIncident(record, around));
+}
+
+function presentAll({ snapshot }: Source, records: readonly MaintenanceRecord[]) {
+  const around = surroundingsOf(snapshot);
+  return records.map((record) => presentMaintenance(record, around));
+}
+
+/** However far ahead it is planned, where the page itself looks 30 days ahead. */
+function notEnded({ snapshot, reader, now }: Source): MaintenanceRecord[] {
+  const pageId = snapshot.document.page.id;
+  return listMaintenanceForPage(reader, { pageId, now, until: Number.MAX_SAFE_INTEGER });
+}
+
+/** Without what was cancelled, of which there may be any number in between. */
+function newestMaintenance({ snapshot, reader }: Source): MaintenanceRecord[] {
+  const pageId = snapshot.document.page.id;
+  const found: MaintenanceRecord[] = [];
+  let before: string | undefined;
+  do {
+    const batch = listMaintenance(reader, { pageId, before, limit: LISTED_MAX });
+    found.push(...batch.filter(({ row }) => row.status !== "cancelled"));
+    before = batch.length === LISTED_MAX ? batch.at(-1)?.row.id : undefined;
+  } while (before !== undefined && found.length < LISTED_MAX);
+  return found.slice(0, LISTED_MAX);
+}
+
+function surroundingsOf(snapshot: Snapshot): Surroundings {
+  const components = presentComponents(snapshot).filter(({ group }) => !group);
+  return {
+    components: new Map(components.map((component) => [component.id, component])),
+    pageUrl: snapshot.document.page.url,
+  };
+}

@@ -1,0 +1,41 @@
+import type { Impact, IncidentStatus, MaintenanceStatus } from "../kernel/incident-status";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
+import { plural } from "../kernel/text";
+import { duration } from "../ui";
+
+export const INCIDENT_WORDS: Record<IncidentStatus, string> = {
+  investigating: "Investigating",
+  identified: "Identified",
+  monitoring: "Monitoring",
+  resolved: "Resolved",
+};
+
+export const MAINTENANCE_WORDS: Record<MaintenanceStatus, string> = {
+  scheduled: "Scheduled",
+  in_progress: "In progress",
+  verifying: "Verifying",
+  completed: "Completed",
+  cancelled: "Cancelled",
+};
+
+export const IMPACT_WORDS: Record<Impact, string> = {
+  none: "No impact",
+  minor: "Minor impact",
+  major: "Major impact",
+  critical: "Critical impact",
+};
+
+/** How long something took, between two ISO 8601 instants: "42 min", "1 h 10 min", "3 days 4 h". */
+export function lasting(from: string, to: string): string {
+  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
+  if (ms < MINUTE_MS) return "less than a minute";
+  if (ms < 2 * DAY_MS) return duration(Math.floor(ms / MINUTE_MS));
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  return `${plural(Math.floor(ms / DAY_MS), "day")}${hours > 0 ? ` ${hours} h` : ""}`;
+}
+
+/** "99.97 % uptime" for 0.999789: rounded down, so that no outage reads as 100 %. */
+export function uptimeText(uptime: number): string {
+  const percent = (Math.floor(uptime * 10_000) / 100).toFixed(2);
+  return `${uptime === 1 ? "100" : percent} % uptime`;
+}

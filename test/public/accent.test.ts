@@ -1,0 +1,25 @@
+import { describe, expect, test } from "bun:test";
+import { accentCss, contrast } from "../../src/public/accent";
+
+describe("a page's own accent", () => {
+  test("is taken in the themes in which it can be read, and in no other", () => {
+    const dark = "prefers-color-scheme:dark";
+    expect(accentCss("#5b2d8e")).toBe(":root{--accent:#5b2d8e}");
+    expect(accentCss("#7fd6ff")).not.toStartWith(":root{");
+    expect(accentCss("#7fd6ff")).toContain(dark);
+    expect(accentCss("#8a8a8a")).not.toContain(":root{--accent:#8a8a8a}:root");
+  });
+
+  test("that nobody can read, and none, change nothing", () => {
+    expect(accentCss("#777777").includes("prefers")).toBe(false);
+    expect(accentCss(null)).toBe("");
+    expect(accentCss("#fff;}body{display:none")).toBe("");
+  });
+
+  test("is measured as WCAG does", () => {
+    expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 5);
+    expect(contrast("#ffffff", "#ffffff")).toBe(1);
+    expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2);
+    expect(contrast("#0b6b53", "#fbfbf9")).toBe(contrast("#fbfbf9", "#0b6b53"));
+  });
+});

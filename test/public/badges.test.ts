@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { COMPONENT_STATUSES } from "../../src/kernel/component-status";
+import { renderBadge } from "../../src/public/badges";
+import { expectProblem } from "../support/app";
+import { createFollowedPage, parseXml } from "../support/followed-page";
+
+describe("the page's badge", () => {
+  test("says the page's name and its headline, to eyes and to screen readers", async () => {
+    await using site = await createFollowedPage();
+    const { text, headers } = await site.read("badge.svg");
+    const { svg } = parseXml(text);
+    expect(svg).toMatchObject({
+      role: "img",
+      "aria-label": "Acme: All Systems Operational",
+      title: "Acme: All Systems Operational",
+      height: "20",
+    });
+    expect(svg.g.text.map((part: { "#text": string }) => part["#text"])).toEqual([
+      "Acme",
+      "All Systems Operational",
+    ]);
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'");
+  });
+
+  test("changes at the next request after an incident, in SVG and for shields.io", async () => {
+    await using site = await createFollowedPage();
+    const before = (await site.read("badge.json")).body;
+    expect(before).toEqual({
+      schemaVersion: 1,
+      label: "Acme",
+      message: "All Systems Operational",
+      color: "1a7f4b",
+    });
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    expect((await site.read("badge.json")).body).toEqual({
+      ...before,
+      message: "Major System Outage",
+      color: "c2272d",
+    });
+    expect((await site.read("badge.svg")).text).toContain("Major System Outage");
+    await site.send("POST", `/incidents/${id}/updates`, { status: "resolved", body: "Mended." });
+    expect((await site.read("badge.json")).body).toEqual(before);
+  });
+});
+
+describe("a component's badge", () => {
+  test("says its name and its status", async () => {
+    await using site = await createFollowedPage();
+    expect((await site.read(`badge/${site.api}.svg`)).text).toContain("API: Operational");
+    await site.send("PATCH", `/components/${site.api}`, { status: "partial_outage" });
+    expect((await site.read(`badge/${site.api}.svg`)).text).toContain("API: Partial outage");
+  });
+
+  test("is not there for a component of another page, for an unknown one, or without its ending", async () => {
+    await using site = await createFollowedPage();
+    const other = await site.app.page({ slug: "other", name: "Other" }, ["Elsewhere"]);
+    const elsewhere = other.components["Elsewhere"] ?? "";
+    expect((await site.app.call(`/status/other/badge/${elsewhere}.svg`)).status).toBe(200);
+    for (const file of [`${elsewhere}.svg`, "cmp_x.svg", ".svg", site.api, `${site.api}.svg.svg`]) {
+      expectProblem(await site.read(`badge/${file}`), "not_found");
+    }
+  });
+});
+
+describe("a badge", () => {
+  test("differs by its shape, its words and its colour in every status", () => {
+    const parts = COMPONENT_STATUSES.map((status) => {
+      const { svg } = parseXml(renderBadge({ label: "API", message: status, status }));
+      return { shape: svg.path[1].d, words: svg.g.text[1]["#text"], colour: svg.rect.fill };
+    });
+    for (const part of ["shape", "words", "colour"] as const) {
+      expect(new Set(parts.map((one) => one[part])).size).toBe(COMPONENT_STATUSES.length);
+    }
+  });
+
+  test.each([
+    "]]>",
+    '"><script>alert(1)</script>',
+    "<a href='x'> & &amp;",
+    "👩‍👩‍👧‍👦 日本語",
+    "\ufffe\uffff no character",
+    "n".repeat(255),
+    "🔥".repeat(255),
+    `Z${"\u0301".repeat(254)}`,
+  ])("named %j is well-formed, and as wide as its words", async (name) => {
+    await using site = await createFollowedPage({ name }, name);
+    const whole = name.replace(/[\ufffe\uffff]/g, "");
+    for (const file of ["badge.svg", `badge/${site.api}.svg`]) {
+      const { text } = await site.read(file);
+      expect(text).not.toContain("<script");
+      const { svg } = parseXml(text);
+      expect(svg.title).toStartWith(whole.trim());
+      expect(Number(svg.width)).toBeLessThan(900);
+      const [label, message] = svg.g.text;
+      const end = (part: { x: string; textLength: string }) =>
+        Number(part.x) + Number(part.textLength);
+      expect(end(label)).toBeLessThan(Number(message.x));
+      expect(end(message)).toBeLessThan(Number(svg.width));
+    }
+    const { label } = (await site.read("badge.json")).body;
+    expect([...new Intl.Segmenter("en").segment(label)].length).toBeLessThanOrEqual(40);
+  });
+});

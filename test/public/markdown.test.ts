@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { plainText, renderMarkdown } from "../../src/public/markdown";
+import { readHtml } from "../support/html";
+
+const REL = "nofollow noopener ugc";
+
+describe("Markdown that people wrote", () => {
+  test("becomes paragraphs, lists, tables and code, and a line break stays one", () => {
+    const html = renderMarkdown("One **of** five.\nNext.\n\n- a\n\n| x |\n|---|\n| 1 |\n\n`<b>`");
+    const page = readHtml(html);
+    expect(page.texts("strong")).toEqual(["of"]);
+    expect(page.texts("li")).toEqual(["a"]);
+    expect(page.texts("td")).toEqual(["1"]);
+    expect(page.texts("code")).toEqual(["<b>"]);
+    expect(html).toContain("<br>");
+  });
+
+  test("brings no HTML of its own", () => {
+    const html = renderMarkdown('<script>alert(1)</script>\n\n<img src=x onerror="alert(1)">');
+    expect(html).not.toMatch(/<(?:script|img)/);
+    expect(html).toContain("&lt;script&gt;");
+  });
+
+  test("links to http, https and mailto, and tells those pages nothing", () => {
+    const html = renderMarkdown(
+      "[a](https://a.example/x?y=1&z) [b](http://b.example) [c](mailto:c@d.example) https://e.example",
+    );
+    expect(readHtml(html).attributes("a", "href")).toEqual([
+      "https://a.example/x?y=1&z",
+      "http://b.example",
+      "mailto:c@d.example",
+      "https://e.example",
+    ]);
+    expect(readHtml(html).attributes("a", "rel")).toEqual([REL, REL, REL, REL]);
+  });
+
+  test.each([
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](&#106;avascript:alert(1))",
+    "[x](java\tscript:alert(1))",
+    "[x](data:text/html,hi)",
+    "[x](vbscript:x)",
+    "[x](file:///etc/passwd)",
+    "[x](//elsewhere.example)",
+    "[x](/admin/sign-out)",
+    "[x](https://bank.example@elsewhere.example.)",
+    "<javascript:alert(1)>",
+    "![x](javascript:alert(1))",
+    "![x](data:image/svg+xml,<svg/>)",
+    "[x]: javascript:alert(1)\n\n[x]",
+  ])("refuses where it might lead: %s", (source) => {
+    const links = readHtml(renderMarkdown(source)).attributes("a", "href");
+    expect(links.filter((href) => href !== "https://bank.example")).toEqual([]);
+  });
+
+  test("shows an image as a link to it, and never a link within a link", () => {
+    const html = renderMarkdown(
+      "![A graph](https://a.example/g.png) [![B](https://b.example/b.png)](https://c.example) ![](https://d.example/d.png)",
+    );
+    expect(html).not.toContain("<img");
+    expect(readHtml(html).texts("a")).toEqual(["A graph", "B", "https://d.example/d.png"]);
+    expect(readHtml(html).attributes("a", "href")).toEqual([
+      "https://a.example/g.png",
+      "https://c.example",
+      "https://d.example/d.png",
+    ]);
+  });
+
+  test("has headings below those of the page around it, and skips no level", () => {
+    const levels = (source: string, topHeading: number) =>
+      [...renderMarkdown(source, { topHeading }).matchAll(/<(h\d)>/g)].map((match) => match[1]);
+    expect(levels("# a\n## b\n# c", 3)).toEqual(["h3", "h4", "h3"]);
+    expect(levels("### a\n###### b\n# c", 4)).toEqual(["h4", "h5", "h4"]);
+    expect(levels("# a\n## b\n### c\n#### d\n##### e", 4)).toEqual(["h4", "h5", "h6", "h6", "h6"]);
+  });
+
+  test("cannot turn the text around", () => {
+    expect(renderMarkdown("pay \u202eelpmaxe\u202c now \u2067x\u2069")).toBe(
+      "<p>pay elpmaxe now x</p>\n",
+    );
+  });
+
+  test("of 10,000 characters is rendered at once, however it is nested", () => {
+    const nested = ["[", "> ", "![", "*a_ ", "- ", "|a", "http://", "`"];
+    for (const piece of nested) {
+      const source = piece.repeat(10_000 / piece.length);
+      expect(renderMarkdown(source).length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("Markdown as plain words", () => {
+  test("is one line without marks, cut between characters", () => {
+    expect(plainText("# Down\n\nIt **is** [down](https://a.example).\n\n- `x`", 100)).toBe(
+      "Down It is down. x",
+    );
+    expect(plainText("😀😀😀", 2)).toBe("😀😀…");
+    expect(plainText("a\u202eb", 10)).toBe("ab");
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { createComponent, createGroup } from "../../src/features/components";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { COMPONENT_STATUSES } from "../../src/kernel/component-status";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import { createTestApp, type TestApp } from "../support/app";
+import { readHtml } from "../support/html";
+
+const KIB = 1_024;
+const COMPONENTS = 20;
+
+/** A page of 20 components, known for a year, each with as many bad days of its own. */
+async function createSite(badDays: number): Promise<TestApp> {
+  const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const { page } = await app.page({ slug: "acme", name: "Acme Cloud" }, []);
+  const ids = await app.ctx.db.write((tx) =>
+    Array.from({ length: COMPONENTS }, (_, number) => {
+      const place = { position: number, managedBy: null };
+      const group =
+        number % 5 === 0
+          ? createGroup(app.ctx, tx, page, { name: `Region ${number}` }, place, CLI_ACTOR)
+          : undefined;
+      const input = { name: `Service number ${number}`, start_date: "2025-01-01" };
+      const at = { ...place, groupId: group?.id ?? null };
+      return createComponent(app.ctx, tx, page, input, at, CLI_ACTOR).id;
+    }),
+  );
+  const { value: key } = await app.createKey({ scopes: ["write:incidents"], rate_limit: 100_000 });
+  const now = app.clock.now();
+  for (let day = 1; day <= badDays; day += 1) {
+    // Each day hits other components, for another time, in another way.
+    const hit = ids.filter((_, number) => (number * 7 + day * 3) % 4 === 0);
+    const from = now - Math.floor((day / badDays) * 88) * DAY_MS - (day % 10) * HOUR_MS;
+    const json = {
+      page: "acme",
+      name: `Trouble number ${day}`,
+      body: "We look into it.",
+      components: Object.fromEntries(
+        hit.map((id, place) => [id, COMPONENT_STATUSES[2 + ((place + day) % 3)]]),
+      ),
+      started_at: toIso(from),
+      resolved_at: toIso(from + (day * 13 + 5) * 60_000),
+    };
+    const { status } = await app.call("/api/v1/incidents", { method: "POST", key, json });
+    expect(status).toBe(201);
+  }
+  return app;
+}
+
+async function weigh(app: TestApp): Promise<{ html: number; all: number }> {
+  const { text } = await app.call("/status/acme");
+  const page = readHtml(text);
+  expect(page.texts(".component strong")).toHaveLength(COMPONENTS);
+  const files = [
+    ...page.attributes("script[src]", "src"),
+    ...page.attributes('link[rel="stylesheet"]', "href"),
+    ...page.attributes("img", "src"),
+  ];
+  let all = gzipSync(text).length;
+  const html = all;
+  for (const file of files) all += gzipSync((await app.call(file)).text).length;
+  return { html, all };
+}
+
+describe("the weight of a page of 20 components with 90 days each, compressed", () => {
+  test.each([0, 5, 30])(
+    "is at most 15 KiB, and 30 KiB with all that it links to: %d bad days",
+    async (badDays) => {
+      await using app = await createSite(badDays);
+      const { html, all } = await weigh(app);
+      expect(html).toBeLessThan(15 * KIB);
+      expect(all).toBeLessThan(30 * KIB);
+    },
+    30_000,
+  );
+
+  test("is sent so where the browser takes gzip, and its script is about 1 KiB", async () => {
+    await using app = await createSite(0);
+    const headers = { "accept-encoding": "gzip" };
+    const answer = await app.call("/status/acme", { headers });
+    expect(answer.headers.get("content-encoding")).toBe("gzip");
+    const { html, all } = await weigh(app);
+    expect(all - html).toBeLessThan(1.1 * KIB);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import { updateComponent } from "../../src/features/components";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { readHtml } from "../support/html";
+import { createPublicSite } from "../support/public-site";
+
+const TODAY = "2026-03-10";
+
+describe("an open incident on the public page", () => {
+  test("colours title, banner, mark and favicon", async () => {
+    await using site = await createPublicSite({ name: "Acme" });
+    const icon = (text: string) => readHtml(text).attributes('link[rel="icon"]', "href")[0] ?? "";
+    const before = await site.app.call("/status/acme");
+    expect(icon(before.text)).not.toContain("dasharray");
+    await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    const { text } = await site.app.call("/status/acme");
+    const page = readHtml(text);
+    expect(page.texts("head title")).toEqual(["Major System Outage · Acme"]);
+    expect(page.attributes('[role="status"]', "class")).toEqual(["banner is-critical"]);
+    expect(page.attributes(".ring", "class")).toEqual(["ring is-critical"]);
+    // The favicon's ring has a gap now: a shape, too.
+    expect(icon(text)).toContain("dasharray");
+    expect(icon(text)).not.toBe(icon(before.text));
+  });
+
+  test("tells its updates newest first, each with its status in words and the components it names", async () => {
+    await using site = await createPublicSite();
+    const api = site.ids["API"] ?? "";
+    const { id } = await site.open({ name: "API down", components: { [api]: "major_outage" } });
+    await site.app.clock.advance(MINUTE_MS);
+    await site.update(id, {
+      status: "identified",
+      body: "It is *this*.",
+      components: { [api]: "partial_outage" },
+    });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts("article h3")).toEqual(["API down"]);
+    expect(page.attributes("article h3 a", "href")).toEqual([`/status/acme/incidents/${id}`]);
+    expect(page.texts(".timeline strong")).toEqual(["Identified", "Investigating"]);
+    expect(page.texts(".timeline .text")).toEqual(["It is this.", "Hm."]);
+    expect(page.texts(".named li")).toEqual(["API Partial outage", "API Major outage"]);
+    expect(page.attributes(".timeline time", "datetime")).toEqual([
+      `${TODAY}T12:01:00.000Z`,
+      `${TODAY}T12:00:00.000Z`,
+    ]);
+  });
+
+  test("of many updates shows five, and the way to the others", async () => {
+    await using site = await createPublicSite();
+    const { id } = await site.open();
+    for (let i = 1; i <= 5; i += 1) await site.update(id, { body: `Number ${i}.` });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts(".timeline .text")).toEqual(
+      ["5", "4", "3", "2", "1"].map((number) => `Number ${number}.`),
+    );
+    expect(page.texts("article .more")).toEqual(["Earlier updates"]);
+    const own = readHtml((await site.app.call(`/status/acme/incidents/${id}`)).text);
+    expect(own.texts(".timeline .text")).toHaveLength(6);
+  });
+
+  test("that is a draft is not there", async () => {
+    await using site = await createPublicSite();
+    await site.open({ name: "Not yet", draft: true });
+    await site.open({ name: "Told" });
+    const { text } = await site.app.call("/status/acme");
+    expect(readHtml(text).texts("article h3")).toEqual(["Told"]);
+    expect(text).not.toContain("Not yet");
+  });
+});
+
+describe("maintenance on the public page", () => {
+  test("is told while it is under way, then what is to come, with its calendar", async () => {
+    await using site = await createPublicSite();
+    const components = [site.ids["Web"]];
+    await site.plan(`${TODAY}T20:00:00Z`, `${TODAY}T21:00:00Z`, { name: "Later", components });
+    const now = await site.plan(`${TODAY}T13:00:00Z`, `${TODAY}T14:00:00Z`, { name: "Now" });
+    await site.app.clock.advance(HOUR_MS);
+    await site.tell(now.id, { status: "in_progress", body: "It runs." });
+    await site.plan("2026-08-01T00:00:00Z", "2026-08-01T01:00:00Z", { name: "Far away" });
+    const { text } = await site.app.call("/status/acme");
+    const page = readHtml(text);
+    expect(page.texts("article h3")).toEqual(["Now", "Later"]);
+    expect(page.texts("article .state")).toEqual(["In progress", "Scheduled"]);
+    expect(page.texts("article > .muted")[1]).toBe("10 Mar 2026, 20:00–21:00 UTC · affects Web");
+    expect(page.texts("article .text")).toEqual(["It runs.", "Planned.", "Planned."]);
+    expect(page.attributes(".section-head a", "href")).toEqual(["/status/acme/calendar.ics"]);
+  });
+});
+
+describe("components on the public page", () => {
+  test("those without a group stand first, and a group is open by its rule", async () => {
+    await using site = await createPublicSite();
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts(".component strong")).toEqual(["Docs", "API", "Web"]);
+    expect(page.texts(".group h3")).toEqual(["Core"]);
+    expect(page.attributes(".group", "open")).toEqual([""]);
+  });
+
+  test("have a bar for each day, the same in a table, and their uptime with its method", async () => {
+    await using site = await createPublicSite();
+    const docs = site.ids["Docs"] ?? "";
+    await site.open({
+      components: { [docs]: "major_outage" },
+      started_at: "2026-03-08T10:00:00Z",
+      resolved_at: "2026-03-08T16:00:00Z",
+    });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    const [days = "", nothing] = page.texts(".days").slice(0, 2);
+    expect(page.attributes(".days svg", "aria-label")[0]).toBe("Docs, day by day");
+    expect(days).toContain("8 Mar 2026: Major outage (6 h major outage)");
+    expect(days).toContain("99.63 % uptime");
+    expect(page.texts(".days tbody tr").slice(0, 4)).toEqual([
+      "9 – 10 Mar 2026Operational–",
+      "8 Mar 2026Major outage6 h major outage",
+      "1 Jan – 7 Mar 2026Operational–",
+      "11 – 31 Dec 2025No data–",
+    ]);
+    // The others were made in this moment.
+    expect(nothing).toContain("No data yet");
+    expect(page.texts(".method")[0]).toContain("1 − (major outage + 0.3 × partial outage)");
+  });
+
+  test("that say so show neither bars nor, while they are well, themselves", async () => {
+    await using site = await createPublicSite();
+    const { app, ids } = site;
+    await app.ctx.db.write((tx) => {
+      const plain = { showcase: false };
+      updateComponent(app.ctx, tx, ids["Web"] ?? "", plain, CLI_ACTOR);
+      const shy = { only_show_if_degraded: true };
+      updateComponent(app.ctx, tx, ids["API"] ?? "", shy, CLI_ACTOR);
+    });
+    const shown = async () => readHtml((await app.call("/status/acme")).text);
+    expect((await shown()).texts(".component strong")).toEqual(["Docs", "Web"]);
+    expect((await shown()).texts(".days")).toHaveLength(1);
+    await site.open({ components: { [ids["API"] ?? ""]: "degraded_performance" } });
+    expect((await shown()).texts(".component strong")).toEqual(["Docs", "API", "Web"]);
+  });
+});
+
+describe("what is past on the public page", () => {
+  test("stands by day, with how long it took and its post-mortem, and quiet days together", async () => {
+    await using site = await createPublicSite();
+    const { app, key } = site;
+    await app.clock.advance(10 * 24 * HOUR_MS);
+    const times = { started_at: "2026-03-15T23:50:00Z", resolved_at: "2026-03-16T00:30:00Z" };
+    const { id } = await site.open({ name: "Slow", ...times });
+    const json = { body: "We know now.", publish: true };
+    await app.call(`/api/v1/incidents/${id}/postmortem`, { method: "PUT", key, json });
+    const page = readHtml((await app.call("/status/acme")).text);
+    expect(page.texts(".chapter h3")).toEqual(["15 Mar 2026"]);
+    expect(page.texts(".chapter .row")).toEqual(["Slow40 min · post-mortemResolved"]);
+    // The sixteenth is not quiet: it went on until then. Nor is what was before the page.
+    expect(page.texts(".quiet-days")).toEqual([
+      "17 – 20 Mar 2026: nothing to report",
+      "10 – 14 Mar 2026: nothing to report",
+    ]);
+  });
+
+  test("leaves a day out of the quiet ones while something that began before it goes on", async () => {
+    await using site = await createPublicSite();
+    await site.app.clock.advance(12 * HOUR_MS);
+    await site.open();
+    await site.app.clock.advance(36 * HOUR_MS);
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts(".quiet-days")).toEqual(["10 Mar 2026: nothing to report"]);
+  });
+});

@@ -1,0 +1,80 @@
+import { createComponent } from "../../src/features/components";
+import type { PageInput } from "../../src/features/pages";
+import { createSnapshots, type Snapshot } from "../../src/features/status";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
+
+/** An app with one page that shows everything: a group of API and Web, and Docs, which has no group. */
+export interface PublicSite extends AsyncDisposable {
+  app: TestApp;
+  page: TestPage["page"];
+  /** Component ids by name. */
+  ids: Record<string, string>;
+  /** May do all that the site needs. */
+  key: string;
+  /** Opens an incident on the page; what is given goes over what is needed. Throws if it is refused. */
+  open(json?: Record<string, unknown>): Promise<Answer["body"]>;
+  /** Adds an update to an incident. */
+  update(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
+  /** Plans a maintenance on the page, from and until these instants. */
+  plan(from: string, until: string, json?: Record<string, unknown>): Promise<Answer["body"]>;
+  /** Tells of a maintenance, and takes it to a status. */
+  tell(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
+  /** The status document as a key reads it. */
+  document(): Promise<Answer["body"]>;
+  /** What the page is served from, now. */
+  snapshot(): Snapshot;
+}
+
+export async function createPublicSite(input: Partial<PageInput> = {}): Promise<PublicSite> {
+  const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const { page, components } = await app.page({ slug: "acme", ...input }, ["API", "Web"]);
+  const docs = await app.ctx.db.write((tx) =>
+    createComponent(
+      app.ctx,
+      tx,
+      page,
+      { name: "Docs", description: "The manual", start_date: "2026-01-01" },
+      { position: 2, groupId: null, managedBy: null },
+      CLI_ACTOR,
+    ),
+  );
+  const key = await app.keyWith(
+    "read:status",
+    "write:incidents",
+    "write:components",
+    "write:maintenance",
+  );
+  const snapshots = createSnapshots(app.ctx);
+  const post = async (path: string, json: Record<string, unknown>) => {
+    const answer = await app.call(`/api/v1${path}`, { method: "POST", key, json });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.body;
+  };
+  return {
+    app,
+    page,
+    ids: { ...components, Docs: docs.id },
+    key,
+    open: (json = {}) => post("/incidents", { page: "acme", name: "Errors", body: "Hm.", ...json }),
+    update: (id, json) => post(`/incidents/${id}/updates`, { body: "More.", ...json }),
+    plan: (from, until, json = {}) =>
+      post("/maintenance", {
+        page: "acme",
+        name: "Upgrade",
+        body: "Planned.",
+        components: [],
+        scheduled_for: from,
+        scheduled_until: until,
+        ...json,
+      }),
+    tell: (id, json) => post(`/maintenance/${id}/updates`, { body: "On we go.", ...json }),
+    document: async () => (await app.call("/api/v1/status/acme", { key })).body,
+    snapshot() {
+      const snapshot = snapshots.read("acme", app.clock.now());
+      if (!snapshot) throw new Error("there is no page");
+      return snapshot;
+    },
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
