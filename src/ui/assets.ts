@@ -6,8 +6,8 @@ export interface AssetSource {
   /** Its name without the hash, such as `docs.css`. */
   name: string;
   mediaType: string;
-  /** Where it lies, its text, or what makes its text at the first use. */
-  content: { path: string } | { text: string } | { make: () => string };
+  /** Where it lies, or its text. */
+  content: { path: string } | { text: string };
 }
 
 /** Assets under names that hold a hash of their bytes, so that they can be cached for ever. */
@@ -52,15 +52,20 @@ export function createAssets(sources: readonly AssetSource[]): Assets {
   };
 }
 
+/** The name under which bytes are served for ever: their hash before the ending. */
+export function nameWithHash(name: string, bytes: Uint8Array): string {
+  const dot = name.lastIndexOf(".");
+  return `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`;
+}
+
 async function read(source: AssetSource): Promise<Loaded> {
   const { content, name, mediaType } = source;
   const bytes =
     "path" in content
       ? await Bun.file(content.path).bytes()
-      : new TextEncoder().encode("text" in content ? content.text : content.make());
-  const dot = name.lastIndexOf(".");
+      : new TextEncoder().encode(content.text);
   return {
-    hashedName: `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`,
+    hashedName: nameWithHash(name, bytes),
     representation: new Representation(bytes, { mediaType, cacheControl: IMMUTABLE }),
   };
 }
