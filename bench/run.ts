@@ -6,9 +6,12 @@
 import { type Figure, toTable } from "./support/figure";
 import { inWorkshop, type Workshop } from "./support/workshop";
 import { measureComponentChange } from "./rows/component-change";
+import { measureDashboardPage } from "./rows/dashboard-page";
+import { measureDashboardWeight } from "./rows/dashboard-weight";
 import { measureFreshBytes } from "./rows/fresh-bytes";
 import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
+import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusRead } from "./rows/status-read";
@@ -20,6 +23,9 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
   "key-list": measureKeyList,
+  "dashboard-page": measureDashboardPage,
+  "dashboard-weight": measureDashboardWeight,
+  "log-in-flood": measureLogInFlood,
   "fresh-bytes": measureFreshBytes,
 };
 

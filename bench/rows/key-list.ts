@@ -1,6 +1,6 @@
-import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { KeyListCost } from "../programs/key-list";
+import { HOURS, makeOldAndBusy } from "../support/busy-keys";
 import { compileProgram } from "../support/compile";
 import { type Figure, median } from "../support/figure";
 import { seed } from "../support/seed";
@@ -9,10 +9,6 @@ import type { Workshop } from "../support/workshop";
 const RUNS = 3;
 const KEYS = 1_000;
 const REACH_MS = 10;
-/** As many as are kept. */
-const HOURS = 35 * 24;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** A page of API keys with the counts above it, every key busy in every hour that is kept. */
 export async function measureKeyList(workshop: Workshop): Promise<Figure[]> {
@@ -38,32 +34,4 @@ export async function measureKeyList(workshop: Workshop): Promise<Figure[]> {
       isReached: worst.ms <= REACH_MS,
     },
   ];
-}
-
-/** Gives every key a past: counts of every hour, a last use, and for one in twenty a refusal a day. */
-function makeOldAndBusy(file: string): void {
-  const now = Date.now();
-  const database = new Database(file, { strict: true });
-  try {
-    database.transaction(() => {
-      database.run("UPDATE api_keys SET created_at = created_at - ?", [100 * DAY_MS]);
-      database.run("UPDATE api_keys SET expires_at = ? + rowid % 60 * ? WHERE rowid % 3 = 0", [
-        now + DAY_MS,
-        DAY_MS,
-      ]);
-      database.run("UPDATE api_key_values SET last_used_at = ? - unicode(substr(start, -1)) * ?", [
-        now,
-        DAY_MS,
-      ]);
-      database.run(
-        `WITH RECURSIVE ago (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM ago WHERE n < ? - 1)
-         INSERT INTO api_key_hours
-         SELECT id, ? - n * ?, 900 + n % 50, 3, iif(api_keys.rowid % 20 = 0 AND n % 24 = 0, 5, 0)
-         FROM api_keys, ago`,
-        [HOURS, now - (now % HOUR_MS), HOUR_MS],
-      );
-    })();
-  } finally {
-    database.close();
-  }
 }

@@ -1,12 +1,19 @@
 import { type Admission, seeOther, sessionOf } from "../http";
 import type { Flashes } from "./flashes";
 
-/** Answers a form that did what it asks for: leads to a screen, with a sentence for its top. */
-export type Done = (admission: Admission, path: string, text: string) => Response;
+/**
+ * Answers a form that did what it asks for: leads to a screen, with a sentence for its top. Without one,
+ * because there was nothing to do, it says that.
+ */
+export type Done = (admission: Admission, path: string, text: string | undefined) => Response;
 
 export function createDone(flashes: Flashes): Done {
   return (admission, path, text) => {
-    flashes.put(sessionOf(admission).id, { tone: "success", text });
+    const message =
+      text === undefined
+        ? ({ tone: "info", text: "Nothing was changed." } as const)
+        : ({ tone: "success", text } as const);
+    flashes.put(sessionOf(admission).id, message);
     return seeOther(path);
   };
 }

@@ -30,17 +30,18 @@ export function statusOf(complaints: Complaints): number {
 export interface Wording {
   /** What is wrong with a field; undefined where nothing is. */
   about(name: string): string | undefined;
-  /** For the summary above the form. */
+  /** For the summary above the form, in the order of the labels. */
   all: { name: string; label: string; detail: string }[];
 }
 
+/** `labels` by the names of the fields, in the order in which these stand. */
 export function wording(complaints: Complaints, labels: Readonly<Record<string, string>>): Wording {
+  const places = Object.keys(labels);
+  const placeOf = (name: string) => (name in labels ? places.indexOf(name) : places.length);
   return {
     about: (name) => complaints[name],
-    all: Object.entries(complaints).map(([name, detail]) => ({
-      name,
-      label: labels[name] ?? name,
-      detail,
-    })),
+    all: Object.entries(complaints)
+      .map(([name, detail]) => ({ name, label: labels[name] ?? name, detail }))
+      .sort((a, b) => placeOf(a.name) - placeOf(b.name)),
   };
 }

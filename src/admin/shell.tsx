@@ -5,6 +5,7 @@ import {
   type HtmlDocument,
   type LinkedAssets,
   Notice,
+  PlainPage,
   PostButton,
   renderLinkedDocument,
   safeHref,
@@ -113,14 +114,6 @@ export function renderPlainScreen({ title, assets, children }: PlainScreenProps)
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets,
-    children: (
-      <main class="plain">
-        <WordMark />
-        <div class="card plain-card">
-          <h1>{title}</h1>
-          {children}
-        </div>
-      </main>
-    ),
+    children: <PlainPage title={title}>{children}</PlainPage>,
   });
 }

@@ -70,7 +70,9 @@ export function sendHtml(
   };
   const status = more.status ?? 200;
   // The length of a compressed page tells a little of its secrets beside what somebody else wrote.
-  const isCompressed = !more.isSecret && acceptsGzip(request.headers.get("accept-encoding") ?? "");
+  // And a refusal for load is sent as cheaply as can be: compressing it costs more than all else of it.
+  const isWorthIt = status < 429 && !more.isSecret;
+  const isCompressed = isWorthIt && acceptsGzip(request.headers.get("accept-encoding") ?? "");
   if (!isCompressed) return new Response(document.html, { status, headers });
   headers["Content-Encoding"] = "gzip";
   return new Response(gzipSync(document.html), { status, headers });

@@ -1,7 +1,7 @@
 import { ERRORS, type Problem } from "../errors";
 import { seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
 import { containsKeyShape } from "../kernel/key-shape";
-import { renderDocument } from "../ui";
+import { Actions, ButtonLink, LINKED_ASSETS, PlainPage, renderLinkedDocument } from "../ui";
 
 /**
  * What went wrong, as a page for a person: where a browser asks, outside the API. A browser that has
@@ -49,37 +49,56 @@ function renderFailure(failure: Problem, { request, requestId }: Visit) {
   const mayLeaveForm = failure.code === "sign_in_required";
   const path = pathOf(request.url);
   const isDashboard = /^\/admin(?:[/?]|$)/.test(path);
-  return renderDocument({
+  return renderLinkedDocument({
     title: `${title} · Allclear`,
+    assets: LINKED_ASSETS,
     children: (
-      <main class="column">
-        <header class="page-head">
-          <h1>{title}</h1>
-        </header>
+      <PlainPage
+        title={title}
+        foot={
+          <>
+            {failure.status} {failure.code} · request <code>{requestId}</code>
+          </>
+        }
+      >
         <p>{failure.message}</p>
         {failure.code === "not_found" ? (
           <p>It may have been removed, or the address may have lost a part on its way here.</p>
         ) : null}
         {mayLeaveForm ? (
           <p>
-            <a href={SIGN_IN_PATH} target="_blank">
-              Open sign-in in another tab
-            </a>
-            , come back here with your browser's back button, and send the form again.
+            Sign in in another tab, come back here, go back to the form with your browser's back
+            button, and send it again.
           </p>
         ) : null}
-        <p class="muted">
-          {failure.status} <code>{failure.code}</code> · request <code>{requestId}</code>
-        </p>
-        <p class="muted">
-          {isDashboard ? (
-            <>
-              <a href="/admin">Back to the dashboard</a> ·{" "}
-            </>
-          ) : null}
-          <a href={statusPagePath(path)}>Status page</a>
-        </p>
-      </main>
+        <Actions>
+          {mayLeaveForm ? (
+            <ButtonLink href={SIGN_IN_PATH} kind="primary" opensTab>
+              Open sign-in in another tab
+            </ButtonLink>
+          ) : (
+            <WayBack isDashboard={isDashboard} statusPage={statusPagePath(path)} />
+          )}
+        </Actions>
+      </PlainPage>
     ),
   });
+}
+
+function WayBack({ isDashboard, statusPage }: { isDashboard: boolean; statusPage: string }) {
+  if (!isDashboard) {
+    return (
+      <ButtonLink href={statusPage} kind="primary">
+        Go to the status page
+      </ButtonLink>
+    );
+  }
+  return (
+    <>
+      <ButtonLink href="/admin" kind="primary">
+        Back to the dashboard
+      </ButtonLink>
+      <ButtonLink href={statusPage}>Status page</ButtonLink>
+    </>
+  );
 }

@@ -6,8 +6,8 @@ export interface AssetSource {
   /** Its name without the hash, such as `docs.css`. */
   name: string;
   mediaType: string;
-  /** Where it lies, its text, or what makes its text at the first use. */
-  content: { path: string } | { text: string } | { make: () => string };
+  /** Where it lies, or its text. */
+  content: { path: string } | { text: string };
 }
 
 /** Assets under names that hold a hash of their bytes, so that they can be cached for ever. */
@@ -54,12 +54,13 @@ export function createAssets(sources: readonly AssetSource[]): Assets {
 
 /** The path of an asset whose content is at hand. */
 export function assetPath(name: string, content: string | Uint8Array): string {
-  return `/assets/${hashedName(name, content)}`;
+  return `/assets/${nameWithHash(name, content)}`;
 }
 
-function hashedName(name: string, content: string | Uint8Array): string {
+/** The name under which bytes are served for ever: their hash before the ending. */
+export function nameWithHash(name: string, bytes: string | Uint8Array): string {
   const dot = name.lastIndexOf(".");
-  return `${name.slice(0, dot)}.${sha256Hex(content).slice(0, 16)}${name.slice(dot)}`;
+  return `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`;
 }
 
 async function read(source: AssetSource): Promise<Loaded> {
@@ -67,9 +68,9 @@ async function read(source: AssetSource): Promise<Loaded> {
   const bytes =
     "path" in content
       ? await Bun.file(content.path).bytes()
-      : new TextEncoder().encode("text" in content ? content.text : content.make());
+      : new TextEncoder().encode(content.text);
   return {
-    hashedName: hashedName(name, bytes),
+    hashedName: nameWithHash(name, bytes),
     representation: new Representation(bytes, { mediaType, cacheControl: IMMUTABLE }),
   };
 }

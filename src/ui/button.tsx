@@ -33,6 +33,8 @@ interface ButtonLinkProps {
   /** Values that a click fills into the page's form, by field name; without script it is a link. */
   preset?: Readonly<Record<string, string | readonly string[]>>;
   isCurrent?: boolean;
+  /** Whether it opens another tab and leaves this one as it is. */
+  opensTab?: boolean;
   /** More about it, on hover. */
   title?: string;
   children: ComponentChildren;
@@ -45,6 +47,7 @@ export function ButtonLink(props: ButtonLinkProps) {
     <a
       class={`button ${kind}`}
       href={safeHref(href)}
+      target={props.opensTab ? "_blank" : undefined}
       title={props.title}
       aria-current={props.isCurrent ? "true" : undefined}
       data-dialog={props.dialog ? "" : undefined}

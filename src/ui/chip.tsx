@@ -14,6 +14,22 @@ export function Chip({ tone, isCode, children }: ChipProps) {
   return <span class={classes.filter(Boolean).join(" ")}>{children}</span>;
 }
 
+/** A name with a chip beside it, or below where there is no room. */
+export function WithChip({
+  chip,
+  children,
+}: {
+  chip: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <span class="with-chip">
+      <span>{children}</span>
+      {chip}
+    </span>
+  );
+}
+
 /** Several, with room between them. */
 export function Chips({ children }: { children: ComponentChildren }) {
   return <span class="chips">{children}</span>;

@@ -11,6 +11,7 @@ interface DayChartProps {
 const STEP = 4;
 const WIDTH = 3;
 const HEIGHT = 32;
+const NEXT_BAR = `m${STEP} 0h${WIDTH}v${HEIGHT}h-${WIDTH}z`;
 /** Fewer days than these stand at the right, as wide as they would be among so many. */
 export const LEAST_DAYS = 30;
 /** What even a day without one good minute shows. */
@@ -49,18 +50,14 @@ function Run({ run, x, isLast }: { run: DayRun; x: number; isLast: boolean }) {
   return (
     <g class={`day is-${day.status ?? "unknown"}`} role="img" tabIndex={isLast ? 0 : -1} data-day>
       <title>{`${name}: ${word}${minutes ? ` (${minutes})` : ""}`}</title>
-      {length > 1 ? <Bars day={day} length={length} x={x} /> : <Bar day={day} x={x} />}
+      {length > 1 ? <Bars length={length} x={x} /> : <Bar day={day} x={x} />}
     </g>
   );
 }
 
-/** Full bars side by side: one dashed line as thick as they are high, or so many outlines. */
-function Bars({ day, length, x }: { day: StatusDay; length: number; x: number }) {
-  if (day.status === null) {
-    const next = `m${STEP} 0h${WIDTH}v${HEIGHT}h-${WIDTH}z`;
-    return <path class="day-bar" d={`M${x - STEP} 0${next.repeat(length)}`} />;
-  }
-  return <path class="day-line" d={`M${x} ${HEIGHT / 2}h${length * STEP - 1}`} />;
+/** Full bars side by side, in one path. */
+function Bars({ length, x }: { length: number; x: number }) {
+  return <path class="day-bar" d={`M${x - STEP} 0${NEXT_BAR.repeat(length)}`} />;
 }
 
 function Bar({ day, x }: { day: StatusDay; x: number }) {

@@ -76,11 +76,16 @@ export function Field(props: FieldProps & { children: ComponentChildren }) {
   );
 }
 
+interface FieldGroupProps extends FieldProps {
+  isLegendHidden?: boolean | undefined;
+  children: ComponentChildren;
+}
+
 /** Several controls that answer one question. A link to its id moves the focus to it. */
-export function FieldGroup(props: FieldProps & { children: ComponentChildren }) {
+export function FieldGroup(props: FieldGroupProps) {
   return (
     <fieldset class="field" id={fieldId(props.name)} tabIndex={-1} {...describedBy(props)}>
-      <legend class="label">{props.label}</legend>
+      <legend class={props.isLegendHidden ? "visually-hidden" : "label"}>{props.label}</legend>
       <FieldHint {...props} />
       {props.children}
       <FieldError {...props} />

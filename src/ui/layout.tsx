@@ -38,16 +38,19 @@ export function Toolbar({ children }: { children: ComponentChildren }) {
   return <div class="toolbar">{children}</div>;
 }
 
+interface Fact {
+  label: string;
+  value: ComponentChildren;
+  /** Whether it takes the room of two. */
+  isWide?: boolean;
+}
+
 /** Properties of one thing, each with its name. */
-export function Facts({
-  items,
-}: {
-  items: readonly { label: string; value: ComponentChildren }[];
-}) {
+export function Facts({ items }: { items: readonly Fact[] }) {
   return (
     <dl class="facts">
-      {items.map(({ label, value }) => (
-        <div key={label}>
+      {items.map(({ label, value, isWide }) => (
+        <div key={label} class={isWide ? "is-wide" : undefined}>
           <dt>{label}</dt>
           <dd>{value}</dd>
         </div>

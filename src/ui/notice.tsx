@@ -20,6 +20,16 @@ export function Notice({ tone, title, children }: NoticeProps) {
   );
 }
 
+/** Why all of what was asked for was refused: it takes the focus when the page comes. */
+export function Refusal({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
+      <ToneIcon tone="danger" />
+      <p class="notice-text">{children}</p>
+    </div>
+  );
+}
+
 /** What was just done, in a sentence, once. */
 export function Flash({ message }: { message: { tone: Tone; text: string } }) {
   return (

@@ -14,21 +14,19 @@ interface PageHeadProps {
 export function PageHead({ title, crumbs = [], actions, children }: PageHeadProps) {
   return (
     <header class="screen-head">
-      <div class="screen-title">
-        {crumbs.length > 0 ? (
-          <nav class="crumbs" aria-label="Breadcrumb">
-            <ol>
-              {crumbs.map(({ href, label }) => (
-                <li key={label}>
-                  {href === undefined ? label : <a href={safeHref(href)}>{label}</a>}
-                </li>
-              ))}
-            </ol>
-          </nav>
-        ) : null}
-        <h1>{title}</h1>
-        {children ? <div class="muted">{children}</div> : null}
-      </div>
+      {crumbs.length > 0 ? (
+        <nav class="crumbs" aria-label="Breadcrumb">
+          <ol>
+            {crumbs.map(({ href, label }) => (
+              <li key={label}>
+                {href === undefined ? label : <a href={safeHref(href)}>{label}</a>}
+              </li>
+            ))}
+          </ol>
+        </nav>
+      ) : null}
+      <h1>{title}</h1>
+      {children ? <div class="muted">{children}</div> : null}
       {actions ? <div class="actions">{actions}</div> : null}
     </header>
   );

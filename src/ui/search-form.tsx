@@ -7,13 +7,16 @@ interface SearchFormProps {
   /** A path of this site; the term comes in its query, as `q`. */
   action: string;
   value: string;
+  /** What can be searched for, in full. */
   label: string;
+  /** The same in a word or two, for where there is little room. */
+  placeholder: string;
   /** Other parameters of the query that are to stay. */
   hidden?: Readonly<Record<string, string>>;
 }
 
 /** Searches a list by its address, so that a search can be kept and shared. */
-export function SearchForm({ action, value, label, hidden = {} }: SearchFormProps) {
+export function SearchForm({ action, value, label, placeholder, hidden = {} }: SearchFormProps) {
   const rest = new URLSearchParams(hidden).toString();
   return (
     <form class="search" role="search" method="get" action={safeHref(action)}>
@@ -27,7 +30,8 @@ export function SearchForm({ action, value, label, hidden = {} }: SearchFormProp
         id={fieldId("q")}
         name="q"
         value={value}
-        placeholder={label}
+        placeholder={placeholder}
+        title={label}
         autocomplete="off"
       />
       <Button>Search</Button>

@@ -2,6 +2,7 @@ import base from "./base.css" with { type: "text" };
 import { minifyCss } from "./css";
 import buttons from "./css/buttons.css" with { type: "text" };
 import charts from "./css/charts.css" with { type: "text" };
+import chips from "./css/chips.css" with { type: "text" };
 import code from "./css/code.css" with { type: "text" };
 import content from "./css/content.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
@@ -21,6 +22,7 @@ export function dashboardCss(): string {
       base,
       content,
       layout,
+      chips,
       shell,
       buttons,
       forms,

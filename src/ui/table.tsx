@@ -81,3 +81,8 @@ export function RowLink({ href, children }: { href: string; children: ComponentC
 export function CellNote({ children }: { children: ComponentChildren }) {
   return <div class="cell-note">{children}</div>;
 }
+
+/** A few words of a cell, which are not broken where the table has room for them. */
+export function OneLine({ children }: { children: ComponentChildren }) {
+  return <span class="one-line">{children}</span>;
+}

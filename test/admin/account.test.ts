@@ -178,7 +178,13 @@ describe("the own name", () => {
     expect(getUser(app.ctx.db, id).name).toBe("Grace Hopper");
     const { text } = await app.call(ACCOUNT, { session });
     expect(readHtml(text).texts(".menu-user .strong")).toEqual(["Grace Hopper"]);
+    expect(readHtml(text).texts(".flash")).toEqual(["Your name was changed."]);
     expect(actionsOf(app).at(-1)).toBe("user.rename");
+    const before = app.audit();
+    await app.call(`${ACCOUNT}/name`, { session, form: { name: "Grace Hopper" } });
+    const again = await app.call(ACCOUNT, { session });
+    expect(readHtml(again.text).texts(".flash")).toEqual(["Nothing was changed."]);
+    expect(app.audit()).toEqual(before);
   });
 
   test("that is no name is told beside the field and kept, and nothing is written", async () => {

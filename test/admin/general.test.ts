@@ -21,6 +21,19 @@ describe("the public address", () => {
     expect(app.audit().map(({ action }) => action)).toContain("settings.public_address");
   });
 
+  test("that it is already is no change, and is told to be none", async () => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const session = await app.signedIn();
+    const set = async (address: string) => {
+      await app.call(GENERAL, { session, form: { public_address: address } });
+      return readHtml((await app.call(GENERAL, { session })).text).texts(".flash");
+    };
+    expect(await set("http://nas:8080")).toEqual(["The public address was changed."]);
+    const before = app.audit();
+    expect(await set("http://nas:8080/")).toEqual(["Nothing was changed."]);
+    expect(app.audit()).toEqual(before);
+  });
+
   test("that is none is told beside the field and kept, and nothing is written", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();

@@ -76,13 +76,15 @@ describe("changing a key's name and limit", () => {
     });
   }
 
-  test("to what it is writes nothing", async () => {
+  test("to what it is writes nothing, and says so", async () => {
     await using house = await withKey();
     const { app, session, path } = house;
     const before = { keys: keysOf(app), audit: app.audit() };
     const form = { name: "Deploy bot", rate_limit: "500" };
     expect((await app.call(path, { session, form })).status).toBe(303);
     expect({ keys: keysOf(app), audit: app.audit() }).toEqual(before);
+    const page = readHtml((await app.call(path, { session })).text);
+    expect(page.texts(".flash")).toEqual(["Nothing was changed."]);
   });
 });
 
@@ -119,9 +121,22 @@ describe("revoking a key", () => {
     await app.clock.advance(6_000);
     const page = readHtml((await app.call(`${path}/revoke`, { session })).text);
     expect(page.texts("h1")).toEqual(["Revoke “Deploy bot”"]);
-    expect(page.texts(".dialog-body p").join(" ")).toContain("3 requests: 3 succeeded.");
+    expect(page.texts(".dialog-body p").join(" ")).toContain(
+      "Last 24 hours: 3 requests, no failures.",
+    );
     expect(page.texts(".dialog-body p").join(" ")).toContain("from 203.0.113.7");
     expect(await statusWith(app, value)).toBe(200);
+  });
+
+  test("tells apart what of its last day failed", async () => {
+    await using house = await withKey({ rate_limit: "2" });
+    const { app, session, path, value } = house;
+    for (let request = 0; request < 3; request++) await statusWith(app, value);
+    await app.clock.advance(6_000);
+    const page = readHtml((await app.call(`${path}/revoke`, { session })).text);
+    expect(page.texts(".dialog-body p").join(" ")).toContain(
+      "Last 24 hours: 3 requests (2 succeeded, 1 rate-limited).",
+    );
   });
 
   test("refuses its next request, and the key stays listed", async () => {
@@ -169,6 +184,9 @@ for (const state of ["revoked", "expired"] as const) {
       expect(status).toBe(200);
       const page = readHtml(text);
       expect(page.texts(".notice .strong")[0]).toMatch(new RegExp(`This key (is|has) ${state}`));
+      const end = state === "revoked" ? "Revoked just now" : "Expired 2026-03-17";
+      expect(page.texts(".facts dd")).toContain(end);
+      expect(page.texts(".facts dt")).not.toContain("Expires");
       expect(page.attributes("main form", "action")).toEqual([]);
       expect(page.attributes("main a", "href")).toEqual([KEYS]);
     });

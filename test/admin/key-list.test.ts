@@ -195,6 +195,22 @@ describe("the cards above the list", () => {
     });
   });
 
+  test("mark in its row what was limited, and nothing else", async () => {
+    await using house = await withKeys();
+    const { app, session } = house;
+    const { names, rows } = await openList(app, session);
+    const marked = names.filter((_, index) => rows[index]?.includes("Rate-limited"));
+    expect(marked).toEqual(["busy"]);
+  });
+
+  test("make an end within 14 days loud, and no other", async () => {
+    await using house = await withKeys();
+    const { app, session } = house;
+    const { page } = await openList(app, session);
+    const soon = new Date(app.clock.now() + 10 * DAY).toISOString().slice(0, 10);
+    expect(page.texts("time.tone-warning")).toEqual([soon]);
+  });
+
   test("lead back to all keys where one is chosen, and keep what is searched for", async () => {
     await using house = await withKeys();
     const { app, session } = house;

@@ -153,6 +153,9 @@ describe("the form of the set-up", () => {
     expect(answer.status).toBe(422);
     const complaints = complaintsOn(answer.text);
     expect(Object.keys(complaints).sort()).toEqual(Object.keys(WRONG).sort());
+    const told = readHtml(answer.text).attributes('[role="alert"] li a', "href");
+    const fields = ["name", "email", "password", "public_address"];
+    expect(told).toEqual(fields.map((name) => `#field-${name}`));
     expect(complaints["password"]).toBe("Password is shorter than 12 characters.");
     expect(typedIn(answer.text, "name")).toEqual([WRONG.name]);
     expect(typedIn(answer.text, "email")).toEqual([WRONG.email]);

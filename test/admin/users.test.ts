@@ -142,9 +142,29 @@ describe("the last owner", () => {
     expect(answer.status).toBe(422);
     const page = readHtml(answer.text);
     expect(page.texts('[role="alert"]')[0]).toContain(`${LAST_OWNER} and cannot be disabled.`);
+    expect(page.attributes('[role="alert"]', "tabindex")).toEqual(["-1"]);
+    expect(page.attributes("[autofocus]", "role")).toEqual(["alert"]);
     expect(page.texts("#field-role-error")).toEqual([]);
     expect(stateOf(app)).toEqual(before);
     expect(await isSignedIn(app, session)).toBe(true);
+  });
+
+  test("is not asked to be disabled, and others are", async () => {
+    await using house = await withOwner();
+    const { app, id, session } = house;
+    const { id: grace } = await userWithPassword(app, GRACE, "owner");
+    const open = async (user: string) =>
+      readHtml((await app.call(`${USERS}/${user}`, { session })).text);
+    for (const user of [id, grace]) {
+      expect((await open(user)).texts("main a.danger")).toEqual(["Disable"]);
+      expect((await app.call(`${USERS}/${user}/disable`, { session })).status).toBe(200);
+    }
+    await app.call(`${USERS}/${grace}/disable`, { session, form: {} });
+    const last = await open(id);
+    expect(last.texts("main a.danger")).toEqual([]);
+    expect(last.texts("#field-role-hint")[0]).toContain("The last owner keeps this role");
+    const asked = await app.call(`${USERS}/${id}/disable`, { session });
+    expect([asked.status, asked.headers.get("location")]).toEqual([303, `${USERS}/${id}`]);
   });
 
   test("may step down once another owner has a password", async () => {
@@ -166,6 +186,20 @@ describe("the last owner", () => {
 });
 
 describe("a role", () => {
+  test("that a user has already is no change, and is told to be none", async () => {
+    await using house = await withOwner();
+    const { app, session } = house;
+    const { id } = await userWithPassword(app, GRACE, "editor");
+    const give = async (role: string) => {
+      await app.call(`${USERS}/${id}/role`, { session, form: { role } });
+      return readHtml((await app.call(`${USERS}/${id}`, { session })).text).texts(".flash");
+    };
+    const before = stateOf(app);
+    expect(await give("editor")).toEqual(["Nothing was changed."]);
+    expect(stateOf(app)).toEqual(before);
+    expect(await give("admin")).toEqual(["The role was changed."]);
+  });
+
   test("that there is not is refused on the page, and nothing is written", async () => {
     await using house = await withOwner();
     const { app, session } = house;

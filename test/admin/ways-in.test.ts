@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp } from "../support/app";
 import { ACCOUNT, HTML, KEYS, makeKey } from "../support/dashboard";
+import { readHtml } from "../support/html";
 
 describe("a path of the dashboard that people type or cut off", () => {
   for (const { path, to } of [
@@ -46,5 +47,32 @@ describe("a page that tells of a failure", () => {
     expect((await app.call("/administration", { session, headers: HTML })).text).not.toContain(
       back,
     );
+  });
+
+  test("looks like the other pages without a frame: its files are there, and it does not index", async () => {
+    await using app = await createTestApp();
+    for (const path of ["/nothing", "/status/nothing", "/admin/join/x/y"]) {
+      const { status, text } = await app.call(path, { headers: HTML });
+      expect([path, status]).toEqual([path, 404]);
+      const page = readHtml(text);
+      const files = [...page.attributes("link", "href"), ...page.attributes("script", "src")];
+      expect(files).toHaveLength(3);
+      for (const file of files) expect((await app.call(file)).status).toBe(200);
+      expect(page.texts(".word-mark")).toEqual(["Allclear"]);
+      expect(page.texts(".plain-card h1")).toEqual(["Not found"]);
+      expect(page.texts(".plain-foot")[0]).toMatch(/^404 not_found · request req_\w+$/);
+      expect(page.attributes(".plain-card a.primary", "href")).toEqual([
+        path.startsWith("/admin") ? "/admin" : "/",
+      ]);
+    }
+  });
+
+  test("lets who was signed out meanwhile sign in beside the form, which is kept", async () => {
+    await using app = await createTestApp();
+    const answer = await app.call(`${KEYS}/new`, { form: { name: "CI" }, headers: HTML });
+    expect(answer.status).toBe(401);
+    const page = readHtml(answer.text);
+    expect(page.attributes(".plain-card a", "href")).toEqual(["/admin/sign-in"]);
+    expect(page.attributes(".plain-card a", "target")).toEqual(["_blank"]);
   });
 });

@@ -66,6 +66,23 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     await waitForFocus(page.getByLabel("Password"));
   }, 60_000);
 
+  test.each([
+    { screen: "join", first: "Your name" },
+    { screen: "new-password", first: "Password" },
+  ])(
+    "a form that is all of a page begins in its first field: $screen",
+    async ({ screen, first }) => {
+      const page = await open(screen);
+      await waitForFocus(page.getByLabel(first, { exact: true }));
+    },
+    60_000,
+  );
+
+  test("a change that was refused as a whole begins at the reason", async () => {
+    const page = await open("user-last-owner");
+    await waitForFocus(page.getByRole("alert"));
+  }, 60_000);
+
   test.each([{ link: "Rotate" }, { link: "Revoke" }])(
     "$link opens a dialog by Enter, which holds the focus and gives it back at Escape",
     async ({ link }) => {

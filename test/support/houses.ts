@@ -39,11 +39,12 @@ async function issueToken({ ctx }: TestApp): Promise<string> {
 }
 
 /** A session of the first user, who is all that there is. */
-function enterAlone({ ctx }: TestApp): Promise<string> {
-  return ctx.db.write((tx) => {
-    const owner = { email: "maya@northwind.example", name: "Maya Lindqvist" };
-    const { id } = createUser(ctx, tx, owner, CLI_ACTOR);
+async function enterAlone({ ctx }: TestApp): Promise<string> {
+  const { id } = await ctx.db.write((tx) => {
     setPublicAddress(ctx, tx, PUBLIC_ADDRESS, CLI_ACTOR);
-    return startSession(ctx, tx, id, { ip: "127.0.0.1", userAgent: "" });
+    const owner = { email: "maya@northwind.example", name: "Maya Lindqvist" };
+    return createUser(ctx, tx, owner, CLI_ACTOR);
   });
+  // Afterwards: a session is for the scheme of the address that is in force when it begins.
+  return ctx.db.write((tx) => startSession(ctx, tx, id, { ip: "127.0.0.1", userAgent: "" }));
 }

@@ -27,7 +27,9 @@ export function startTour(houses: Houses): Tour {
         await visit.page.emulateMedia({ colorScheme: look.colorScheme });
         await visit.page.goto(site.origin + path);
       } else {
-        visit = await site.visit(path, { session, ...look, locale: "en-GB" });
+        // What still fades in has other colours than it is to have.
+        const options = { ...look, locale: "en-GB", reducedMotion: "reduce" } as const;
+        visit = await site.visit(path, { session, ...options });
         visits.set(who, visit);
       }
       await screen.reach?.(visit.page, houses);

@@ -43,8 +43,18 @@ const COMPONENTS: Record<string, VNode> = {
       {EVIL}
     </ui.Form>
   ),
-  SearchForm: <ui.SearchForm action="/" value={EVIL} label={EVIL} hidden={{ [EVIL]: EVIL }} />,
+  RadioList: <ui.RadioList {...GROUP} options={[{ ...OPTION, hint: EVIL }]} value={EVIL} />,
+  SearchForm: (
+    <ui.SearchForm
+      action="/"
+      value={EVIL}
+      label={EVIL}
+      placeholder={EVIL}
+      hidden={{ [EVIL]: EVIL }}
+    />
+  ),
   Chip: <ui.Chip>{EVIL}</ui.Chip>,
+  WithChip: <ui.WithChip chip={EVIL}>{EVIL}</ui.WithChip>,
   Card: (
     <ui.Card title={EVIL} actions={EVIL}>
       {EVIL}
@@ -57,6 +67,7 @@ const COMPONENTS: Record<string, VNode> = {
         <ui.Cell label={EVIL}>
           <ui.RowLink href="/">{EVIL}</ui.RowLink>
           <ui.CellNote>{EVIL}</ui.CellNote>
+          <ui.OneLine>{EVIL}</ui.OneLine>
         </ui.Cell>
       </ui.Row>
     </ui.Table>
@@ -71,6 +82,7 @@ const COMPONENTS: Record<string, VNode> = {
       {EVIL}
     </ui.Notice>
   ),
+  Refusal: <ui.Refusal>{EVIL}</ui.Refusal>,
   Flash: <ui.Flash message={{ tone: "info", text: EVIL }} />,
   Tabs: <ui.Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
   Timeline: <ui.Timeline now={NOW} items={[{ title: EVIL, at: AT, body: EVIL }]} />,
@@ -88,6 +100,11 @@ const COMPONENTS: Record<string, VNode> = {
     <ui.PageHead title={EVIL} crumbs={[{ href: "/", label: EVIL }]} actions={EVIL}>
       {EVIL}
     </ui.PageHead>
+  ),
+  PlainPage: (
+    <ui.PlainPage title={EVIL} foot={EVIL}>
+      {EVIL}
+    </ui.PlainPage>
   ),
   DialogBody: <ui.DialogBody title={EVIL}>{EVIL}</ui.DialogBody>,
   Section: (

@@ -15,6 +15,7 @@ import {
   Section,
   Table,
   TextField,
+  WithChip,
 } from "../../ui";
 import { describeDevice } from "../device";
 import { type Complaints, wording } from "../field-errors";
@@ -48,9 +49,7 @@ export function Account(props: {
       <PageHead title="Account">
         Signed in as {user.email}. Your role: {capitalised(user.role)}.
       </PageHead>
-      <Section title="Name">
-        <NameForm name={name} complaints={props.nameComplaints} />
-      </Section>
+      <NameForm name={name} complaints={props.nameComplaints} />
       <Section title="Password">
         <PasswordForm complaints={props.passwordComplaints} />
       </Section>
@@ -135,8 +134,9 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
   return (
     <Row>
       <Cell>
-        {describeDevice(session.userAgent)}{" "}
-        {isCurrent ? <Chip tone="success">This browser</Chip> : null}
+        <WithChip chip={isCurrent ? <Chip tone="success">This browser</Chip> : null}>
+          {describeDevice(session.userAgent)}
+        </WithChip>
       </Cell>
       <Cell label="IP address">{session.ip}</Cell>
       <Cell label="Last active">

@@ -74,15 +74,17 @@ export function accountAdminRoutes(parts: AdminParts) {
       async ({ request, admission, body: form }) => {
         const name = form.text("name");
         const { user } = sessionOf(admission);
+        let isChanged: boolean;
         try {
-          await writeAs(admission, (tx) =>
-            renameUser(ctx, tx, user.id, name.trim(), actorOf(admission)),
-          );
+          isChanged = await writeAs(admission, (tx) => {
+            const before = getUser(tx, user.id).name;
+            return renameUser(ctx, tx, user.id, name.trim(), actorOf(admission)).name !== before;
+          });
         } catch (error) {
           const nameComplaints = complaintsOrThrow(error);
           return show({ request, admission }, { name, nameComplaints });
         }
-        return done(admission, ACCOUNT_PATH, "Your name was changed.");
+        return done(admission, ACCOUNT_PATH, isChanged ? "Your name was changed." : undefined);
       },
       { ...formBody(), ...screenOperation("Change the own name", SIGNED_IN) },
     )

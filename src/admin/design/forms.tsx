@@ -7,6 +7,7 @@ import {
   Columns,
   Form,
   FormErrors,
+  RadioList,
   Section,
   SelectField,
   Summary,
@@ -32,6 +33,15 @@ export function DesignForms({ path }: { path: string }) {
             }
           >
             <Form action={path} hidden={{ once: "4f1c" }}>
+              <RadioList
+                legend="Role"
+                name="user_role"
+                value="viewer"
+                options={[
+                  { value: "owner", label: "Owner", hint: "Manages users." },
+                  { value: "viewer", label: "Viewer", hint: "Reads every status page." },
+                ]}
+              />
               <Actions>
                 <ButtonLink
                   href={`${path}?preset=ci`}

@@ -25,6 +25,7 @@ import {
   Tabs,
   TestKey,
   Timeline,
+  WithChip,
   WordMark,
 } from "../../ui";
 import { DesignCharts } from "./charts";
@@ -159,6 +160,7 @@ function Words({ now }: { now: number }) {
             <Chip tone="warning">Unused</Chip>
             <Chip tone="danger">Revoked</Chip>
           </Chips>
+          <WithChip chip={<Chip tone="success">This browser</Chip>}>Firefox on Linux</WithChip>
           <Facts
             items={COMPONENT_STATUSES.map((status) => ({
               label: status,

@@ -83,7 +83,13 @@ export function DesignTable({ path, now }: { path: string; now: number }) {
         <StatCard label="hit their limit this week" value={12_408} />
       </StatCards>
       <Toolbar>
-        <SearchForm action={path} value="bot" label="Search keys" hidden={{ state: "live" }} />
+        <SearchForm
+          action={path}
+          value="bot"
+          label="Search by name or scope"
+          placeholder="Search keys"
+          hidden={{ state: "live" }}
+        />
         <span class="muted">5 keys</span>
       </Toolbar>
       <Table

@@ -94,9 +94,10 @@ export function Join(props: {
             autocomplete="name"
             maxlength={255}
             required
+            autofocus
           />
         ) : null}
-        <NewPassword wrong={wrong} />
+        <NewPassword wrong={wrong} isFirst={!isInvitation} />
         <Actions>
           <Button kind="primary">{isInvitation ? "Join" : "Set password"}</Button>
         </Actions>
@@ -105,7 +106,7 @@ export function Join(props: {
   );
 }
 
-function NewPassword({ wrong }: { wrong: Wording }) {
+function NewPassword({ wrong, isFirst = false }: { wrong: Wording; isFirst?: boolean }) {
   return (
     <TextField
       label={LABELS.password}
@@ -115,6 +116,7 @@ function NewPassword({ wrong }: { wrong: Wording }) {
       error={wrong.about("password")}
       autocomplete="new-password"
       required
+      autofocus={isFirst}
     />
   );
 }

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { conflict } from "../../errors";
 import { isSecure, startSession } from "../../features/auth";
-import { setPublicAddress } from "../../features/settings";
+import { readPublicAddress, setPublicAddress } from "../../features/settings";
 import { actorOf, formBody, session, sessionCookie, sessionOf } from "../../http";
 import { sessionOriginOf } from "../device";
 import { createDone } from "../done";
@@ -40,16 +40,19 @@ export function generalAdminRoutes({ ctx, admissions, render, flashes, writeAs }
           throw conflict("The public address is set by --base-url or ALLCLEAR_BASE_URL.");
         const address = form.text("public_address").trim();
         try {
-          const cookie = await writeAs(admission, (tx) => {
+          const { cookie, isChanged } = await writeAs(admission, (tx) => {
+            const before = readPublicAddress(tx);
             const baseUrl = setPublicAddress(ctx, tx, address, actorOf(admission));
-            if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return undefined;
+            const isChanged = baseUrl !== before;
+            if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return { isChanged };
             // All sessions end with this. Who made the change stays signed in, where the new cookie is kept.
             const { user } = sessionOf(admission);
             const origin = sessionOriginOf(request, admission);
             const token = startSession({ ...ctx, baseUrl }, tx, user.id, origin);
-            return sessionCookie({ baseUrl }, token);
+            return { isChanged, cookie: sessionCookie({ baseUrl }, token) };
           });
-          const answer = done(admission, GENERAL_PATH, "The public address was changed.");
+          const text = isChanged ? "The public address was changed." : undefined;
+          const answer = done(admission, GENERAL_PATH, text);
           if (cookie !== undefined) answer.headers.set("Set-Cookie", cookie);
           return answer;
         } catch (error) {

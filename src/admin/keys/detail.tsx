@@ -18,7 +18,7 @@ import {
 import type { Complaints } from "../field-errors";
 import { KEYS_PATH, keyPath } from "../paths";
 import { EditForm } from "./edit";
-import { Expiry, LastUsed, ScopeChips, UsageSentence } from "./parts";
+import { KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./parts";
 
 interface KeyDetailProps {
   listing: KeyListing;
@@ -33,7 +33,7 @@ const VALUE_COLUMNS = [
   { label: "Value" },
   { label: "Created" },
   { label: "Last used" },
-  { label: "Works until" },
+  { label: "Ends" },
 ];
 
 /** One key: what it may do, how it is used, its values, and what can still be changed. */
@@ -50,8 +50,11 @@ export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetail
       <Card>
         <Facts
           items={[
-            { label: "Scopes", value: <ScopeChips scopes={listing.scopes} /> },
-            { label: "Expires", value: <Expiry at={listing.expires_at} now={now} /> },
+            { label: "Scopes", value: <ScopeChips scopes={listing.scopes} />, isWide: true },
+            {
+              label: isLive ? "Expires" : "Ended",
+              value: <KeyEnd of={listing} now={now} />,
+            },
             {
               label: "Created",
               value: (
@@ -60,9 +63,9 @@ export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetail
                 </>
               ),
             },
-            { label: "Id", value: <code>{listing.id}</code> },
             {
               label: "Last 24 hours",
+              isWide: true,
               value: (
                 <>
                   <UsageSentence usage={usage} />{" "}
@@ -73,6 +76,7 @@ export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetail
                 </>
               ),
             },
+            { label: "Id", value: <code>{listing.id}</code>, isWide: true },
           ]}
         />
       </Card>
@@ -111,8 +115,8 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   if (listing.revoked_at) {
     return (
       <Notice tone="danger" title="This key is revoked">
-        It has been refused since <Moment at={listing.revoked_at} now={now} />. This cannot be
-        undone. Create a new key if you still need one.
+        Revoked <Moment at={listing.revoked_at} now={now} />. This cannot be undone. Create a new
+        key if you still need one.
       </Notice>
     );
   }
@@ -145,7 +149,7 @@ function ValueRow({ value, listing, now }: ValueProps) {
       <Cell label="Last used">
         <LastUsed of={value} now={now} />
       </Cell>
-      <Cell label="Works until">
+      <Cell label="Ends">
         <ValueEnd value={value} listing={listing} now={now} />
       </Cell>
     </Row>
@@ -155,9 +159,9 @@ function ValueRow({ value, listing, now }: ValueProps) {
 function ValueEnd({ value, listing, now }: ValueProps) {
   const end = value.ends_at;
   if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
-    return <span class="muted">Ended</span>;
+    return <span class="quiet-text">Ended</span>;
   }
-  return end === null ? <>Until the key ends</> : <Moment at={end} now={now} />;
+  return end === null ? <>With the key</> : <Moment at={end} now={now} />;
 }
 
 function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {

@@ -129,7 +129,7 @@ function Presets() {
       <p class="label" id="presets">
         Start from
       </p>
-      <div class="actions" role="group" aria-labelledby="presets">
+      <div class="presets" role="group" aria-labelledby="presets">
         {KEY_PRESETS.map(({ id, name, scopes, sentence }) => (
           <ButtonLink
             key={id}

@@ -4,8 +4,10 @@ import {
   ButtonLink,
   Cell,
   CellNote,
+  Chip,
   EmptyState,
   Moment,
+  OneLine,
   PageHead,
   Pagination,
   Row,
@@ -17,7 +19,7 @@ import {
   Table,
 } from "../../ui";
 import { KEYS_PATH, keyPath } from "../paths";
-import { Expiry, LastUsed, ScopeChips } from "./parts";
+import { KeyEnd, LastUsed, ScopeChips } from "./parts";
 
 interface KeyListProps {
   keys: readonly KeyListing[];
@@ -34,7 +36,7 @@ interface KeyListProps {
 const COLUMNS = [
   { label: "Key" },
   { label: "Scopes" },
-  { label: "Rate limit, last 24 h" },
+  { label: "Limit, last 24 h" },
   { label: "Last used" },
   { label: "Created by" },
   { label: "Expires" },
@@ -78,6 +80,7 @@ export function KeyList(props: KeyListProps) {
             action={KEYS_PATH}
             value={search}
             label="Search by name, scope, creator, id or start of value"
+            placeholder="Search keys"
             hidden={filter === "all" ? {} : { show: filter }}
           />
         </>
@@ -117,25 +120,24 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
       <Cell label="Rate limit">
         <span class="nowrap">{listing.rate_limit.toLocaleString("en")} / min</span>
         <Sparkline values={listing.requests_24h} label={describeDay(listing)} />
+        {listing.is_limited ? (
+          <CellNote>
+            <Chip tone="warning">Rate-limited</Chip>
+          </CellNote>
+        ) : null}
       </Cell>
       <Cell label="Last used">
         <LastUsed of={listing} now={now} />
         {listing.old_value ? <OldValue old={listing.old_value} now={now} /> : null}
       </Cell>
       <Cell label="Created by">
-        {listing.created_by.label}
+        <OneLine>{listing.created_by.label}</OneLine>
         <CellNote>
           <Moment at={listing.created_at} now={now} />
         </CellNote>
       </Cell>
       <Cell label="Expires">
-        {listing.revoked_at ? (
-          <span class="muted">
-            Revoked <Moment at={listing.revoked_at} now={now} />
-          </span>
-        ) : (
-          <Expiry at={listing.expires_at} now={now} />
-        )}
+        <KeyEnd of={listing} now={now} />
       </Cell>
     </Row>
   );
@@ -144,7 +146,9 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
 function OldValue({ old, now }: { old: NonNullable<KeyListing["old_value"]>; now: number }) {
   return (
     <CellNote>
-      Old value ends <Moment at={old.ends_at} now={now} />
+      <OneLine>
+        Old value ends <Moment at={old.ends_at} now={now} />
+      </OneLine>
     </CellNote>
   );
 }

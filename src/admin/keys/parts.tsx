@@ -1,6 +1,11 @@
-import { describeExpiry, type KeyUsageSummary } from "../../features/keys";
+import {
+  describeExpiry,
+  isExpiringSoon,
+  type KeyListing,
+  type KeyUsageSummary,
+} from "../../features/keys";
 import { plural } from "../../kernel/text";
-import { CellNote, Chip, Chips, Moment } from "../../ui";
+import { CellNote, Chip, Chips, Moment, OneLine } from "../../ui";
 
 /** What a key may do. */
 export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
@@ -15,25 +20,42 @@ export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
   );
 }
 
-/** When a key stops, in words. */
-export function Expiry({ at, now }: { at: string | null; now: number }) {
-  if (at === null) return <>Never</>;
-  const { text, isPast } = describeExpiry(at, now);
-  return isPast ? (
-    <span class="muted">
-      Expired <time dateTime={at}>{text}</time>
-    </span>
-  ) : (
-    <time class="nowrap" dateTime={at}>
+/** When a key stops or has stopped, in words. Loud where that is soon. */
+export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
+  const { revoked_at, expires_at } = key;
+  if (revoked_at !== null) {
+    return (
+      <span class="quiet-text">
+        <OneLine>
+          Revoked <Moment at={revoked_at} now={now} />
+        </OneLine>
+      </span>
+    );
+  }
+  if (expires_at === null) return <span class="quiet-text">Never</span>;
+  const { text, isPast } = describeExpiry(expires_at, now);
+  if (isPast) {
+    return (
+      <span class="quiet-text">
+        <OneLine>
+          Expired <time dateTime={expires_at}>{text}</time>
+        </OneLine>
+      </span>
+    );
+  }
+  const isSoon = isExpiringSoon(expires_at, now);
+  return (
+    <time class={isSoon ? "tone-warning strong nowrap" : "nowrap"} dateTime={expires_at}>
       {text}
     </time>
   );
 }
 
-/** The counts of the last day's answers. */
+/** The counts of the last day's answers: "3 requests (2 succeeded, 1 rate-limited)." */
 export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
   const { ok, client_error, limited, total } = usage.last24h;
   if (total === 0) return <>No requests.</>;
+  if (ok === total) return <>{plural(total, "request")}, no failures.</>;
   const parts = [
     `${ok.toLocaleString("en")} succeeded`,
     ...(client_error > 0 ? [`${client_error.toLocaleString("en")} failed (4xx)`] : []),
@@ -41,7 +63,7 @@ export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
   ];
   return (
     <>
-      {plural(total, "request")}: {parts.join(", ")}.
+      {plural(total, "request")} ({parts.join(", ")}).
     </>
   );
 }
@@ -52,11 +74,13 @@ export function LastUsed(props: {
   now: number;
 }) {
   const { last_used_at, last_used_ip } = props.of;
-  if (last_used_at === null) return <span class="muted">Never</span>;
+  if (last_used_at === null) return <span class="quiet-text">Never</span>;
   return (
     <>
       <Moment at={last_used_at} now={props.now} />
-      <CellNote>{last_used_ip}</CellNote>
+      <CellNote>
+        <OneLine>{last_used_ip}</OneLine>
+      </CellNote>
     </>
   );
 }

@@ -1,7 +1,6 @@
-import type { RevealedKey } from "../../features/keys";
+import { describeExpiry, type RevealedKey } from "../../features/keys";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret, TestKey } from "../../ui";
 import { KEYS_PATH, keyPath } from "../paths";
-import { Expiry } from "./parts";
 
 /** The one showing of a key's value, with what to do with it now. */
 export function RevealedValue(props: {
@@ -34,7 +33,8 @@ export function RevealedValue(props: {
             "never expires"
           ) : (
             <>
-              works until <Expiry at={key.expires_at} now={now} />
+              works until{" "}
+              <time dateTime={key.expires_at}>{describeExpiry(key.expires_at, now).text}</time>
             </>
           )}
         </p>

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import {
   countKeys,
   endOldValues,
+  getKey,
   getKeyListing,
   KEY_FILTERS,
   type KeyFilter,
@@ -155,15 +156,18 @@ export function keyAdminRoutes(parts: AdminParts) {
       async ({ request, admission, params, body: form }) => {
         const typed = { name: form.text("name"), rateLimit: form.text("rate_limit") };
         const input = { name: typed.name.trim(), rate_limit: readRateLimit(typed.rateLimit) };
+        let isChanged: boolean;
         try {
-          await writeAs(admission, (tx) =>
-            updateKey(ctx, tx, params.id, input, actorOf(admission)),
-          );
+          isChanged = await writeAs(admission, (tx) => {
+            const { version } = getKey(tx, params.id);
+            const key = updateKey(ctx, tx, params.id, input, actorOf(admission));
+            return key.version !== version;
+          });
         } catch (error) {
           const complaints = complaintsOrThrow(error);
           return showDetail({ request, admission }, params.id, { ...typed, complaints });
         }
-        return done(admission, keyPath(params.id), "The key was changed.");
+        return done(admission, keyPath(params.id), isChanged ? "The key was changed." : undefined);
       },
       { ...formBody(), ...screenOperation("Change a key's name and limit", MAY_MANAGE) },
     )

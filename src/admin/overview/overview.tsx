@@ -27,7 +27,7 @@ export function Overview({ pages }: { pages: readonly PageLine[] }) {
           {pages.map((page) => (
             <Row key={page.slug}>
               <Cell>
-                {page.isPublic ? <a href={`/status/${page.slug}`}>{page.name}</a> : page.name}
+                <a href={`/status/${page.slug}`}>{page.name}</a>
                 <CellNote>{describePage(page)}</CellNote>
               </Cell>
               <Cell label="Status">

@@ -4,28 +4,33 @@ import {
   Actions,
   Button,
   ButtonLink,
-  ChoiceField,
   Form,
   Moment,
-  Notice,
   PageHead,
   PostButton,
+  RadioList,
+  Refusal,
   Section,
 } from "../../ui";
 import type { Complaints } from "../field-errors";
 import { userPath, USERS_PATH } from "../paths";
-import { ROLE_CHOICES, ROLE_HINT } from "./role-choice";
+import { ROLE_CHOICES } from "./role-choice";
+
+const LAST_OWNER =
+  "The last owner keeps this role and cannot be disabled. First make another user an owner.";
 
 /** One user: the role, a new link, the end. */
 export function UserDetail(props: {
   user: UserResource;
   isSelf: boolean;
+  /** Whether the user is the last owner, who can be neither disabled nor given another role. */
+  isLast: boolean;
   /** About the `role`, and about the `user` as a whole where a change was refused. */
   complaints: Complaints;
   formToken: string;
   now: number;
 }) {
-  const { user, isSelf, complaints, formToken, now } = props;
+  const { user, isSelf, isLast, complaints, formToken, now } = props;
   return (
     <>
       <PageHead
@@ -34,7 +39,7 @@ export function UserDetail(props: {
         actions={
           user.disabled_at ? (
             <PostButton action={`${userPath(user.id)}/enable`}>Enable user</PostButton>
-          ) : (
+          ) : isLast ? undefined : (
             <ButtonLink href={`${userPath(user.id)}/disable`} kind="danger" dialog>
               Disable
             </ButtonLink>
@@ -50,19 +55,16 @@ export function UserDetail(props: {
         ) : null}
         {isSelf ? " · this is you" : null}
       </PageHead>
-      {complaints["user"] ? (
-        <div role="alert">
-          <Notice tone="danger">{complaints["user"]}</Notice>
-        </div>
-      ) : null}
+      {complaints["user"] ? <Refusal>{complaints["user"]}</Refusal> : null}
       <Section title="Role">
         <Form action={`${userPath(user.id)}/role`}>
-          <ChoiceField
+          <RadioList
             legend="Role"
+            isLegendHidden
             name="role"
             options={ROLE_CHOICES}
             value={user.role}
-            hint={ROLE_HINT}
+            hint={isLast ? LAST_OWNER : undefined}
             error={complaints["role"]}
           />
           <Actions>

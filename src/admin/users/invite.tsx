@@ -2,15 +2,15 @@ import {
   Actions,
   Button,
   ButtonLink,
-  ChoiceField,
   Form,
   FormErrors,
   PageHead,
+  RadioList,
   TextField,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { USERS_PATH } from "../paths";
-import { ROLE_CHOICES, ROLE_HINT } from "./role-choice";
+import { ROLE_CHOICES } from "./role-choice";
 
 const LABELS = { email: "Email", name: "Name", role: "Role" };
 
@@ -47,12 +47,11 @@ export function InviteForm(props: {
           maxlength={255}
           required
         />
-        <ChoiceField
+        <RadioList
           legend="Role"
           name="role"
           options={ROLE_CHOICES}
           value={values.role}
-          hint={ROLE_HINT}
           error={wrong.about("role")}
         />
         <Actions>

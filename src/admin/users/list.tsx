@@ -34,7 +34,7 @@ export function UserList({ users, now }: { users: readonly UserResource[]; now: 
               {user.last_login_at ? (
                 <Moment at={user.last_login_at} now={now} />
               ) : (
-                <span class="muted">Never</span>
+                <span class="quiet-text">Never</span>
               )}
             </Cell>
             <Cell label="State">{capitalised(stateOfUser(user))}</Cell>

@@ -2,7 +2,8 @@ import { ROLE_SENTENCES, ROLES } from "../../kernel/role";
 import { capitalised } from "../../kernel/text";
 
 /** The roles to choose from, and what each may do. */
-export const ROLE_CHOICES = ROLES.map((role) => ({ value: role, label: capitalised(role) }));
-export const ROLE_HINT = ROLES.map((role) => `${capitalised(role)}: ${ROLE_SENTENCES[role]}`).join(
-  " ",
-);
+export const ROLE_CHOICES = ROLES.map((role) => ({
+  value: role,
+  label: capitalised(role),
+  hint: ROLE_SENTENCES[role],
+}));

@@ -5,6 +5,7 @@ import {
   enableUser,
   getUser,
   inviteUser,
+  isLastOwner,
   issuePasswordLink,
   linkPath,
   listLiveKeysOf,
@@ -58,7 +59,8 @@ export function userAdminRoutes({
     const user = getUser(ctx.db, id);
     const isSelf = sessionOf(at.admission).user.id === id;
     const formToken = newFormToken(ctx);
-    const page = { user, isSelf, complaints, formToken, now: ctx.clock.now() };
+    const isLast = isLastOwner(ctx.db, id);
+    const page = { user, isSelf, isLast, complaints, formToken, now: ctx.clock.now() };
     return render.screen(at, {
       title: user.name,
       status: statusOf(complaints),
@@ -153,15 +155,19 @@ export function userAdminRoutes({
         const at = { request, admission };
         return unlessLastOwner(at, params.id, async () => {
           const role = form.text("role") as Role;
+          let isChanged: boolean;
           try {
-            await writeAs(admission, (tx) => setRole(ctx, tx, params.id, role, actorOf(admission)));
+            isChanged = await writeAs(admission, (tx) => {
+              const before = getUser(tx, params.id).role;
+              return setRole(ctx, tx, params.id, role, actorOf(admission)).role !== before;
+            });
           } catch (error) {
             return showUser(at, params.id, complaintsOrThrow(error));
           }
           const isSelf = sessionOf(admission).user.id === params.id;
           // Whoever gives up being an owner may not open this screen any more.
           const next = isSelf && role !== "owner" ? HOME_PATH : userPath(params.id);
-          return done(admission, next, "The role was changed.");
+          return done(admission, next, isChanged ? "The role was changed." : undefined);
         });
       },
       { ...formBody(), ...screenOperation("Change a user's role", MAY_MANAGE) },
@@ -188,6 +194,7 @@ export function userAdminRoutes({
       "/:id/disable",
       async ({ request, admission, params }) => {
         const user = getUser(ctx.db, params.id);
+        if (isLastOwner(ctx.db, user.id)) return seeOther(userPath(user.id));
         const keys = listLiveKeysOf(ctx.db, params.id, ctx.clock.now());
         const title = `Disable “${user.name}”`;
         return render.screen(

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
+import { whenAsked } from "../../kernel/when-asked";
 import { isTouchDue } from "./rules";
 import { touchSessionRow } from "./store";
 
@@ -17,7 +18,7 @@ interface Used {
  */
 export function createLastSeen(ctx: Pick<AppContext, "clock" | "db" | "log">) {
   /** When a write was last begun for a session, by its id: one that is under way is not yet read back. */
-  const begun = new LRUCache<number, number>({ max: REMEMBERED });
+  const begun = whenAsked(() => new LRUCache<number, number>({ max: REMEMBERED }));
 
   async function write(id: number, at: number, ip: string): Promise<void> {
     try {
@@ -30,9 +31,9 @@ export function createLastSeen(ctx: Pick<AppContext, "clock" | "db" | "log">) {
   return {
     /** `now` in unix ms. Never throws. */
     touch(session: Used, now: number, ip: string): void {
-      const known = Math.max(session.lastSeenAt, begun.get(session.id) ?? 0);
+      const known = Math.max(session.lastSeenAt, begun().get(session.id) ?? 0);
       if (!isTouchDue(known, now)) return;
-      begun.set(session.id, now);
+      begun().set(session.id, now);
       void write(session.id, now, ip);
     },
   };

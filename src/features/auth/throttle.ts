@@ -3,6 +3,7 @@ import type { AppContext } from "../../context";
 import type { ClientAddress } from "../../kernel/client-address";
 import { sha256Hex } from "../../kernel/hash";
 import { addressNeighbourhood, BucketMap, type Decision } from "../limits";
+import { whenAsked } from "../../kernel/when-asked";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
 
 const ATTEMPTS_A_MINUTE = 10;
@@ -39,12 +40,15 @@ export interface LoginThrottle {
 
 export function createLoginThrottle({ clock }: Pick<AppContext, "clock">): LoginThrottle {
   const attempts = (overflowLimit: number) =>
-    new BucketMap({
-      clock,
-      capacity: REMEMBERED,
-      overflowLimit,
-      neighbourhood: addressNeighbourhood,
-    });
+    whenAsked(
+      () =>
+        new BucketMap({
+          clock,
+          capacity: REMEMBERED,
+          overflowLimit,
+          neighbourhood: addressNeighbourhood,
+        }),
+    );
   const addresses = attempts(ATTEMPTS_A_MINUTE);
   const sites = attempts(ATTEMPTS_OF_A_SITE);
   const startedAt = clock.monotonic();
@@ -56,23 +60,23 @@ export function createLoginThrottle({ clock }: Pick<AppContext, "clock">): Login
     perf: { now: () => clock.monotonic() - startedAt + 1 },
   };
   /** How often an account was failed on. */
-  const failures = new LRUCache<string, number>(forgetful);
+  const failures = whenAsked(() => new LRUCache<string, number>(forgetful));
   /** When a source last failed on an account, in monotonic milliseconds. */
-  const lastFailures = new LRUCache<string, number>(forgetful);
+  const lastFailures = whenAsked(() => new LRUCache<string, number>(forgetful));
 
   function accountDelayMs(account: string, source: string): number {
-    const failedAt = lastFailures.get(pairOf(account, source));
+    const failedAt = lastFailures().get(pairOf(account, source));
     if (failedAt === undefined) return 0;
-    const delayMs = loginDelayMs(failures.get(account) ?? 0);
+    const delayMs = loginDelayMs(failures().get(account) ?? 0);
     return Math.max(0, failedAt + delayMs - clock.monotonic());
   }
 
   return {
     judge(email, address) {
       const source = signInSource(address);
-      const ofAddress = addresses.take(address.network, ATTEMPTS_A_MINUTE);
+      const ofAddress = addresses().take(address.network, ATTEMPTS_A_MINUTE);
       const ofSite =
-        source === address.network ? ofAddress : sites.take(source, ATTEMPTS_OF_A_SITE);
+        source === address.network ? ofAddress : sites().take(source, ATTEMPTS_OF_A_SITE);
       const delayMs = accountDelayMs(accountOf(email), source);
       if (ofAddress.isAllowed && ofSite.isAllowed && delayMs === 0) return 0;
       // Who waits as told finds a token, also where this attempt has just taken the last one.
@@ -81,13 +85,13 @@ export function createLoginThrottle({ clock }: Pick<AppContext, "clock">): Login
     },
     failed(email, address) {
       const account = accountOf(email);
-      failures.set(account, (failures.get(account) ?? 0) + 1);
-      lastFailures.set(pairOf(account, signInSource(address)), clock.monotonic());
+      failures().set(account, (failures().get(account) ?? 0) + 1);
+      lastFailures().set(pairOf(account, signInSource(address)), clock.monotonic());
     },
     succeeded(email, address) {
       const account = accountOf(email);
-      failures.delete(account);
-      lastFailures.delete(pairOf(account, signInSource(address)));
+      failures().delete(account);
+      lastFailures().delete(pairOf(account, signInSource(address)));
     },
   };
 }

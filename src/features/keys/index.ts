@@ -26,6 +26,7 @@ export {
   EXPIRY_DAYS,
   type ExpiryDescription,
   expiryOfChoice,
+  isExpiringSoon,
   judgeKey,
   KEY_FILTERS,
   type KeyFilter,

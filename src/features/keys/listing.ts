@@ -9,6 +9,7 @@ import {
   countRequestsOfKeys,
   type KeyRow,
   listKeysBefore,
+  listLimitedKeys,
   listValuesOfKeys,
 } from "./store";
 
@@ -17,6 +18,8 @@ export interface KeyListing extends KeyResource {
   state: KeyStateName;
   /** Answers in each of 24 whole hours, oldest first, the present one last, as far as written. */
   requests_24h: number[];
+  /** Whether it is live and was refused for its limit in the last 7 days: what the filter `limited` finds. */
+  is_limited: boolean;
   /** The newest of the values that were replaced by a rotation and still work. */
   old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
 }
@@ -101,6 +104,8 @@ function presentListings(
       JSON.parse(row.byHour) as Record<string, number>,
     ]),
   );
+  const { limitedSince: since } = timesOfFilters(now);
+  const limited = new Set(listLimitedKeys(reader, { keyIds, since }).map((row) => row.keyId));
   return rows.map((row) => {
     const key = presentKey(row, values.get(row.id) ?? [], pendingUse);
     const state = stateOfKey(row, now);
@@ -108,6 +113,7 @@ function presentListings(
       ...key,
       state,
       requests_24h: hours.map((hour) => requests.get(row.id)?.[hour] ?? 0),
+      is_limited: state === "live" && limited.has(row.id),
       old_value: state === "live" ? findOldValue(key, now) : null,
     };
   });

@@ -58,6 +58,13 @@ export const KEY_FILTERS = [
  */
 export type KeyFilter = (typeof KEY_FILTERS)[number];
 
+const SOON_MS = 14 * DAY_MS;
+
+/** Whether a live key with this `expires_at` is one of those that `expiring` finds at `now` (unix ms). */
+export function isExpiringSoon(expiresAt: string, now: number): boolean {
+  return Date.parse(expiresAt) <= now + SOON_MS;
+}
+
 /** The moments that the filters go by, in unix ms. */
 export interface KeyFilterTimes {
   now: number;
@@ -76,7 +83,7 @@ export interface KeyFilterTimes {
 export function timesOfFilters(now: number): KeyFilterTimes {
   return {
     now,
-    expiringUntil: now + 14 * DAY_MS,
+    expiringUntil: now + SOON_MS,
     usedSince: now - 90 * DAY_MS,
     limitedSince: now - 7 * DAY_MS - HOUR_MS,
   };

@@ -180,6 +180,17 @@ export const countRequestsOfKeys = selectMany((orm, $: { keyIds: string; since: 
     .groupBy(apiKeyHours.keyId),
 );
 
+/** Which of some keys were refused for their limit in the hours after `since`. */
+export const listLimitedKeys = selectMany((orm, $: { keyIds: string; since: number }) =>
+  orm
+    .selectDistinct({ keyId: apiKeyHours.keyId })
+    .from(apiKeyHours)
+    .where(
+      // `limited > 0` stands as a literal, so that an index of only such hours can serve.
+      sql`key_id IN (SELECT value FROM json_each(${$.keyIds})) AND hour > ${$.since} AND limited > 0`,
+    ),
+);
+
 /** A key's counts of the hours from `since` on, oldest first. */
 export const listKeyHoursSince = selectMany((orm, $: { keyId: string; since: number }) =>
   orm

@@ -1,5 +1,6 @@
 import type { AppContext } from "../../context";
 import type { ClientAddress } from "../../kernel/client-address";
+import { whenAsked } from "../../kernel/when-asked";
 import type { Decision } from "./bucket";
 import { BucketMap } from "./bucket-map";
 import { POLICIES, type PolicyName } from "./policies";
@@ -65,12 +66,6 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       overflowed: maps.reduce((sum, map) => sum + map().overflowed, 0),
     }),
   };
-}
-
-/** Makes something at its first use, and keeps it. */
-function whenAsked<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
 
 /** The /16 of an IPv4 address, the /32 of an IPv6 network: who shares an overflow bucket. */

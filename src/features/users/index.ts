@@ -22,6 +22,7 @@ export {
   findUserByEmail,
   getUser,
   hasUsers,
+  isLastOwner,
   judgeNewUser,
   listLiveKeysOf,
   listUsers,

@@ -209,9 +209,18 @@ export function describeUser({ name, email, role }: UserRow): string {
   return `“${name}” (${email}), ${role}`;
 }
 
+/** Whether a user can be neither disabled nor given another role. Throws `not_found`. */
+export function isLastOwner(reader: Reader, id: string): boolean {
+  return isLast(reader, getUserRow(reader, id));
+}
+
+function isLast(reader: Reader, user: UserRow): boolean {
+  if (user.role !== "owner" || !isLive(user)) return false;
+  return !mayStepDown(user, listOtherLiveOwners(reader, { exceptId: user.id }));
+}
+
 function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {
-  if (user.role !== "owner" || !isLive(user)) return;
-  if (mayStepDown(user, listOtherLiveOwners(tx, { exceptId: user.id }))) return;
+  if (!isLast(tx, user)) return;
   throw conflict(
     `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
   );

@@ -25,7 +25,13 @@ test("a listed key is the key's resource, with more", async () => {
   await using app = await createTestApp();
   const { key } = await app.createKey({ name: "CI", expires: "2027-01-31" });
   expect(list(app)).toEqual([
-    { ...key, state: "live", requests_24h: Array(24).fill(0), old_value: null },
+    {
+      ...key,
+      state: "live",
+      requests_24h: Array(24).fill(0),
+      is_limited: false,
+      old_value: null,
+    },
   ]);
   expect(list(app)).toEqual([getKeyListing(app.ctx.db, key.id, app.clock.now())]);
 });
@@ -79,6 +85,27 @@ describe("the requests of 24 hours", () => {
     await app.clock.advance(HOUR);
     expect(list(app)[1]?.requests_24h).toEqual([1, ...Array(23).fill(0)]);
   });
+});
+
+test("a key is limited for 7 days after a refusal for its limit, while it is live", async () => {
+  await using app = await createTestApp();
+  const { key, value } = await app.createKey({ rate_limit: 1 });
+  await app.createKey({ name: "never refused" });
+  await app.call("/api/v1/key", { key: value });
+  await app.clock.advance(5_000);
+  const limited = () => list(app).map((listed) => listed.is_limited);
+  expect(limited()).toEqual([false, false]);
+  await app.call("/api/v1/key", { key: value });
+  await app.clock.advance(5_000);
+  expect(limited()).toEqual([false, true]);
+  const hourEnds = Math.ceil(app.clock.now() / HOUR) * HOUR;
+  app.clock.setWallClock(hourEnds + 7 * 24 * HOUR - 1);
+  expect(limited()).toEqual([false, true]);
+  app.clock.setWallClock(hourEnds + 7 * 24 * HOUR);
+  expect(limited()).toEqual([false, false]);
+  app.clock.setWallClock(hourEnds);
+  await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
+  expect(limited()).toEqual([false, false]);
 });
 
 describe("the old value of a rotated key", () => {

@@ -1,0 +1,155 @@
+import { loadConfig } from "../../src/config";
+import { createPasswords } from "../../src/features/auth";
+import { createUser } from "../../src/features/users";
+import { openForCommand } from "../../src/installation";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { Flood } from "../programs/sign-in-flood";
+import { compileProgram } from "../support/compile";
+import { openConnection, requestText } from "../support/connection";
+import { type Figure, median, megabytes, percentile } from "../support/figure";
+import { forgetPeak, peakResidentBytes, residentBytes } from "../support/memory";
+import { type Seed, seed } from "../support/seed";
+import { startAllclear } from "../support/server";
+import type { Workshop } from "../support/workshop";
+
+const RUNS = 5;
+const SIGN_INS = 500;
+const REACH_MS = 200;
+const EMAIL = "ada@acme.example";
+/** How often the status is asked for. */
+const PACE_MS = 5;
+const WARM_UP_READS = 1_000;
+const SETTLE_MS = 2_000;
+
+type Addresses = "one" | "many";
+
+interface Outcome {
+  flood: Flood;
+  /** Of the status reads that were under way during the flood, in milliseconds. */
+  p99: number;
+  slowest: number;
+  idleBytes: number;
+  peakBytes: number;
+}
+
+/** Wrong sign-ins all at once, and what those notice of it who only read the status. */
+export async function measureLogInFlood(workshop: Workshop): Promise<Figure[]> {
+  const seeded = await seed(workshop.path("data"), { keys: 1 });
+  await addUser(seeded.dataDir);
+  const program = compileProgram(workshop, "sign-in-flood");
+  const figures: Figure[] = [];
+  for (const addresses of ["many", "one"] as const) {
+    const outcomes: Outcome[] = [];
+    for (let run = 0; run < RUNS; run++) {
+      outcomes.push(await floodOnce(workshop, seeded, program, addresses));
+    }
+    figures.push(...present(outcomes, addresses));
+  }
+  return figures;
+}
+
+function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
+  const middle = (of: (outcome: Outcome) => number) => median(outcomes.map(of));
+  const p99 = middle((outcome) => outcome.p99);
+  const slowest = Math.max(...outcomes.map((outcome) => outcome.slowest));
+  const unanswered = outcomes.reduce((sum, { flood }) => sum + flood.unanswered, 0);
+  const answered = (status: number) => middle(({ flood }) => flood.answers[status] ?? 0);
+  const seconds = middle(({ flood }) => flood.slowestMs) / 1_000;
+  const peak = middle((outcome) => outcome.peakBytes);
+  const growth = middle((outcome) => outcome.peakBytes - outcome.idleBytes);
+  const from = addresses === "one" ? "one address" : `${SIGN_INS} addresses`;
+  return [
+    {
+      what: `the status read, every ${PACE_MS} ms, while ${SIGN_INS} wrong sign-ins come at once from ${from}, p99 from when it was due`,
+      reach: `${REACH_MS} ms`,
+      measured: `${p99.toFixed(1)} ms (slowest ${slowest.toFixed(0)} ms)`,
+      isReached: p99 <= REACH_MS,
+    },
+    {
+      what: "of those sign-ins",
+      reach: "each is answered",
+      measured: `${answered(422)} judged, ${answered(429)} told to wait, ${answered(503)} told that too many ask; ${unanswered} without an answer, the last after ${seconds.toFixed(1)} s`,
+      isReached: unanswered === 0,
+    },
+    {
+      what: "memory at its most meanwhile",
+      reach: "",
+      measured: `${megabytes(peak)} (${megabytes(growth)} more than idle)`,
+    },
+  ];
+}
+
+async function addUser(dataDir: string): Promise<void> {
+  const loaded = loadConfig({ dataDir, logLevel: "warn" }, {});
+  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
+  const { ctx, close } = openForCommand(loaded.config, "bench", { mayCreate: false });
+  try {
+    const passwordHash = await createPasswords().hash("what nobody guesses");
+    const user = { email: EMAIL, name: "Ada", role: "owner" as const, passwordHash };
+    await ctx.db.write((tx) => createUser(ctx, tx, user, CLI_ACTOR));
+  } finally {
+    close();
+  }
+}
+
+async function floodOnce(
+  workshop: Workshop,
+  { dataDir, slug, keys }: Seed,
+  program: string,
+  addresses: Addresses,
+): Promise<Outcome> {
+  const server = await startAllclear(workshop, dataDir, {
+    env: { ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32" },
+  });
+  const reader = await openConnection(server.url);
+  try {
+    const headers = { Authorization: `Bearer ${keys[0]}`, "Accept-Encoding": "gzip" };
+    const request = requestText(server.url, `/api/v1/status/${slug}`, { headers });
+    const read = async () => {
+      const { status } = await reader.send(request);
+      if (status !== 200) throw new Error(`the status read answered ${status}`);
+    };
+    for (let count = 0; count < WARM_UP_READS; count++) await read();
+    await Bun.sleep(SETTLE_MS);
+    const idleBytes = residentBytes(server.pid);
+    forgetPeak(server.pid);
+
+    const child = Bun.spawn([program, server.url, EMAIL, String(SIGN_INS), addresses], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const reads = await readUntil(child.exited, read);
+    const flood = JSON.parse(await new Response(child.stdout).text()) as Flood;
+    const during = reads
+      .filter(({ due, ms }) => due + ms >= flood.from && due <= flood.until)
+      .map(({ ms }) => ms);
+    return {
+      flood,
+      p99: percentile(during, 99),
+      slowest: Math.max(...during),
+      idleBytes,
+      peakBytes: peakResidentBytes(server.pid),
+    };
+  } finally {
+    reader.close();
+    await server.stop();
+  }
+}
+
+/**
+ * Reads one after another, each when it is due or as soon as the one before is answered. Its time
+ * counts from when it was due (unix ms), so that one long wait is felt by all who came in it.
+ */
+async function readUntil(end: Promise<unknown>, read: () => Promise<void>) {
+  const reads: { due: number; ms: number }[] = [];
+  let isOver = false;
+  void end.then(() => (isOver = true));
+  const now = () => performance.timeOrigin + performance.now();
+  for (let due = now(); !isOver; due += PACE_MS) {
+    const early = due - now();
+    if (early > 0) await Bun.sleep(early);
+    await read();
+    reads.push({ due, ms: now() - due });
+  }
+  return reads;
+}

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from "preact";
+import { fieldId, type FieldProps } from "./field";
+
+export interface Option {
+  value: string;
+  label: string;
+  /** A sentence about it. */
+  hint?: string;
+  /** More about it, below the sentence. */
+  details?: ComponentChildren;
+  isChecked: boolean;
+}
+
+interface OptionRowsProps extends Pick<FieldProps, "name" | "error"> {
+  type: "checkbox" | "radio";
+  options: readonly Option[];
+  /** Whether the labels are names that programs use. */
+  isCode?: boolean | undefined;
+}
+
+/** Choices below each other, each with its sentence. The whole row is the label. */
+export function OptionRows({ type, name, error, options, isCode }: OptionRowsProps) {
+  return (
+    <ul class="card options">
+      {options.map((option, index) => {
+        const id = `${fieldId(name)}-${index}`;
+        const hintId = option.hint ? `${id}-hint` : undefined;
+        return (
+          <li class="option" key={option.value}>
+            <input
+              // One of them: the types of preact want to know which.
+              type={type as "radio"}
+              id={id}
+              name={name}
+              value={option.value}
+              checked={option.isChecked}
+              aria-invalid={error ? "true" : undefined}
+              aria-describedby={hintId}
+            />
+            <div>
+              <label class={isCode ? "mono" : undefined} for={id}>
+                {option.label}
+              </label>
+              {option.hint ? (
+                <p class="hint" id={hintId}>
+                  {option.hint}
+                </p>
+              ) : null}
+              {option.details}
+            </div>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,25 @@
+import { FieldGroup, type FieldProps } from "./field";
+import { type Option, OptionRows } from "./option-rows";
+
+interface RadioListProps extends Omit<FieldProps, "label"> {
+  legend: string;
+  /** Whether a heading says what the legend says: then it is read out, and not seen. */
+  isLegendHidden?: boolean;
+  options: readonly Omit<Option, "isChecked">[];
+  value: string;
+}
+
+/** One of several, each with its sentence. `ChoiceField` is for those that need none. */
+export function RadioList({ legend, options, value, ...rest }: RadioListProps) {
+  const field = { ...rest, label: legend };
+  return (
+    <FieldGroup {...field}>
+      <OptionRows
+        type="radio"
+        name={field.name}
+        error={field.error}
+        options={options.map((option) => ({ ...option, isChecked: option.value === value }))}
+      />
+    </FieldGroup>
+  );
+}
