@@ -39,7 +39,8 @@ CREATE TABLE incident_updates (
   -- When it took effect, which may lie before it was written.
   display_at INTEGER NOT NULL,
   notify INTEGER NOT NULL CHECK (notify IN (0, 1)),
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX incident_updates_by_incident ON incident_updates (incident_id, display_at);
@@ -108,15 +109,17 @@ CREATE INDEX maintenance_updates_by_maintenance ON maintenance_updates (maintena
 CREATE TABLE idempotent_answers (
   key_id TEXT NOT NULL,
   path TEXT NOT NULL,
-  idempotency_key TEXT NOT NULL,
+  -- SHA-256 of the header: what somebody sends as one may be a secret.
+  idempotency_hash BLOB NOT NULL CHECK (length(idempotency_hash) = 32),
   body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
   status INTEGER NOT NULL,
   location TEXT,
   body TEXT NOT NULL,
   at INTEGER NOT NULL,
-  PRIMARY KEY (key_id, path, idempotency_key)
-) STRICT, WITHOUT ROWID;
+  PRIMARY KEY (key_id, path, idempotency_hash)
+) STRICT;
 
 CREATE INDEX idempotent_answers_by_time ON idempotent_answers (at);
 
-CREATE INDEX component_causes_by_source ON component_causes (source, source_id);
+-- By the id alone: with `source` first it would be taken for statements about one component too.
+CREATE INDEX component_causes_by_source_id ON component_causes (source_id, component_id);

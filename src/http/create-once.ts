@@ -2,6 +2,7 @@ import type { AppContext } from "../context";
 import type { Tx } from "../db";
 import { Problem } from "../errors";
 import { type Answer, answerOnce } from "../features/idempotency";
+import { sha256 } from "../kernel/hash";
 import { type Admission, bearerOf } from "./admission";
 import { sendCreated } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./body-hash";
@@ -41,7 +42,7 @@ export async function createOnce(
     const sent = {
       keyId: bearerOf(admission).key.id,
       path: splitUrl(request.url)?.path ?? "",
-      idempotencyKey,
+      idempotencyHash: sha256(idempotencyKey),
       bodyHash: bodyHashOf(request),
     };
     return answerOnce(ctx, tx, sent, () => toAnswer(make(tx)));

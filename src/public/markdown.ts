@@ -1,4 +1,5 @@
 import createMarkdown, { type MarkdownIt, type Token } from "markdown-it";
+import { whenAsked } from "../kernel/when-asked";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 /** What other sites are told of a link that somebody wrote here, and what they learn of the reader. */
@@ -6,7 +7,16 @@ const LINK_REL = "nofollow noopener ugc";
 /** Marks that reorder the text around them. Right-to-left text does not need them. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
 
-const RENDERER = createRenderer();
+// Made when a text is first rendered, not while the server starts.
+const linking = whenAsked(() => createRenderer({ linkify: true }));
+const plain = whenAsked(() => createRenderer({ linkify: false }));
+/** Looking for addresses takes time that grows with the square of a run without a space. */
+const RUN_TOO_LONG = /\S{2000}/;
+
+/** Addresses become links by themselves, unless looking for them would hold everybody up. */
+function rendererFor(text: string): MarkdownIt {
+  return RUN_TOO_LONG.test(text) ? plain() : linking();
+}
 
 interface Place {
   /** The level that the highest of the text's own headings gets. */
@@ -19,12 +29,15 @@ interface Place {
  * anything. Headings are lowered to where the text stands, and skip no level.
  */
 export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): string {
-  return RENDERER.render(source.replace(OVERRIDES, ""), { topHeading } satisfies Required<Place>);
+  const text = source.replace(OVERRIDES, "");
+  return rendererFor(text).render(text, { topHeading } satisfies Required<Place>);
 }
 
 /** The same in plain words on one line, for where there is no room for more; cut at `maxLength`. */
 export function plainText(source: string, maxLength: number): string {
-  const words = RENDERER.parse(source.replace(OVERRIDES, ""), { topHeading: 1 })
+  const text = source.replace(OVERRIDES, "");
+  const words = rendererFor(text)
+    .parse(text, { topHeading: 1 })
     .flatMap((token) => [...(token.children ?? [token]).map(textOf), " "])
     .join("")
     .replace(/\s+/g, " ")
@@ -39,8 +52,10 @@ function textOf({ type, content }: Token): string {
   return type.endsWith("break") ? " " : "";
 }
 
-function createRenderer(): MarkdownIt {
-  const markdown = createMarkdown({ html: false, linkify: true, breaks: true });
+function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
+  const markdown = createMarkdown({ html: false, linkify, breaks: true });
+  // A few characters a row would make a cell for each column of a wide head: seventy times the text.
+  markdown.disable("table");
   // Only what says where it leads: a file name such as `release.sh` is no link.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   markdown.validateLink = isAllowedLink;

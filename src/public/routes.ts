@@ -89,16 +89,18 @@ export function publicRoutes(
     .get(
       "/status/:slug/incidents/:id",
       ({ params: { slug, id }, request, admission }) =>
-        site.answer({ slug, rest: `/incidents/${id}`, request, admission }, (snapshot) =>
-          incidentPage(id, snapshot),
+        site.answer(
+          { slug, rest: `/incidents/${encodeURIComponent(id)}`, request, admission },
+          (snapshot) => incidentPage(id, snapshot),
         ),
       operation({ ...PAGE, summary: "An incident", errors: ["not_found"] }),
     )
     .get(
       "/status/:slug/maintenance/:id",
       ({ params: { slug, id }, request, admission }) =>
-        site.answer({ slug, rest: `/maintenance/${id}`, request, admission }, (snapshot) =>
-          maintenancePage(id, snapshot),
+        site.answer(
+          { slug, rest: `/maintenance/${encodeURIComponent(id)}`, request, admission },
+          (snapshot) => maintenancePage(id, snapshot),
         ),
       operation({ ...PAGE, summary: "A maintenance", errors: ["not_found"] }),
     )

@@ -5,12 +5,12 @@ export const idempotentAnswers = sqliteTable(
   {
     keyId: text("key_id").notNull(),
     path: text().notNull(),
-    idempotencyKey: text("idempotency_key").notNull(),
+    idempotencyHash: blob("idempotency_hash", { mode: "buffer" }).notNull(),
     bodyHash: blob("body_hash", { mode: "buffer" }).notNull(),
     status: integer().notNull(),
     location: text(),
     body: text().notNull(),
     at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.keyId, table.path, table.idempotencyKey] })],
+  (table) => [primaryKey({ columns: [table.keyId, table.path, table.idempotencyHash] })],
 );

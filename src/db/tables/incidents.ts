@@ -32,6 +32,7 @@ export const incidentUpdates = sqliteTable("incident_updates", {
   displayAt: integer("display_at").notNull(),
   notify: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
 });
 
 export const incidentUpdateComponents = sqliteTable(

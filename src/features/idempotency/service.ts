@@ -11,7 +11,8 @@ export interface KeptRequest {
   /** The id of the API key that sent it. */
   keyId: string;
   path: string;
-  idempotencyKey: string;
+  /** SHA-256 of the Idempotency-Key. */
+  idempotencyHash: Buffer;
   /** SHA-256 of the body's bytes as they were sent. */
   bodyHash: Buffer;
 }

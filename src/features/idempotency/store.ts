@@ -5,14 +5,14 @@ import { idempotentAnswers } from "../../db/tables/idempotency";
 interface Name {
   keyId: string;
   path: string;
-  idempotencyKey: string;
+  idempotencyHash: Buffer;
 }
 
 const isNamed = ($: Name) =>
   and(
     eq(idempotentAnswers.keyId, $.keyId),
     eq(idempotentAnswers.path, $.path),
-    eq(idempotentAnswers.idempotencyKey, $.idempotencyKey),
+    eq(idempotentAnswers.idempotencyHash, $.idempotencyHash),
   );
 
 export const insertAnswer = insertInto(idempotentAnswers);
@@ -27,12 +27,14 @@ export const deleteAnswer = mutate((orm, $: Name) =>
 
 /** Deletes at most `limit` of the answers that were kept at `until` or before, the oldest first. */
 export const deleteAnswersUntil = mutate((orm, $: { until: number; limit: number }) => {
-  const { keyId, path, idempotencyKey, at } = idempotentAnswers;
+  const { keyId, path, idempotencyHash, at } = idempotentAnswers;
   const old = orm
-    .select({ keyId, path, idempotencyKey })
+    .select({ keyId, path, idempotencyHash })
     .from(idempotentAnswers)
     .where(lte(at, $.until))
     .orderBy(at)
     .limit($.limit);
-  return orm.delete(idempotentAnswers).where(sql`(${keyId}, ${path}, ${idempotencyKey}) IN ${old}`);
+  return orm
+    .delete(idempotentAnswers)
+    .where(sql`(${keyId}, ${path}, ${idempotencyHash}) IN ${old}`);
 });

@@ -114,6 +114,7 @@ function firstUpdate(
     displayAt: status === "resolved" ? resolvedAt : startedAt,
     notify: input.notify ?? true,
     createdAt: now,
+    updatedAt: now,
     components: nameComponents(tx, errors, pageId, { updateId: id, incidentId }, input.components),
   };
 }

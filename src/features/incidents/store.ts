@@ -36,14 +36,14 @@ export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRe
     ),
 );
 
-const { id, incidentId, status, displayAt, notify, createdAt } = incidentUpdates;
+const { id, incidentId, status, displayAt, notify, createdAt, updatedAt } = incidentUpdates;
 const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
   sql`${column} IN (SELECT value FROM json_each(${ids}))`;
 
 /** The updates of some incidents (`ids`: a JSON list), all of them, without their texts. */
 export const listUpdateHeads = selectMany((orm, $: { ids: string }) =>
   orm
-    .select({ id, incidentId, status, displayAt, notify, createdAt })
+    .select({ id, incidentId, status, displayAt, notify, createdAt, updatedAt })
     .from(incidentUpdates)
     .where(isOneOf(incidentId, $.ids)),
 );

@@ -54,6 +54,7 @@ export function addUpdate(
     displayAt,
     notify: input.notify ?? true,
     createdAt: now,
+    updatedAt: now,
     components: nameComponents(
       tx,
       errors,
@@ -92,6 +93,7 @@ export function editUpdate(
     ...known,
     body: input.body ?? known.body,
     displayAt: input.display_at === undefined ? known.displayAt : toMs(input.display_at),
+    updatedAt: ctx.clock.now(),
   };
   if (update.body === known.body && update.displayAt === known.displayAt) {
     return { row: before, update: known };

@@ -14,8 +14,9 @@ import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
 import { listDue, updateMaintenanceRow } from "./store";
 
-/** How many steps one call takes, so that no transaction is a long one. */
+/** How much one call does, so that no transaction is a long one: steps, and components that they mark. */
 const STEPS_AT_ONCE = 50;
+const COMPONENTS_AT_ONCE = 200;
 
 interface Step extends DueTransition {
   id: string;
@@ -26,12 +27,20 @@ interface Step extends DueTransition {
 /**
  * Does all that the clock owes at `now` (unix ms), in the order of time, with the system as its actor:
  * reminders, beginnings and ends, each at its own time, also of a window that was missed whole. Takes at
- * most 50 steps and answers whether there may be more.
+ * most 50 steps, fewer where they mark many components, and answers whether there may be more.
  */
 export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean {
   const steps = dueSteps(tx, now);
-  for (const step of steps) takeStep(ctx, tx, step, now);
-  return steps.length === STEPS_AT_ONCE;
+  const begun = new Set<string>();
+  let marked = 0;
+  for (const step of steps) {
+    // What was missed whole begins and ends in the same call, or it would be shown in between.
+    const isOwed = step.isMissedWhole && begun.has(step.id);
+    if (marked >= COMPONENTS_AT_ONCE && !isOwed) continue;
+    begun.add(step.id);
+    marked += takeStep(ctx, tx, step, now);
+  }
+  return steps.length === STEPS_AT_ONCE || begun.size < new Set(steps.map(({ id }) => id)).size;
 }
 
 /**
@@ -54,14 +63,16 @@ function dueSteps(tx: Tx, now: number): Step[] {
 /** At the same moment beginnings come first: what one maintenance hands to the next stays marked. */
 const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"];
 
-function takeStep(ctx: Services, tx: Tx, { id, kind, at, isMissedWhole }: Step, now: number): void {
-  const { row, updates } = getMaintenanceRecord(tx, id);
+/** Takes one step, and answers how many components it marks. */
+function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
+  const { id, kind, at, isMissedWhole } = step;
+  const { row, updates, components } = getMaintenanceRecord(tx, id);
   const notify = plannedNotify(tx, id);
   if (kind === "reminder") {
     // Nothing that is shown changes, so the version stays.
     updateMaintenanceRow(tx, { ...row, remindedAt: now });
     tellMaintenance(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), notify);
-    return;
+    return 0;
   }
   const isStart = kind === "start";
   const status = isStart ? "in_progress" : "completed";
@@ -81,7 +92,8 @@ function takeStep(ctx: Services, tx: Tx, { id, kind, at, isMissedWhole }: Step, 
     summary: `The maintenance “${row.name}” ${isStart ? "began" : "ended"} at its time`,
   });
   // A window that was missed whole becomes history at once, without ever having been shown.
-  if (isMissedWhole && isStart) return;
+  if (isMissedWhole && isStart) return components.length;
   const unmarkedSince = isMissedWhole ? row.startedAt : null;
   refreshMarks(ctx, tx, after, { at, actor: SYSTEM_ACTOR, unmarkedSince });
+  return components.length;
 }

@@ -129,7 +129,15 @@ function rowsOf(named: readonly { id: string }[], { components }: Surroundings):
 }
 
 function presentUpdate(
-  update: { id: string; body: string; notify: boolean; displayAt: number; createdAt: number },
+  update: {
+    id: string;
+    body: string;
+    notify: boolean;
+    displayAt: number;
+    createdAt: number;
+    /** Of a maintenance's there is none: they cannot be edited. */
+    updatedAt?: number;
+  },
   incidentId: string,
 ) {
   return {
@@ -137,7 +145,7 @@ function presentUpdate(
     body: update.body,
     incident_id: incidentId,
     created_at: toIso(update.createdAt),
-    updated_at: toIso(update.createdAt),
+    updated_at: toIso(update.updatedAt ?? update.createdAt),
     display_at: toIso(update.displayAt),
     deliver_notifications: update.notify,
     custom_tweet: null,

@@ -14,7 +14,12 @@ function send(
   sent: { name?: string; body?: string; answer?: Answer | (() => Answer) } = {},
 ) {
   const { name = "a", body = "body", answer = ANSWER } = sent;
-  const request = { keyId: "key_1", path: "/p", idempotencyKey: name, bodyHash: sha256(body) };
+  const request = {
+    keyId: "key_1",
+    path: "/p",
+    idempotencyHash: sha256(name),
+    bodyHash: sha256(body),
+  };
   return ctx.db.write((tx) =>
     answerOnce(ctx, tx, request, () => (typeof answer === "function" ? answer() : answer)),
   );
@@ -55,7 +60,12 @@ describe("answering once", () => {
     const { ctx } = app;
     const failed = send(app, { answer: never });
     expect(await failed.catch((error: Error) => error.message)).toBe("it was made again");
-    const request = { keyId: "key_1", path: "/p", idempotencyKey: "a", bodyHash: sha256("body") };
+    const request = {
+      keyId: "key_1",
+      path: "/p",
+      idempotencyHash: sha256("a"),
+      bodyHash: sha256("body"),
+    };
     const undone = ctx.db.write((tx) => {
       answerOnce(ctx, tx, request, () => ANSWER);
       throw new Error("undone");
