@@ -69,7 +69,7 @@ export function createApp(ctx: AppContext): App {
     throttle: createLoginThrottle(ctx),
     reveals: createReveals(ctx, writeAs),
     writeAs,
-    render: createRenderer({ assets, flashes, addresses }),
+    render: createRenderer({ flashes, addresses }),
     routes: () => routes,
   };
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });

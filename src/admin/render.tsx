@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type Admission, type ClientAddresses, sendHtml, sessionOf } from "../http";
-import { type Assets, type LinkedAssets, linkedAssets } from "../ui";
+import { LINKED_ASSETS } from "../ui";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
 import { renderPlainScreen, renderScreen } from "./shell";
@@ -27,16 +27,10 @@ export interface Renderer {
   screen(at: ScreenRequest, screen: Screen): Promise<Response>;
   /** A screen of somebody who is not: signing in, setting up, accepting an invitation. */
   plain(request: Request, screen: Screen): Promise<Response>;
-  /** The paths of the files that every screen links to. */
-  assets(): Promise<LinkedAssets>;
 }
 
-export function createRenderer(parts: {
-  assets: Assets;
-  flashes: Flashes;
-  addresses: ClientAddresses;
-}): Renderer {
-  const { assets, flashes, addresses } = parts;
+export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddresses }): Renderer {
+  const { flashes, addresses } = parts;
 
   /** What everybody who works here should know, whatever they came for. */
   function warnings(): string[] {
@@ -48,8 +42,6 @@ export function createRenderer(parts: {
   }
 
   return {
-    assets: () => linkedAssets(assets),
-
     async screen({ request, admission }, { title, children, ...how }) {
       const { id, user } = sessionOf(admission);
       const flash = flashes.take(id);
@@ -58,7 +50,7 @@ export function createRenderer(parts: {
         user,
         nav: navigationFor(user.role, admission.route?.path ?? ""),
         warnings: warnings(),
-        assets: await linkedAssets(assets),
+        assets: LINKED_ASSETS,
         children,
         ...(flash ? { flash } : {}),
       });
@@ -66,7 +58,7 @@ export function createRenderer(parts: {
     },
 
     async plain(request, { title, children, ...how }) {
-      const document = renderPlainScreen({ title, assets: await linkedAssets(assets), children });
+      const document = renderPlainScreen({ title, assets: LINKED_ASSETS, children });
       return sendHtml(request, document, how);
     },
   };

@@ -22,6 +22,7 @@ export { jsonBody } from "./json-body";
 export { type Access, ANY_KEY, type Operation, operation, scope, session } from "./operation";
 export {
   ListOf,
+  NEWEST,
   type Page,
   type PageRequest,
   PageQuery,

@@ -6,6 +6,9 @@ import { Nullable, QueryInteger, Text } from "../kernel/schema";
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;
 
+/** A text that sorts behind every id: where a list begins that runs from the newest. */
+export const NEWEST = "~";
+
 /** The query parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(

@@ -58,7 +58,7 @@ export function assetPath(name: string, content: string | Uint8Array): string {
 }
 
 /** The name under which bytes are served for ever: their hash before the ending. */
-export function nameWithHash(name: string, bytes: string | Uint8Array): string {
+function nameWithHash(name: string, bytes: string | Uint8Array): string {
   const dot = name.lastIndexOf(".");
   return `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`;
 }

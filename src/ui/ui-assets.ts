@@ -1,4 +1,4 @@
-import { type Assets, type AssetSource, nameWithHash } from "./assets";
+import { type AssetSource, assetPath } from "./assets";
 import script from "./client.js" with { type: "text" };
 import type { LinkedAssets } from "./linked-document";
 import { ringIcon } from "./ring-icon";
@@ -15,23 +15,9 @@ export const UI_ASSETS: readonly AssetSource[] = [
   { name: ICON.name, mediaType: "image/svg+xml", content: ICON },
 ];
 
-/** The paths of these, for a page that cannot wait. */
-export const LINKED_ASSETS: LinkedAssets = {
-  style: pathOf(STYLE),
-  script: pathOf(SCRIPT),
-  icon: pathOf(ICON),
-};
-
 /** The paths of these, as a document links to them. */
-export async function linkedAssets(assets: Assets): Promise<LinkedAssets> {
-  const [style, script, icon] = await Promise.all([
-    assets.pathOf(STYLE.name),
-    assets.pathOf(SCRIPT.name),
-    assets.pathOf(ICON.name),
-  ]);
-  return { style, script, icon };
-}
-
-function pathOf({ name, text }: { name: string; text: string }): string {
-  return `/assets/${nameWithHash(name, new TextEncoder().encode(text))}`;
-}
+export const LINKED_ASSETS: LinkedAssets = {
+  style: assetPath(STYLE.name, STYLE.text),
+  script: assetPath(SCRIPT.name, SCRIPT.text),
+  icon: assetPath(ICON.name, ICON.text),
+};

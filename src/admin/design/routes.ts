@@ -1,17 +1,17 @@
 import { Elysia } from "elysia";
 import { sendHtml, session } from "../../http";
+import { LINKED_ASSETS } from "../../ui";
 import type { AdminParts } from "../parts";
 import { screenOperation } from "../screen-operation";
 import { renderDesign } from ".";
 
 /** `/admin/_design`: what the screens are made of, for those who work on them. */
-export function designAdminRoutes({ ctx, admissions, render }: AdminParts) {
+export function designAdminRoutes({ ctx, admissions }: AdminParts) {
   return new Elysia()
     .use(admissions.plugin)
     .get(
       "/admin/_design",
-      async ({ request }) =>
-        sendHtml(request, renderDesign(await render.assets(), ctx.clock.now())),
+      async ({ request }) => sendHtml(request, renderDesign(LINKED_ASSETS, ctx.clock.now())),
       screenOperation("Every component in every state", session("viewer")),
     );
 }

@@ -8,6 +8,7 @@ import {
   type Admissions,
   jsonBody,
   ListOf,
+  NEWEST,
   operation,
   PageQuery,
   readPageRequest,
@@ -37,9 +38,6 @@ import {
   listOpenCauses,
   listPageComponentsBefore,
 } from "./store";
-
-/** A text that sorts behind every id: where a list begins that runs from the newest. */
-const NEWEST = "~";
 
 const ListQuery = Type.Object(
   {

@@ -9,6 +9,7 @@ import {
   createOnce,
   jsonBody,
   ListOf,
+  NEWEST,
   operation,
   PageQuery,
   readPageRequest,
@@ -31,9 +32,6 @@ import { mayReadDrafts } from "./rules";
 import { listIncidentRows } from "./store";
 import { toMs } from "./times";
 import { updateRoutes } from "./update-routes";
-
-/** A text that sorts behind every id: where a list begins that runs from the newest. */
-const NEWEST = "~";
 
 const ListQuery = Type.Object(
   {

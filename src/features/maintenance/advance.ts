@@ -31,16 +31,20 @@ interface Step extends DueTransition {
  */
 export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean {
   const steps = dueSteps(tx, now);
-  const begun = new Set<string>();
+  const taken = new Set<string>();
   let marked = 0;
+  let mayBeMore = steps.length === STEPS_AT_ONCE;
   for (const step of steps) {
     // What was missed whole begins and ends in the same call, or it would be shown in between.
-    const isOwed = step.isMissedWhole && begun.has(step.id);
-    if (marked >= COMPONENTS_AT_ONCE && !isOwed) continue;
-    begun.add(step.id);
+    const isOwed = step.isMissedWhole && taken.has(step.id);
+    if (marked >= COMPONENTS_AT_ONCE && !isOwed) {
+      mayBeMore = true;
+      continue;
+    }
+    taken.add(step.id);
     marked += takeStep(ctx, tx, step, now);
   }
-  return steps.length === STEPS_AT_ONCE || begun.size < new Set(steps.map(({ id }) => id)).size;
+  return mayBeMore;
 }
 
 /**

@@ -5,6 +5,7 @@ import { notFound } from "../../errors";
 import {
   type Admissions,
   ListOf,
+  NEWEST,
   NO_STORE,
   operation,
   PageQuery,
@@ -22,9 +23,6 @@ import { PageStatus, StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 import type { Snapshot } from "./snapshot";
 import type { Snapshots } from "./snapshots";
-
-/** A text that sorts behind every id: where a list begins that runs from the newest. */
-const NEWEST = "~";
 
 /** `GET /api/v1/status` and `GET /api/v1/status/{slug}`. */
 export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
