@@ -1,5 +1,15 @@
 import { type Role, roleAllows } from "../kernel/role";
-import { ACCOUNT_PATH, GENERAL_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "./paths";
+import {
+  ACCOUNT_PATH,
+  COMPONENTS_PATH,
+  GENERAL_PATH,
+  HOME_PATH,
+  INCIDENTS_PATH,
+  KEYS_PATH,
+  MAINTENANCE_PATH,
+  PAGES_PATH,
+  USERS_PATH,
+} from "./paths";
 
 interface Destination {
   href: string;
@@ -9,7 +19,15 @@ interface Destination {
 }
 
 const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[] = [
-  { items: [{ href: HOME_PATH, label: "Overview", role: "viewer" }] },
+  {
+    items: [
+      { href: HOME_PATH, label: "Overview", role: "viewer" },
+      { href: INCIDENTS_PATH, label: "Incidents", role: "viewer" },
+      { href: MAINTENANCE_PATH, label: "Maintenance", role: "viewer" },
+      { href: COMPONENTS_PATH, label: "Components", role: "viewer" },
+      { href: PAGES_PATH, label: "Pages", role: "viewer" },
+    ],
+  },
   {
     label: "Settings",
     items: [

@@ -3,10 +3,35 @@
  */
 export const HOME_PATH = "/admin";
 export const SIGN_OUT_PATH = "/admin/sign-out";
+export const INCIDENTS_PATH = "/admin/incidents";
+export const MAINTENANCE_PATH = "/admin/maintenance";
+export const COMPONENTS_PATH = "/admin/components";
+export const PAGES_PATH = "/admin/pages";
 export const KEYS_PATH = "/admin/settings/keys";
 export const USERS_PATH = "/admin/settings/users";
 export const GENERAL_PATH = "/admin/settings/general";
 export const ACCOUNT_PATH = "/admin/settings/account";
+
+export function incidentPath(id: string): string {
+  return `${INCIDENTS_PATH}/${encodeURIComponent(id)}`;
+}
+
+export function maintenancePath(id: string): string {
+  return `${MAINTENANCE_PATH}/${encodeURIComponent(id)}`;
+}
+
+export function componentPath(id: string): string {
+  return `${COMPONENTS_PATH}/${encodeURIComponent(id)}`;
+}
+
+/** The components of one page. */
+export function componentsOfPagePath(slug: string): string {
+  return `${COMPONENTS_PATH}?page=${encodeURIComponent(slug)}`;
+}
+
+export function pagePath(id: string): string {
+  return `${PAGES_PATH}/${encodeURIComponent(id)}`;
+}
 
 export function keyPath(id: string): string {
   return `${KEYS_PATH}/${encodeURIComponent(id)}`;

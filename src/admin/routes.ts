@@ -3,12 +3,16 @@ import type { Snapshots } from "../features/status";
 import { seeOther, session } from "../http";
 import { IS_COMPILED } from "../version";
 import { accountAdminRoutes } from "./account/routes";
+import { componentAdminRoutes } from "./components/routes";
 import { designAdminRoutes } from "./design/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
 import { welcomeAdminRoutes } from "./entry/welcome-routes";
 import { generalAdminRoutes } from "./general/routes";
+import { incidentAdminRoutes } from "./incidents/routes";
 import { keyAdminRoutes } from "./keys/routes";
+import { maintenanceAdminRoutes } from "./maintenance/routes";
 import { overviewAdminRoutes } from "./overview/routes";
+import { pageAdminRoutes } from "./pages/routes";
 import type { AdminParts } from "./parts";
 import { ACCOUNT_PATH, HOME_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
@@ -20,6 +24,10 @@ export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
     .use(signInAdminRoutes(parts))
     .use(welcomeAdminRoutes(parts))
     .use(overviewAdminRoutes(parts, snapshots))
+    .use(incidentAdminRoutes(parts))
+    .use(maintenanceAdminRoutes(parts))
+    .use(componentAdminRoutes(parts))
+    .use(pageAdminRoutes(parts))
     .use(keyAdminRoutes(parts))
     .use(userAdminRoutes(parts))
     .use(generalAdminRoutes(parts))
