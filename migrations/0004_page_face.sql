@@ -1,0 +1,2 @@
+-- Its place is held for the page's logo and domains.
+SELECT 1;

@@ -1,0 +1,118 @@
+import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { MonitorState, MonitorType, OnDown, OpenIncident } from "../../kernel/monitor-state";
+
+export const monitors = sqliteTable("monitors", {
+  id: text().primaryKey(),
+  num: integer().notNull().unique(),
+  ref: text().notNull(),
+  name: text().notNull(),
+  type: text().$type<MonitorType>().notNull(),
+  config: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  tokenHash: blob("token_hash", { mode: "buffer" }),
+  intervalSeconds: integer("interval_seconds").notNull(),
+  timeoutMs: integer("timeout_ms").notNull(),
+  failureThreshold: integer("failure_threshold").notNull(),
+  successThreshold: integer("success_threshold").notNull(),
+  retryIntervalSeconds: integer("retry_interval_seconds").notNull(),
+  degradedAfterMs: integer("degraded_after_ms"),
+  onDown: text("on_down").$type<OnDown>().notNull(),
+  openIncident: text("open_incident").$type<OpenIncident>().notNull(),
+  paused: integer({ mode: "boolean" }).notNull(),
+  managedBy: text("managed_by").$type<"apply">(),
+  version: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+  deletedAt: integer("deleted_at"),
+});
+
+export const monitorComponents = sqliteTable(
+  "monitor_components",
+  {
+    monitorId: text("monitor_id").notNull(),
+    componentId: text("component_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.monitorId, table.componentId] })],
+);
+
+export const monitorStates = sqliteTable("monitor_states", {
+  monitorNum: integer("monitor_num").primaryKey(),
+  state: text().$type<MonitorState>().notNull(),
+  since: integer().notNull(),
+  failures: integer().notNull(),
+  failingSince: integer("failing_since"),
+  successes: integer().notNull(),
+  succeedingSince: integer("succeeding_since"),
+  slow: integer().notNull(),
+  slowSince: integer("slow_since"),
+  heartbeatAt: integer("heartbeat_at"),
+  certificateExpiresAt: integer("certificate_expires_at"),
+  rolledUntil: integer("rolled_until").notNull(),
+});
+
+export const monitorSpans = sqliteTable(
+  "monitor_spans",
+  {
+    monitorNum: integer("monitor_num").notNull(),
+    startedAt: integer("started_at").notNull(),
+    endedAt: integer("ended_at"),
+    state: text().$type<MonitorState>().notNull(),
+    message: text(),
+  },
+  (table) => [primaryKey({ columns: [table.monitorNum, table.startedAt] })],
+);
+
+export const monitorChecks = sqliteTable(
+  "monitor_checks",
+  {
+    monitorNum: integer("monitor_num").notNull(),
+    at: integer().notNull(),
+    outcome: integer().notNull(),
+    latencyMs: integer("latency_ms"),
+    message: text(),
+  },
+  (table) => [primaryKey({ columns: [table.monitorNum, table.at] })],
+);
+
+export const monitorRollups = sqliteTable(
+  "monitor_rollups",
+  {
+    monitorNum: integer("monitor_num").notNull(),
+    size: integer().notNull(),
+    at: integer().notNull(),
+    checks: integer().notNull(),
+    failures: integer().notNull(),
+    latencySum: integer("latency_sum"),
+    latencyMin: integer("latency_min"),
+    latencyMax: integer("latency_max"),
+    sketch: blob({ mode: "buffer" }),
+  },
+  (table) => [primaryKey({ columns: [table.monitorNum, table.size, table.at] })],
+);
+
+export const monitorIncidents = sqliteTable(
+  "monitor_incidents",
+  {
+    monitorId: text("monitor_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    pageId: text("page_id").notNull(),
+    version: integer().notNull(),
+    openedAt: integer("opened_at").notNull(),
+    resolvedAt: integer("resolved_at"),
+  },
+  (table) => [primaryKey({ columns: [table.monitorId, table.incidentId] })],
+);
+
+export const componentNoData = sqliteTable(
+  "component_no_data",
+  {
+    componentId: text("component_id").notNull(),
+    startedAt: integer("started_at").notNull(),
+    endedAt: integer("ended_at"),
+  },
+  (table) => [primaryKey({ columns: [table.componentId, table.startedAt] })],
+);
+
+export const liveness = sqliteTable("liveness", {
+  id: integer().primaryKey(),
+  at: integer().notNull(),
+});

@@ -1,0 +1,48 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { Egress } from "../../egress";
+import type { FieldError } from "../../errors";
+import type { Clock } from "../../kernel/clock";
+import type { MonitorType } from "../../kernel/monitor-state";
+
+/** How one check ended. A fault of the target is a value, never thrown. */
+export interface ProbeResult {
+  outcome: "ok" | "failed";
+  /** From the first step to the last, in ms; null where nothing answered. */
+  latencyMs: number | null;
+  /** What was wrong, for people, 300 characters at most; null where nothing was. Holds no secret. */
+  message: string | null;
+  /** When the certificate that was shown ends, in unix ms. */
+  certificateExpiresAt?: number;
+}
+
+/** What a probe works with. */
+export interface ProbeMeans {
+  egress: Egress;
+  clock: Clock;
+  /** Aborts at the monitor's timeout, and when the server stops: one deadline over all steps. */
+  signal: AbortSignal;
+}
+
+/** One type of monitor. A file in `probes/` and a line in its registry; all else follows from it. */
+export interface Probe<Type extends MonitorType, Config extends object> {
+  type: Type;
+  /** What people call it. */
+  label: string;
+  /** The `config` of a body that creates, strict (`additionalProperties: false`). */
+  config: TSchema;
+  /** The `config` of an answer: without secrets. */
+  shown: TSchema;
+  /** What is wrong beyond the schema; pointers begin at the config, such as `#/url`. */
+  judge(config: Config): FieldError[];
+  /** The config as it is shown: no header value and no body. */
+  present(config: Config): object;
+  /**
+   * The config after a change that names some of its fields; null clears one. A secret that is not
+   * named is kept.
+   */
+  merge(before: Config, change: Partial<Config>): Config;
+  /** What is watched, in a few words for lists: no credentials, no query. */
+  targetOf(config: Config): string;
+  /** Undefined for what is not asked but calls by itself. */
+  run?: (config: Config, means: ProbeMeans) => Promise<ProbeResult>;
+}
