@@ -1,0 +1,104 @@
+/*
+ * A sketch of how long things took, after DDSketch (Masson, Rim and Lee, 2019): each value falls into a
+ * bucket whose bounds are a fixed ratio apart, so a quantile is right to within 2 % of itself, and two
+ * sketches add up to the sketch of all their values.
+ */
+
+/** The most that a quantile is off, as a part of itself. */
+export const RELATIVE_ERROR = 0.02;
+const GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
+const LOG_GAMMA = Math.log(GAMMA);
+/** Below this, in ms, values are told apart no more: they fall into the first bucket. */
+const SMALLEST = 1;
+
+/** How many values fell into each bucket, by the bucket's number. */
+export type Sketch = ReadonlyMap<number, number>;
+
+/** The sketch of some values, each zero or more. */
+export function sketchOf(values: Iterable<number>): Sketch {
+  const counts = new Map<number, number>();
+  for (const value of values) add(counts, bucketOf(value), 1);
+  return counts;
+}
+
+/** The sketch of all values of some sketches. */
+export function mergeSketches(sketches: Iterable<Sketch>): Sketch {
+  const counts = new Map<number, number>();
+  for (const sketch of sketches) {
+    for (const [bucket, count] of sketch) add(counts, bucket, count);
+  }
+  return counts;
+}
+
+/** How many values a sketch holds. */
+export function countOf(sketch: Sketch): number {
+  return sketch.values().reduce((sum, count) => sum + count, 0);
+}
+
+/** The value below which a part of all values lies: 0.95 for p95. Null where there is none. */
+export function quantileOf(sketch: Sketch, part: number): number | null {
+  const rank = part * (countOf(sketch) - 1);
+  let seen = 0;
+  for (const bucket of [...sketch.keys()].sort((a, b) => a - b)) {
+    seen += sketch.get(bucket) ?? 0;
+    if (seen > rank) return middleOf(bucket);
+  }
+  return null;
+}
+
+/** A sketch in few bytes: by rising bucket the step from the one before and the count, as varints. */
+export function sketchToBytes(sketch: Sketch): Buffer {
+  const bytes: number[] = [];
+  let before = 0;
+  for (const bucket of [...sketch.keys()].sort((a, b) => a - b)) {
+    writeVarint(bytes, bucket - before);
+    writeVarint(bytes, sketch.get(bucket) ?? 0);
+    before = bucket;
+  }
+  return Buffer.from(bytes);
+}
+
+/** What `sketchToBytes` wrote. Throws for bytes that it did not. */
+export function sketchFromBytes(bytes: Uint8Array): Sketch {
+  const counts = new Map<number, number>();
+  const reader = { bytes, at: 0 };
+  let bucket = 0;
+  while (reader.at < bytes.length) {
+    bucket += readVarint(reader);
+    add(counts, bucket, readVarint(reader));
+  }
+  return counts;
+}
+
+function add(counts: Map<number, number>, bucket: number, count: number): void {
+  counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+}
+
+function bucketOf(value: number): number {
+  return value <= SMALLEST ? 0 : Math.ceil(Math.log(value) / LOG_GAMMA);
+}
+
+/** The value that is off by the same part from both bounds of a bucket. */
+function middleOf(bucket: number): number {
+  return bucket === 0 ? SMALLEST : (2 * GAMMA ** bucket) / (GAMMA + 1);
+}
+
+/** Seven bits a byte, the lowest first, as in LEB128. */
+function writeVarint(bytes: number[], value: number): void {
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  bytes.push(rest);
+}
+
+function readVarint(reader: { bytes: Uint8Array; at: number }): number {
+  let value = 0;
+  for (let factor = 1; ; factor *= 0x80) {
+    const byte = reader.bytes[reader.at++];
+    if (byte === undefined) throw new Error("a sketch was cut short");
+    value += (byte & 0x7f) * factor;
+    if (byte < 0x80) return value;
+  }
+}

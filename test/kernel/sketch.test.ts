@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  countOf,
+  mergeSketches,
+  quantileOf,
+  RELATIVE_ERROR,
+  sketchFromBytes,
+  sketchOf,
+  sketchToBytes,
+} from "../../src/kernel/sketch";
+
+const latencies = fc.array(fc.integer({ min: 1, max: 86_400_000 }), {
+  minLength: 1,
+  maxLength: 200,
+});
+
+function exactQuantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
+}
+
+describe("a sketch", () => {
+  test("knows every quantile to within its error", () => {
+    fc.assert(
+      fc.property(latencies, fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 1), (values, part) => {
+        const exact = exactQuantile(values, part);
+        const told = quantileOf(sketchOf(values), part) ?? Number.NaN;
+        expect(Math.abs(told - exact)).toBeLessThanOrEqual(exact * RELATIVE_ERROR * 1.0001);
+      }),
+    );
+  });
+
+  test("of some sketches is the sketch of all their values", () => {
+    fc.assert(
+      fc.property(fc.array(latencies, { maxLength: 6 }), (parts) => {
+        const merged = mergeSketches(parts.map((values) => sketchOf(values)));
+        expect(new Map(merged)).toEqual(new Map(sketchOf(parts.flat())));
+      }),
+    );
+  });
+
+  test("comes back from its bytes as it was", () => {
+    fc.assert(
+      fc.property(latencies, (values) => {
+        const sketch = sketchOf(values);
+        const back = sketchFromBytes(sketchToBytes(sketch));
+        expect(new Map(back)).toEqual(new Map(sketch));
+        expect(countOf(back)).toBe(values.length);
+      }),
+    );
+  });
+
+  test("of an hour of checks takes less than a hundred bytes", () => {
+    const hour = Array.from({ length: 60 }, (_, minute) => 80 + ((minute * 37) % 120));
+    expect(sketchToBytes(sketchOf(hour)).length).toBeLessThan(100);
+  });
+
+  test("of nothing has no quantile", () => {
+    expect(quantileOf(sketchOf([]), 0.5)).toBeNull();
+    expect(sketchToBytes(sketchOf([])).length).toBe(0);
+  });
+
+  test("that was cut short is refused", () => {
+    const bytes = sketchToBytes(sketchOf([1_000, 2_000]));
+    expect(() => sketchFromBytes(bytes.subarray(0, -1))).toThrow("cut short");
+  });
+});
