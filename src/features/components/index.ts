@@ -30,6 +30,7 @@ export {
   updateComponent,
   updateGroup,
 } from "./service";
+export { endMarks, openMarks } from "./open-marks";
 export { type ChangeReason, setBaselines } from "./set-status";
 export {
   type CauseRow,

@@ -125,6 +125,22 @@ export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sou
     .orderBy(asc(componentCauses.id)),
 );
 
+/** What one source marks now. */
+export const listOpenCausesOfSource = selectMany(
+  (orm, $: { source: CauseSource; sourceId: string }) =>
+    orm
+      .select()
+      .from(componentCauses)
+      .where(
+        and(
+          eq(componentCauses.source, $.source),
+          eq(componentCauses.sourceId, $.sourceId),
+          isNull(componentCauses.endedAt),
+        ),
+      )
+      .orderBy(asc(componentCauses.id)),
+);
+
 export const deleteCausesOfSource = mutate(
   (orm, $: { componentId: string; source: CauseSource; sourceId: string }) =>
     orm
@@ -150,6 +166,21 @@ export const endCausesOf = mutate(
         and(
           eq(componentCauses.componentId, $.componentId),
           eq(componentCauses.source, $.source),
+          isNull(componentCauses.endedAt),
+        ),
+      ),
+);
+
+export const endOpenCausesOfSource = mutate(
+  (orm, $: { componentId: string; source: CauseSource; sourceId: string; endedAt: number }) =>
+    orm
+      .update(componentCauses)
+      .set({ endedAt: endAt($.endedAt) })
+      .where(
+        and(
+          eq(componentCauses.componentId, $.componentId),
+          eq(componentCauses.source, $.source),
+          eq(componentCauses.sourceId, $.sourceId),
           isNull(componentCauses.endedAt),
         ),
       ),

@@ -1,0 +1,56 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { type ChangeReason, refreshStatus } from "./set-status";
+import { endOpenCausesOfSource, findComponent, insertCause, listOpenCausesOfSource } from "./store";
+
+type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
+
+/** What marks components from a moment on, until it is ended: for sources that go on for years. */
+interface OpenMarks {
+  source: "monitor";
+  sourceId: string;
+  /** Those that are deleted, or no components, are left out. */
+  componentIds: readonly string[];
+  status: ComponentStatus;
+  /** Unix ms; may lie in the past, since an outage is dated from its first sign. */
+  from: number;
+}
+
+/**
+ * Marks components by one source, whose open marks of before end where these begin. Components that it
+ * marked and does not name any more are let go. Each shows its new status at once, recorded and told as
+ * `why` says. The same marks once more change nothing.
+ */
+export function openMarks(ctx: Services, tx: Tx, marks: OpenMarks, why: ChangeReason): void {
+  const { source, sourceId, status, from } = marks;
+  const open = new Map(
+    listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
+  );
+  for (const componentId of new Set([...open.keys(), ...marks.componentIds])) {
+    const row = findComponent(tx, { id: componentId });
+    const isWanted = marks.componentIds.includes(componentId);
+    if (!row || (isWanted && open.get(componentId)?.status === status)) continue;
+    endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: from });
+    if (isWanted) {
+      insertCause(tx, { componentId, source, sourceId, status, startedAt: from, endedAt: null });
+    }
+    refreshStatus(ctx, tx, row, why);
+  }
+}
+
+/** Ends what a source marks, at a moment in unix ms. Where it marks nothing, nothing changes. */
+export function endMarks(
+  ctx: Services,
+  tx: Tx,
+  source: "monitor",
+  sourceId: string,
+  at: number,
+  why: ChangeReason,
+): void {
+  for (const { componentId } of listOpenCausesOfSource(tx, { source, sourceId })) {
+    endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: at });
+    const row = findComponent(tx, { id: componentId });
+    if (row) refreshStatus(ctx, tx, row, why);
+  }
+}
