@@ -30,10 +30,10 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
   maintenance: ["pages", "components"],
   monitors: ["pages", "components", "incidents", "maintenance"],
   analytics: ["pages", "components", "incidents", "monitors", "keys"],
-  metrics: ["monitors", "keys", "limits"],
+  metrics: ["monitors", "keys", "limits", "webhooks"],
   status: ["pages", "components", "incidents", "maintenance", "monitors"],
   sample: ["pages", "components"],
-  apply: ["pages", "components", "monitors"],
+  apply: ["pages", "components", "monitors", "webhooks"],
   health: ["pages"],
   pages: [],
   keys: ["limits"],
@@ -43,6 +43,7 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
   auth: ["limits"],
   users: ["auth"],
   settings: [],
+  webhooks: ["pages"],
 };
 
 interface Import {

@@ -3,6 +3,7 @@ import incidents from "../../migrations/0003_incidents.sql" with { type: "text" 
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
+import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema's version after it. */
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 3, name: "incidents", sql: incidents },
   { number: 4, name: "page_face", sql: pageFace },
   { number: 5, name: "monitors", sql: monitors },
+  { number: 6, name: "webhooks", sql: webhooks },
 ];
 
 /** The schema's version that this build reads and writes. */

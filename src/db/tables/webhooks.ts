@@ -1,0 +1,51 @@
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { DeliveryStatus, WebhookFormat } from "../../kernel/webhook";
+
+export const webhooks = sqliteTable("webhooks", {
+  id: text().primaryKey(),
+  ref: text().notNull(),
+  url: text().notNull(),
+  description: text(),
+  events: text({ mode: "json" }).$type<string[]>().notNull(),
+  pageId: text("page_id"),
+  format: text().$type<WebhookFormat>().notNull(),
+  settings: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  disabledReason: text("disabled_reason"),
+  disabledAt: integer("disabled_at"),
+  secret: text().notNull(),
+  previousSecret: text("previous_secret"),
+  previousSecretEndsAt: integer("previous_secret_ends_at"),
+  failingSince: integer("failing_since"),
+  managedBy: text("managed_by").$type<"apply">(),
+  version: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+  deletedAt: integer("deleted_at"),
+});
+
+export const deliveries = sqliteTable("deliveries", {
+  id: text().primaryKey(),
+  webhookId: text("webhook_id").notNull(),
+  eventId: text("event_id").notNull(),
+  subjectId: text("subject_id").notNull(),
+  status: text().$type<DeliveryStatus>().notNull(),
+  tries: integer().notNull(),
+  nextTryAt: integer("next_try_at"),
+  createdAt: integer("created_at").notNull(),
+  finishedAt: integer("finished_at"),
+});
+
+export const deliveryTries = sqliteTable(
+  "delivery_tries",
+  {
+    deliveryId: text("delivery_id").notNull(),
+    number: integer().notNull(),
+    at: integer().notNull(),
+    latencyMs: integer("latency_ms").notNull(),
+    statusCode: integer("status_code"),
+    error: text(),
+    answer: text(),
+  },
+  (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],
+);
