@@ -38,6 +38,8 @@ CREATE TABLE deliveries (
   subject_id TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed', 'cancelled')),
   tries INTEGER NOT NULL,
+  -- How many of these were made before it was last queued by hand: the waits begin anew then.
+  tries_before INTEGER NOT NULL,
   -- When it is due; NULL once it is over.
   next_try_at INTEGER,
   created_at INTEGER NOT NULL,
@@ -47,6 +49,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (webhook_id, next_try_at, id) WHERE status = 'pending';
 CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, id);
 CREATE INDEX deliveries_by_event ON deliveries (event_id);
+CREATE INDEX deliveries_undelivered ON deliveries (webhook_id, id) WHERE status IN ('failed', 'cancelled');
 
 CREATE TABLE delivery_tries (
   delivery_id TEXT NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
@@ -59,4 +62,13 @@ CREATE TABLE delivery_tries (
   -- The first 20 KB of what was answered, where that was text.
   answer TEXT,
   PRIMARY KEY (delivery_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- How the tries of an endpoint went, by the hour in which they ended.
+CREATE TABLE webhook_hours (
+  webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+  hour INTEGER NOT NULL,
+  succeeded INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  PRIMARY KEY (webhook_id, hour)
 ) STRICT, WITHOUT ROWID;

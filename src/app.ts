@@ -16,6 +16,7 @@ import { createLimiter, type Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
+import { webhookRoutes } from "./features/webhooks/routes";
 import {
   buildOpenApi,
   createAdmissions,
@@ -90,6 +91,7 @@ export function createApp(ctx: AppContext): App {
     .use(componentRoutes(ctx, admissions))
     .use(incidentRoutes(ctx, admissions))
     .use(maintenanceRoutes(ctx, admissions))
+    .use(webhookRoutes(ctx, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))

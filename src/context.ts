@@ -13,6 +13,11 @@ export interface Signals {
   keysChanged: Signal<void>;
   /** What a page shows was changed; the value is the page's id. */
   pageChanged: Signal<string>;
+  /**
+   * A webhook endpoint has something to be sent, or was enabled, disabled or deleted; the value is its
+   * id.
+   */
+  deliveriesQueued: Signal<string>;
   /** The public address, from which links are built, is another one. */
   settingsChanged: Signal<void>;
   /** Another process has committed something, whatever it was. */

@@ -2,8 +2,9 @@ import type { AppContext } from "./context";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
 import { sweepSubmissions } from "./features/submissions";
+import { trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
-import { HOUR_MS } from "./kernel/time";
+import { DAY_MS, HOUR_MS } from "./kernel/time";
 
 /**
  * Deletes, once an hour, what has ended and is of no use any more: dead sessions, links that open
@@ -18,10 +19,18 @@ export function startHousekeeping(ctx: AppContext): Timer {
   });
 }
 
-async function sweep({ clock, db }: AppContext): Promise<void> {
+async function sweep(ctx: AppContext): Promise<void> {
+  const { clock, db } = ctx;
   const now = clock.now();
   await db.write((tx) => sweepAuth(tx, now));
   // There can be more of these in an hour than one transaction should delete.
   while (await db.write((tx) => sweepSubmissions(tx, now)));
   while (await db.write((tx) => sweepAnswers(tx, now)));
+  await sweepDeliveries(ctx, now);
+}
+
+/** Events, and how each was delivered, a few at a time so that requests are answered in between. */
+async function sweepDeliveries({ config, db }: AppContext, now: number): Promise<void> {
+  const before = now - config.keepEventsDays * DAY_MS;
+  while (await db.write((tx) => trimDeliveries(tx, before)));
 }

@@ -16,6 +16,7 @@ import { SCHEMA_VERSION } from "./db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
+import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./kernel/ids";
 import { createLog, type Log } from "./kernel/log";
@@ -119,10 +120,13 @@ export function createContext(parts: {
   const signals: Signals = {
     keysChanged: createSignal(),
     pageChanged: createSignal(),
+    deliveriesQueued: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),
   };
   const outbox = createOutbox(clock, newId);
+  // Here and not where the application is put together: what a command changes is told, too.
+  outbox.subscribe(enqueueDeliveries({ newId, signals }));
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   return { config, baseUrl, db, clock, random, newId, log, outbox, signals };
 }

@@ -2,15 +2,18 @@ import { type App, createApp } from "./app";
 import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { OperatorError } from "./db";
+import { createEgress } from "./egress";
 import { startMaintenanceClock } from "./features/maintenance";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
+import { readHeadline } from "./features/status";
 import { issueSetUpLink, linkPath } from "./features/users";
+import { startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
 
-/** How long requests that are under way may take to end when the server stops. */
+/** How long requests and deliveries that are under way may take to end when the server stops. */
 const DRAIN_MS = 10_000;
 const FOREIGN_CHANGES_POLL_MS = 500;
 /** Bun's own guard; the front door's limit of 256 KiB is what callers are told of. */
@@ -56,6 +59,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const running = app;
     const housekeeping = startHousekeeping(ctx);
     const maintenanceClock = startMaintenanceClock(ctx);
+    const deliverer = startDelivering(ctx, createEgress(ctx), readHeadline);
     return {
       url,
       setUpUrl:
@@ -65,7 +69,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
         poll.cancel();
         housekeeping.cancel();
         maintenanceClock.cancel();
-        await drain(socket);
+        await Promise.all([drain(socket), deliverer.stop(DRAIN_MS)]);
         running.usage.stop();
         await running.usage.flush();
         installation.close();

@@ -13,6 +13,10 @@ export const EVENTS = {
   "maintenance.completed": "A maintenance ended.",
   "maintenance.cancelled": "A maintenance was cancelled.",
   "maintenance.reminder": "A maintenance begins soon.",
+  "monitor.down": "A monitor is down.",
+  "monitor.up": "A monitor is up again.",
+  "monitor.degraded": "A monitor is slow, or warns.",
+  "webhook.test": "A webhook was tried out.",
 } as const;
 
 export type EventType = keyof typeof EVENTS;

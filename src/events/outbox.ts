@@ -23,9 +23,9 @@ export interface RecordedEvent extends OutboxEvent {
 export type EventSubscriber = (tx: Tx, event: RecordedEvent) => void;
 
 export interface Outbox {
-  /** Writes the event in the transaction of the change that caused it. */
-  record(tx: Tx, event: OutboxEvent): void;
-  /** Joins for the life of the application; `app.ts` is where subscribers are introduced. */
+  /** Writes the event in the transaction of the change that caused it, and answers it as written. */
+  record(tx: Tx, event: OutboxEvent): RecordedEvent;
+  /** Joins for good; a subscriber is introduced where the context is put together. */
   subscribe(subscriber: EventSubscriber): void;
 }
 
@@ -38,6 +38,7 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
       const recorded = { ...event, id: newId("evt"), at: clock.now() };
       insertEvent(tx, recorded);
       for (const subscriber of subscribers) subscriber(tx, recorded);
+      return recorded;
     },
     subscribe(subscriber) {
       subscribers.push(subscriber);

@@ -31,6 +31,7 @@ export const deliveries = sqliteTable("deliveries", {
   subjectId: text("subject_id").notNull(),
   status: text().$type<DeliveryStatus>().notNull(),
   tries: integer().notNull(),
+  triesBefore: integer("tries_before").notNull(),
   nextTryAt: integer("next_try_at"),
   createdAt: integer("created_at").notNull(),
   finishedAt: integer("finished_at"),
@@ -48,4 +49,15 @@ export const deliveryTries = sqliteTable(
     answer: text(),
   },
   (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],
+);
+
+export const webhookHours = sqliteTable(
+  "webhook_hours",
+  {
+    webhookId: text("webhook_id").notNull(),
+    hour: integer().notNull(),
+    succeeded: integer().notNull(),
+    failed: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.webhookId, table.hour] })],
 );

@@ -4,6 +4,7 @@ import { FieldErrors } from "../../errors";
 import type { Actor } from "../../kernel/actor";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
 import { findPage, touchPage } from "../pages";
+import { eventData } from "./event";
 import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
 import {
@@ -23,6 +24,8 @@ export interface ChangeReason {
   source: CauseSource;
   actor: Actor;
   reason: string | null;
+  /** Whether people are to be told; left out where nobody said. */
+  notify?: boolean;
 }
 
 /**
@@ -82,7 +85,7 @@ export function refreshStatus(ctx: Services, tx: Tx, row: ComponentRow, why: Cha
     type: "component.status_changed",
     pageId: row.pageId,
     subjectId: row.id,
-    data: { ...presentComponent(after, pageSlug, causes), old_status: row.status },
+    data: eventData(presentComponent(after, pageSlug, causes), row.status, why.notify),
   });
 }
 

@@ -73,7 +73,7 @@ export function createIncident(
     subjectId: row.id,
     data: eventData(record, update, update.notify, ctx.baseUrl),
   });
-  markComponents(ctx, tx, row, [update], actor, false);
+  markComponents(ctx, tx, row, [update], { actor, notify: update.notify }, false);
   touchPage(ctx, tx, row.pageId);
   return record;
 }

@@ -28,7 +28,7 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
     data: eventData({ ...record, row }, updates[0], true, ctx.baseUrl),
   });
   const marks = timelineOf(row, updates).marks.map((mark) => ({ ...mark, to: mark.to ?? now }));
-  const why = { source: "incident", actor, reason: row.name } as const;
+  const why = { source: "incident", actor, reason: row.name, notify: true } as const;
   replaceMarks(ctx, tx, "incident", id, marks, why);
   touchPage(ctx, tx, row.pageId);
 }

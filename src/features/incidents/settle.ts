@@ -73,22 +73,23 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
   }
   const last = inOrder(after).at(-1);
   const isLastNew = !heads.some((head) => head.id === last?.id);
-  markComponents(ctx, tx, row, after, actor, before.draft || isLastNew);
+  const by = { actor, notify: tell?.notify ?? true };
+  markComponents(ctx, tx, row, after, by, before.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
   return row;
 }
 
-/** Marks components as a published incident says. */
+/** Marks components as a published incident says. `by` tells who made it say so, and whether people hear. */
 export function markComponents(
   ctx: Services,
   tx: Tx,
   row: IncidentRow,
   updates: readonly UpdateHead[],
-  actor: Actor,
+  by: { actor: Actor; notify: boolean },
   mayLeaveBaselines: boolean,
 ): void {
   const { marks } = timelineOf(row, updates);
-  const why = { source: "incident", actor, reason: row.name } as const;
+  const why = { source: "incident", reason: row.name, ...by } as const;
   const baselines = mayLeaveBaselines ? baselinesOf(updates) : undefined;
   replaceMarks(ctx, tx, "incident", row.id, marks, why, baselines);
 }

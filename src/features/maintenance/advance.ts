@@ -98,6 +98,6 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   // A window that was missed whole becomes history at once, without ever having been shown.
   if (isMissedWhole && isStart) return components.length;
   const unmarkedSince = isMissedWhole ? row.startedAt : null;
-  refreshMarks(ctx, tx, after, { at, actor: SYSTEM_ACTOR, unmarkedSince });
+  refreshMarks(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
   return components.length;
 }

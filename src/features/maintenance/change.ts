@@ -69,6 +69,8 @@ export interface MarksChange {
   /** From when on, in unix ms. */
   at: number;
   actor: Actor;
+  /** Whether people are told of what the components show then. */
+  notify: boolean;
   /** When it began, in unix ms, where nothing was marked for that yet. */
   unmarkedSince?: number | null;
 }
@@ -81,7 +83,7 @@ export function refreshMarks(
   ctx: Services,
   tx: Tx,
   row: MaintenanceRow,
-  { at, actor, unmarkedSince = null }: MarksChange,
+  { at, actor, notify, unmarkedSince = null }: MarksChange,
 ): void {
   const living = new Set(listComponentsOfPage(tx, { pageId: row.pageId }).map(({ id }) => id));
   const componentIds = listComponentsOfMaintenances(tx, { ids: JSON.stringify([row.id]) })
@@ -98,7 +100,7 @@ export function refreshMarks(
     "maintenance",
     row.id,
     marks.map((mark) => ({ ...mark, status: "under_maintenance" })),
-    { source: "maintenance", actor, reason: row.name },
+    { source: "maintenance", actor, reason: row.name, notify },
   );
 }
 

@@ -126,14 +126,15 @@ export function updateMaintenance(
   if (!isSameReminder) after.remindedAt = settledReminder(after, now);
   saveChange(ctx, tx, after);
   if (!isSame) replaceChosen(tx, id, chosen);
+  const notify = plannedNotify(tx, id);
   const told = tellChange(ctx, tx, id, {
     event: "maintenance.updated",
-    notify: plannedNotify(tx, id),
+    notify,
     actor,
     action: "maintenance.update",
     summary: `Changed the maintenance “${name}”`,
   });
-  if (!isSame) refreshMarks(ctx, tx, after, { at: now, actor });
+  if (!isSame) refreshMarks(ctx, tx, after, { at: now, actor, notify });
   return told;
 }
 

@@ -88,7 +88,9 @@ function goOn(
       ? `Cancelled the maintenance “${row.name}”`
       : `Told of the maintenance “${row.name}” (${STATUS_IN_WORDS[status]})`,
   });
-  if (isUnderWay(row.status) !== isUnderWay(status)) refreshMarks(ctx, tx, after, { at, actor });
+  if (isUnderWay(row.status) !== isUnderWay(status)) {
+    refreshMarks(ctx, tx, after, { at, actor, notify });
+  }
   return told;
 }
 

@@ -4,6 +4,7 @@
  * nothing.
  */
 export { StatusDocument } from "./model";
+export { readHeadline } from "./page-headline";
 export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";
 export { PAST_DAYS, type Snapshot, UPTIME_DAYS } from "./snapshot";
 export { createSnapshots, type Snapshots } from "./snapshots";

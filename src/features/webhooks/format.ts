@@ -19,6 +19,11 @@ export interface FormatContext {
   /** Who tells it: the page's name, or this installation's address where an event has no page. */
   pageName: string;
   pageUrl: string;
+  /**
+   * What the page shows as a whole, where that is known, by Atlassian Statuspage's words. Without it a
+   * format that needs one says how bad that is which the event tells of.
+   */
+  headline?: { indicator: string; description: string };
 }
 
 /** What an endpoint's body is made for. A file in `formats/` and a line in its registry. */
@@ -31,6 +36,11 @@ export interface Format {
   settings: TSchema;
   /** Names of those settings that are secrets: written, never read back. */
   secretSettings: readonly string[];
+  /**
+   * Where whoever knows a URL can write to the channel behind it: the beginning of the path that tells
+   * nothing of that. What follows it is a secret, like a setting that is one. Left out where a URL is none.
+   */
+  openPath?: RegExp;
   /** Whether it is made for people, who skip what says `notify: false`. */
   isForPeople: boolean;
   /** What is wrong with a URL or settings for this service; pointers `#/url`, `#/settings/…`. */

@@ -11,6 +11,7 @@ const TAGS: Record<string, string> = {
   Components: "The parts of a page, their statuses and their history.",
   Incidents: "What goes wrong, told update by update.",
   Maintenance: "What is planned, and what it does to components meanwhile.",
+  Webhooks: "Who is told of what happens, and how that goes.",
   Keys: "API keys. They are created in the dashboard or on the command line, never here.",
   Health: "For load balancers and supervisors.",
   Documentation: "This document.",

@@ -1,0 +1,105 @@
+import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { EVENTS, type EventType } from "../../events";
+import { DescriptionText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { WEBHOOK_FORMATS } from "../../kernel/webhook";
+import { FORMATS } from "./formats";
+
+/* What requests about webhooks look like. What is special to a format comes from that. */
+
+const URL_MAX = 2_000;
+const SECRET_MAX = 200;
+
+/** The filter that lets every event through. */
+export const ANY_EVENT = "*";
+
+export const WebhookFormatText = OneOf(WEBHOOK_FORMATS, {
+  title: "WebhookFormat",
+  description: WEBHOOK_FORMATS.map((name) => `${name}: ${FORMATS[name].hint}`).join(" "),
+});
+
+const EventFilter = Type.Array(OneOf([ANY_EVENT, ...(Object.keys(EVENTS) as EventType[])]), {
+  minItems: 1,
+  uniqueItems: true,
+  description: 'Which events are sent: a list of types, or ["*"] for all, also those to come.',
+  examples: [["incident.created", "incident.resolved"]],
+});
+
+const Fields = Type.Object({
+  url: Text({
+    minLength: 1,
+    maxLength: URL_MAX,
+    description:
+      "http or https, without user info. The URLs of Slack, Discord and Teams are secrets: they are shown without their end.",
+    examples: ["https://example.com/hooks/allclear"],
+  }),
+  description: Nullable(DescriptionText),
+  events: EventFilter,
+  page: Nullable(
+    Text({
+      minLength: 1,
+      maxLength: 100,
+      description: "A page's slug or id: only what happens there is sent. Null for every page.",
+    }),
+  ),
+  format: WebhookFormatText,
+  enabled: Type.Boolean({ description: "Whether anything is sent; true if left out." }),
+});
+
+/** Settings by the format, of which most have none; the format itself judges them. */
+function SettingsOf(shapes: readonly TSchema[], description: string) {
+  return Type.Optional(
+    Type.Unsafe<Record<string, unknown>>(Type.Object({}, { anyOf: shapes, description })),
+  );
+}
+
+const shapes = WEBHOOK_FORMATS.map((name) => FORMATS[name].settings as TObject);
+const NONE = Type.Object({}, { additionalProperties: false });
+const SHAPES = [NONE, ...shapes.filter(({ properties }) => Object.keys(properties).length > 0)];
+
+/** A shape in a change: what may be left out may be cleared. */
+function changeOf({ properties }: TObject): TSchema {
+  const fields = Object.entries(properties).map(([name, schema]) => [
+    name,
+    Type.Optional(OptionalKind in schema ? Nullable(schema) : schema),
+  ]);
+  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+}
+
+const { url: Url, ...Others } = Fields.properties;
+const Optional = Type.Partial(Type.Object(Others)).properties;
+
+export const CreateWebhookBody = Type.Object(
+  {
+    url: Url,
+    ...Optional,
+    settings: SettingsOf(
+      SHAPES,
+      "What the format needs beside the URL; nothing, for most. Tokens are written and never read back.",
+    ),
+    secret: Type.Optional(
+      Text({
+        maxLength: SECRET_MAX,
+        description:
+          "A secret of your own, `whsec_` and the base64 of 24 to 64 bytes; one is made if it is left out.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ url: "https://example.com/hooks/allclear", events: ["incident.created"] }],
+  },
+);
+export type CreateWebhookBody = Static<typeof CreateWebhookBody>;
+
+export const UpdateWebhookBody = Type.Object(
+  {
+    url: Type.Optional(Url),
+    ...Optional,
+    settings: SettingsOf(
+      SHAPES.map(changeOf),
+      "What is not named stays, tokens too; null clears what may be left out. Another format begins without settings.",
+    ),
+  },
+  { additionalProperties: false, minProperties: 1, examples: [{ enabled: false }] },
+);
+export type UpdateWebhookBody = Static<typeof UpdateWebhookBody>;

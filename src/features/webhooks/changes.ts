@@ -1,0 +1,26 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { cleanLine, clipTo } from "./formats/clean";
+import type { WebhookRow } from "./store";
+
+export type Services = Pick<
+  AppContext,
+  "clock" | "config" | "newId" | "outbox" | "random" | "signals"
+>;
+
+const NAME_MAX = 80;
+
+/** An endpoint in a sentence: by what is said of it, else by its ref; its URL may be a secret. */
+export function nameInWords({ description, ref }: Pick<WebhookRow, "description" | "ref">): string {
+  return `the webhook “${clipTo(cleanLine(description ?? ""), NAME_MAX) || ref}”`;
+}
+
+/** The row as a change leaves it: one version on. */
+export function changedRow(ctx: Pick<AppContext, "clock">, row: WebhookRow): WebhookRow {
+  return { ...row, version: row.version + 1, updatedAt: ctx.clock.now() };
+}
+
+/** Wakes the deliverer once the change is durable: an endpoint takes something again, or nothing more. */
+export function tellDeliverer(ctx: Pick<AppContext, "signals">, tx: Tx, id: string): void {
+  tx.afterCommit(() => ctx.signals.deliveriesQueued.emit(id));
+}

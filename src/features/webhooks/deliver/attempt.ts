@@ -1,0 +1,113 @@
+import type { AppContext } from "../../../context";
+import { type Egress, Fault } from "../../../egress";
+import type { RecordedEvent } from "../../../events";
+import { SECOND_MS } from "../../../kernel/time";
+import { findForTry } from "../delivery-store";
+import type { Message } from "../format";
+import { secretsInForce } from "../secrets";
+import { signatureHeaders } from "../signing";
+import { ANSWER_BYTES_MAX, answerText } from "./answer-text";
+import { type Outgoing, type ReadHeadline, secretsIn, writeMessage } from "./message";
+
+/** For resolving, connecting, sending and reading the answer together. */
+export const TRY_TIMEOUT_MS = 15 * SECOND_MS;
+
+/** How a try went. */
+export interface TryResult {
+  /** When it began, in unix ms. */
+  at: number;
+  latencyMs: number;
+  /** Null where nothing answered; then `error` says why. */
+  statusCode: number | null;
+  error: string | null;
+  /** The first 20 KB of what was answered, where that was text. */
+  answer: string | null;
+  retryAfter: string | undefined;
+}
+
+/** Why there was nothing to try. */
+export type NoTry =
+  /** The delivery is over, or its endpoint takes nothing any more. */
+  | "over"
+  /** The endpoint's format does not tell of this event. */
+  | "untold";
+
+/**
+ * Tries a delivery once, as the database shows it and its endpoint at this moment. Never throws; when
+ * `signal` aborts, the try ends at once.
+ */
+export type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | NoTry>;
+
+/** Brings the formats and all that goes out with it: to be loaded when there is something to send. */
+export function createAttempt(
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
+  egress: Egress,
+  readHeadline?: ReadHeadline,
+): Attempt {
+  const { clock } = ctx;
+  const headlineOf = readHeadline && ((pageId: string) => readHeadline(ctx.db, pageId));
+
+  return async (deliveryId, stopping) => {
+    const found = findForTry(ctx.db, { id: deliveryId });
+    if (!found || found.delivery.status !== "pending") return "over";
+    const { webhook } = found;
+    if (!webhook.enabled || webhook.deletedAt !== null) return "over";
+    const outgoing: Outgoing = {
+      event: found.event as RecordedEvent,
+      webhook,
+      page: found.page,
+    };
+    const at = clock.now();
+    const startedAt = clock.monotonic();
+    const failed = (error: string): TryResult => ({
+      at,
+      latencyMs: Math.round(clock.monotonic() - startedAt),
+      statusCode: null,
+      error,
+      answer: null,
+      retryAfter: undefined,
+    });
+
+    let message: Message | undefined;
+    let url: URL;
+    let signature: Record<string, string>;
+    try {
+      message = writeMessage(outgoing, ctx.baseUrl, headlineOf);
+      if (!message) return "untold";
+      url = new URL(message.url ?? webhook.url);
+      const secrets = secretsInForce(webhook, at);
+      signature = signatureHeaders({ id: found.event.id, at, body: message.body, secrets });
+    } catch (error) {
+      ctx.log.error({ err: error, delivery: deliveryId }, "a webhook's message could not be made");
+      return failed("The message could not be made.");
+    }
+
+    const deadline = new AbortController();
+    const abort = () => deadline.abort();
+    const timer = clock.after(TRY_TIMEOUT_MS, abort);
+    stopping.addEventListener("abort", abort);
+    try {
+      const answer = await egress.request({
+        url,
+        method: "POST",
+        headers: { ...message.headers, ...signature },
+        body: message.body,
+        maxBodyBytes: ANSWER_BYTES_MAX,
+        policy: "webhook",
+        signal: deadline.signal,
+      });
+      if (answer instanceof Fault) return failed(answer.message);
+      return {
+        at,
+        latencyMs: Math.round(clock.monotonic() - startedAt),
+        statusCode: answer.status,
+        error: null,
+        answer: await answerText(answer, secretsIn(webhook)),
+        retryAfter: answer.headers.get("retry-after"),
+      };
+    } finally {
+      timer.cancel();
+      stopping.removeEventListener("abort", abort);
+    }
+  };
+}

@@ -1,0 +1,246 @@
+import type { AppContext } from "../../../context";
+import type { Tx } from "../../../db";
+import { createEgress, type Egress } from "../../../egress";
+import type { Timer } from "../../../kernel/clock";
+import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { whenAsked } from "../../../kernel/when-asked";
+import { cancelPending, deleteDelivery, hastenFirstTries } from "../delivery-store";
+import { isSuccess } from "../rules";
+import type { NoTry, TryResult } from "./attempt";
+import type { ReadHeadline } from "./message";
+import { type Begun, Queue } from "./queue";
+import { Recorder } from "./recorder";
+import { steadyTime } from "./steady-time";
+
+export interface DelivererFigures {
+  /** Tries under way. */
+  underWay: number;
+  /** Tries that have ended since the start, by endpoint. */
+  tries: ReadonlyMap<string, { succeeded: number; failed: number }>;
+}
+
+/** Whoever delivers, while the server runs. */
+export interface Deliverer {
+  /**
+   * Begins nothing more, and lets what is under way end, for at most `drainMs`; what has not ended by
+   * then is broken off and stays to be tried again. Resolves when what has ended is recorded.
+   */
+  stop(drainMs: number): Promise<void>;
+  stats(): DelivererFigures;
+  /** Resolves when nothing is due, under way or unrecorded. */
+  whenIdle(): Promise<void>;
+}
+
+const CANCELLED_AT_ONCE = 500;
+const AGAIN_AFTER_MS = SECOND_MS;
+
+/**
+ * Delivers what is queued: at once what is due, and later what falls due, whoever queued it. Nothing that
+ * goes out is loaded before there is something to send. `readHeadline` says what pages show, for those
+ * formats that tell of it.
+ */
+export function startDelivering(
+  ctx: AppContext,
+  egress: Egress = createEgress(ctx),
+  readHeadline?: ReadHeadline,
+): Deliverer {
+  return new Delivering(ctx, egress, readHeadline);
+}
+
+class Delivering implements Deliverer {
+  readonly #ctx: AppContext;
+  readonly #steadyNow: () => number;
+  readonly #queue: Queue;
+  readonly #recorder: Recorder;
+  readonly #attempt;
+  readonly #tries = new Map<string, { succeeded: number; failed: number }>();
+  /** What has been begun and has not ended. */
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #beingCancelled = new Set<string>();
+  readonly #breakOff = new AbortController();
+  readonly #leave: (() => void)[];
+  readonly #tick: Timer;
+  #timer: Timer | undefined;
+  #isScheduled = false;
+  #isStopped = false;
+  /** Errands in the database besides tries. */
+  #errands = 0;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(ctx: AppContext, egress: Egress, readHeadline?: ReadHeadline) {
+    const { clock, db, signals } = ctx;
+    this.#ctx = ctx;
+    this.#steadyNow = steadyTime(clock);
+    this.#queue = new Queue(db, this.#steadyNow, (id) => this.#cancelAll(id));
+    this.#recorder = new Recorder(ctx, this.#steadyNow);
+    this.#attempt = whenAsked(async () => {
+      const { createAttempt } = await import("./attempt");
+      return createAttempt(ctx, egress, readHeadline);
+    });
+    this.#leave = [
+      signals.deliveriesQueued.on((id) => {
+        this.#queue.wake(id);
+        this.#schedule();
+      }),
+      signals.databaseChangedElsewhere.on(() => this.#lookAround()),
+    ];
+    // For what no wake-up tells of, such as a clock that was set forward.
+    this.#tick = clock.every(MINUTE_MS, () => this.#lookAround());
+    this.#lookAround();
+    if (this.#queue.isActive) void this.#hasten();
+  }
+
+  stats(): DelivererFigures {
+    return { underWay: this.#underWay.size, tries: this.#tries };
+  }
+
+  whenIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#schedule();
+    });
+  }
+
+  async stop(drainMs: number): Promise<void> {
+    this.#isStopped = true;
+    this.#tick.cancel();
+    this.#timer?.cancel();
+    for (const leave of this.#leave) leave();
+    const overdue = this.#ctx.clock.after(drainMs, () => this.#breakOff.abort());
+    await Promise.all(this.#underWay);
+    overdue.cancel();
+    await this.#recorder.flush();
+    this.#recorder.stop();
+  }
+
+  #lookAround(): void {
+    try {
+      this.#queue.lookAround();
+    } catch (error) {
+      this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
+    }
+    this.#schedule();
+  }
+
+  /** Once a turn of the event loop, however much has happened in it. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isStopped) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isStopped) this.#run();
+    });
+  }
+
+  #run(): void {
+    // What cannot be recorded would be sent again and again.
+    if (this.#recorder.isStuck) return;
+    try {
+      for (const begun of this.#queue.begin()) this.#start(begun);
+      this.#wakeWhenDue();
+    } catch (error) {
+      this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
+      this.#again(() => undefined);
+    }
+    if (this.#underWay.size > 0 || this.#queue.isActive) return;
+    // Nothing else is on its way that would be worth waiting for.
+    void this.#recorder.flush();
+    if (this.#errands > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #wakeWhenDue(): void {
+    this.#timer?.cancel();
+    const dueAt = this.#queue.nextDueAt();
+    if (dueAt === Number.POSITIVE_INFINITY) return;
+    this.#timer = this.#ctx.clock.after(Math.max(0, dueAt - this.#steadyNow()), () => {
+      this.#queue.wakeDue();
+      this.#schedule();
+    });
+  }
+
+  #start(begun: Begun): void {
+    const ended = this.#try(begun).finally(() => {
+      this.#underWay.delete(ended);
+      this.#schedule();
+    });
+    this.#underWay.add(ended);
+  }
+
+  /** Resolves when the try has ended, its result handed on to be recorded. */
+  async #try(begun: Begun): Promise<void> {
+    const { lane, due } = begun;
+    let outcome: TryResult | NoTry | undefined;
+    try {
+      const attempt = await this.#attempt();
+      outcome = await attempt(due.id, this.#breakOff.signal);
+    } catch (error) {
+      this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be tried");
+    }
+    lane.end(due);
+    // Broken off: it counts as if it had not been begun.
+    if (this.#breakOff.signal.aborted) return;
+    if (outcome === undefined) this.#again(() => this.#queue.release(begun));
+    else if (outcome === "over") this.#queue.release(begun);
+    else if (outcome === "untold") void this.#takeBack(begun);
+    else void this.#record(begun, outcome);
+  }
+
+  async #record(begun: Begun, result: TryResult): Promise<void> {
+    const nextTryAt = await this.#recorder.add(begun.due.id, result);
+    this.#count(begun.lane.webhookId, isSuccess(result.statusCode));
+    this.#queue.release(begun, nextTryAt);
+    this.#schedule();
+  }
+
+  async #takeBack(begun: Begun): Promise<void> {
+    const isDone = await this.#errand((tx) => deleteDelivery(tx, { id: begun.due.id }));
+    if (isDone) this.#queue.release(begun);
+    else this.#again(() => this.#queue.release(begun));
+  }
+
+  #count(webhookId: string, hasSucceeded: boolean): void {
+    const { succeeded, failed } = this.#tries.get(webhookId) ?? { succeeded: 0, failed: 0 };
+    const one = hasSucceeded
+      ? { succeeded: succeeded + 1, failed }
+      : { succeeded, failed: failed + 1 };
+    this.#tries.set(webhookId, one);
+  }
+
+  /** The clock may have been set back since things were queued, while nobody noticed. */
+  async #hasten(): Promise<void> {
+    const hastened = await this.#errand((tx) => hastenFirstTries(tx, { now: this.#steadyNow() }));
+    if (hastened && !this.#isStopped) this.#lookAround();
+  }
+
+  /** Cancels what waits for an endpoint that takes nothing, a little a transaction. */
+  async #cancelAll(webhookId: string): Promise<void> {
+    if (this.#beingCancelled.has(webhookId)) return;
+    this.#beingCancelled.add(webhookId);
+    const cancelSome = (tx: Tx) =>
+      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: CANCELLED_AT_ONCE });
+    while (!this.#isStopped && (await this.#errand(cancelSome)) === CANCELLED_AT_ONCE);
+    this.#beingCancelled.delete(webhookId);
+  }
+
+  /** What the database refuses is left as it is; the next look around finds it again. */
+  async #errand<T>(change: (tx: Tx) => T): Promise<T | undefined> {
+    this.#errands += 1;
+    try {
+      return await this.#ctx.db.write(change);
+    } catch (error) {
+      this.#ctx.log.warn({ err: error }, "the queue of deliveries could not be tidied");
+      return undefined;
+    } finally {
+      this.#errands -= 1;
+      this.#schedule();
+    }
+  }
+
+  #again(then: () => void): void {
+    this.#ctx.clock.after(AGAIN_AFTER_MS, () => {
+      then();
+      this.#schedule();
+    });
+  }
+}

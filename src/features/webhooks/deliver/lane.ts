@@ -1,0 +1,87 @@
+/** A delivery that is due, as little of it as the queue needs. */
+export interface Due {
+  id: string;
+  subjectId: string;
+  /** Not tried yet since it was queued. */
+  isFirst: boolean;
+}
+
+/**
+ * What goes to one endpoint. Of what is due it holds a page at a time; the rest stays in the database.
+ * First tries of one subject go one after the other, in the order of their events.
+ */
+export class Lane {
+  /** In the order of their making. */
+  #waiting: Due[] = [];
+  /** Waiting, under way, or not recorded yet: the database still shows them as due. */
+  readonly #claimed = new Set<string>();
+  readonly #busySubjects = new Set<string>();
+  #underWay = 0;
+  /** Whether the database may hold what is due and not claimed. */
+  mayHaveMore = true;
+  /** When the next one is due that is not yet (steady ms), as far as is known. */
+  nextDueAt = Number.POSITIVE_INFINITY;
+
+  constructor(readonly webhookId: string) {}
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get claimed(): number {
+    return this.#claimed.size;
+  }
+
+  /** Takes in what the database shows as due, but for what it has already. */
+  claim(due: readonly Due[]): void {
+    const added = due.filter(({ id }) => !this.#claimed.has(id));
+    if (added.length === 0) return;
+    for (const { id } of added) this.#claimed.add(id);
+    this.#waiting.push(...added);
+    // Ids sort by the time of their making, due times by how often one was tried.
+    this.#waiting.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Whether anything that waits can be begun. */
+  hasNext(): boolean {
+    return this.#indexOfNext() !== -1;
+  }
+
+  /** The next one to be tried; undefined if nothing waits or all of it waits for its subject. */
+  begin(): Due | undefined {
+    const index = this.#indexOfNext();
+    const [due] = index === -1 ? [] : this.#waiting.splice(index, 1);
+    if (!due) return undefined;
+    this.#underWay += 1;
+    if (due.isFirst) this.#busySubjects.add(due.subjectId);
+    return due;
+  }
+
+  /** A try has ended. It stays claimed until what came of it is recorded. */
+  end({ subjectId, isFirst }: Due): void {
+    this.#underWay -= 1;
+    if (isFirst) this.#busySubjects.delete(subjectId);
+  }
+
+  /** Nobody here has to do with it any more: what the database says of it counts again. */
+  release({ id }: Due): void {
+    this.#claimed.delete(id);
+  }
+
+  /** Forgets what waits. What is under way goes on. */
+  clear(): void {
+    for (const { id } of this.#waiting) this.#claimed.delete(id);
+    this.#waiting = [];
+  }
+
+  #indexOfNext(): number {
+    if (this.#busySubjects.size === 0) return this.#waiting.length > 0 ? 0 : -1;
+    return this.#waiting.findIndex(
+      ({ isFirst, subjectId }) => !isFirst || !this.#busySubjects.has(subjectId),
+    );
+  }
+}

@@ -1,0 +1,141 @@
+import type { Db } from "../../../db";
+import { findNextDue, listAwaited, listDue } from "../delivery-store";
+import { findLiveWebhook, listLiveWebhooks } from "../store";
+import { type Due, Lane } from "./lane";
+import { Shares } from "./shares";
+
+/** How many of an endpoint's deliveries are held at a time, and with how few the next page is read. */
+const PAGE = 64;
+const LOW = 8;
+
+/** A delivery to be tried, with the lane that it is taken from. */
+export interface Begun {
+  lane: Lane;
+  due: Due;
+}
+
+/**
+ * What is due to whom. The database knows all of it; here is a page of it for each endpoint, whatever
+ * waits behind, so that memory does not grow with what waits.
+ */
+export class Queue {
+  readonly #db: Db;
+  readonly #steadyNow: () => number;
+  readonly #lanes = new Map<string, Lane>();
+  /** The lanes in which something may be begun. */
+  readonly #active = new Set<Lane>();
+
+  /** `off`: told of an endpoint that takes nothing, for which something may wait. */
+  constructor(
+    db: Db,
+    steadyNow: () => number,
+    readonly off: (webhookId: string) => void,
+  ) {
+    this.#db = db;
+    this.#steadyNow = steadyNow;
+  }
+
+  /** Whether something may be there to begin now. */
+  get isActive(): boolean {
+    return this.#active.size > 0;
+  }
+
+  /** Something may be due to an endpoint. */
+  wake(webhookId: string): void {
+    this.wakeLane(this.#laneOf(webhookId));
+  }
+
+  wakeLane(lane: Lane): void {
+    lane.mayHaveMore = true;
+    lane.nextDueAt = Number.POSITIVE_INFINITY;
+    this.#active.add(lane);
+  }
+
+  /** Reads anew who takes anything and for whom something waits. */
+  lookAround(): void {
+    const live = new Set(listLiveWebhooks(this.#db, {}).map(({ id }) => id));
+    // Each has its share, also while nothing waits for it.
+    for (const id of live) this.#laneOf(id);
+    for (const [id, lane] of this.#lanes) {
+      if (!live.has(id) && lane.claimed === 0) this.#forget(lane);
+    }
+    for (const { id } of listAwaited(this.#db, {})) this.wake(id);
+  }
+
+  /** Begins what may be begun now: one for each endpoint in turn, until all have what they may. */
+  *begin(): Generator<Begun, void, void> {
+    const shares = new Shares(Array.from(this.#lanes.values(), (lane) => lane.underWay));
+    let hasBegun = true;
+    while (hasBegun) {
+      hasBegun = false;
+      for (const lane of this.#active) {
+        if (!this.#fill(lane)) continue;
+        if (!lane.hasNext() || !shares.take(lane.underWay)) continue;
+        const due = lane.begin();
+        if (!due) continue;
+        hasBegun = true;
+        yield { lane, due };
+      }
+    }
+  }
+
+  /** What came of a try is known; if it is to be tried again, `nextTryAt` says when (steady ms). */
+  release({ lane, due }: Begun, nextTryAt?: number): void {
+    lane.release(due);
+    // It may have been queued again by hand since.
+    this.wakeLane(lane);
+    if (nextTryAt !== undefined) lane.nextDueAt = nextTryAt;
+  }
+
+  /** When the next one is due of which that is known (steady ms); infinity if there is none. */
+  nextDueAt(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const lane of this.#lanes.values()) next = Math.min(next, lane.nextDueAt);
+    return next;
+  }
+
+  /** Wakes the lanes in which something has fallen due. */
+  wakeDue(): void {
+    const now = this.#steadyNow();
+    for (const lane of this.#lanes.values()) if (lane.nextDueAt <= now) this.wakeLane(lane);
+  }
+
+  /** Reads the next page where the one before runs out. Whether the lane holds anything that waits. */
+  #fill(lane: Lane): boolean {
+    if (lane.waiting < LOW && lane.mayHaveMore) {
+      const { webhookId } = lane;
+      if (!findLiveWebhook(this.#db, { id: webhookId })) {
+        lane.clear();
+        if (lane.claimed === 0) this.#forget(lane);
+        this.#active.delete(lane);
+        this.off(webhookId);
+        return false;
+      }
+      const now = this.#steadyNow();
+      const limit = PAGE + lane.claimed;
+      const due = listDue(this.#db, { webhookId, now, limit });
+      lane.claim(due);
+      lane.mayHaveMore = due.length === limit;
+      if (!lane.mayHaveMore) {
+        lane.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
+      }
+    }
+    if (lane.waiting > 0) return true;
+    this.#active.delete(lane);
+    return false;
+  }
+
+  #laneOf(webhookId: string): Lane {
+    let lane = this.#lanes.get(webhookId);
+    if (!lane) {
+      lane = new Lane(webhookId);
+      this.#lanes.set(webhookId, lane);
+    }
+    return lane;
+  }
+
+  #forget(lane: Lane): void {
+    this.#lanes.delete(lane.webhookId);
+    this.#active.delete(lane);
+  }
+}

@@ -1,0 +1,63 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Instant, Nullable, OneOf } from "../../kernel/schema";
+import { toIso, toIsoOrNull } from "../../kernel/time";
+import { DELIVERY_STATUSES } from "../../kernel/webhook";
+import type { DeliveryRecord } from "./deliveries";
+import type { TryRow } from "./delivery-store";
+
+export const DeliveryStatusText = OneOf(DELIVERY_STATUSES, {
+  title: "DeliveryStatus",
+  description:
+    "pending: it will be tried, or tried again; failed: it was tried for three days in vain; cancelled: its webhook was disabled before it arrived.",
+});
+
+export const DeliveryTry = Type.Object(
+  {
+    at: Instant,
+    status_code: Nullable(Type.Integer({ description: "Null where nothing answered." })),
+    latency_ms: Type.Integer({ minimum: 0 }),
+    error: Nullable(Type.String({ description: "Why nothing answered." })),
+    answer: Nullable(
+      Type.String({ description: "The first 20 KB of what was answered, where that was text." }),
+    ),
+  },
+  { title: "DeliveryTry" },
+);
+export type DeliveryTry = Static<typeof DeliveryTry>;
+
+export const Delivery = Type.Object(
+  {
+    id: Type.String({ examples: ["dlv_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+    event_id: Type.String({
+      description: "The header `webhook-id` of every try.",
+      examples: ["evt_01kah2v9w0e0rs6x0h3ye0a1bc"],
+    }),
+    event_type: Type.String({ examples: ["incident.created"] }),
+    status: DeliveryStatusText,
+    tries: Type.Integer({ minimum: 0 }),
+    next_try_at: Nullable(Instant),
+    last_try: Nullable(DeliveryTry),
+    created_at: Instant,
+    delivered_at: Nullable(Instant),
+  },
+  { title: "Delivery" },
+);
+export type Delivery = Static<typeof Delivery>;
+
+export function presentTry({ at, statusCode, latencyMs, error, answer }: TryRow): DeliveryTry {
+  return { at: toIso(at), status_code: statusCode, latency_ms: latencyMs, error, answer };
+}
+
+export function presentDelivery({ row, eventType, lastTry }: DeliveryRecord): Delivery {
+  return {
+    id: row.id,
+    event_id: row.eventId,
+    event_type: eventType,
+    status: row.status,
+    tries: row.tries,
+    next_try_at: toIsoOrNull(row.nextTryAt),
+    last_try: lastTry && presentTry(lastTry),
+    created_at: toIso(row.createdAt),
+    delivered_at: row.status === "delivered" ? toIsoOrNull(row.finishedAt) : null,
+  };
+}

@@ -1,0 +1,109 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import {
+  actorOf,
+  type Admissions,
+  ListOf,
+  NEWEST,
+  operation,
+  PageQuery,
+  readPageRequest,
+  scope,
+  sendList,
+  sendUntagged,
+  toPage,
+} from "../../http";
+import { getDelivery, listDeliveries, redeliver } from "./deliveries";
+import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
+import { getWebhookRow } from "./records";
+import { sendTestEvent } from "./test-event";
+
+const ListQuery = Type.Object(
+  { status: Type.Optional(DeliveryStatusText), ...PageQuery },
+  { additionalProperties: false },
+);
+
+const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
+const QUEUED = { 200: { description: "The delivery, which is under way.", schema: Delivery } };
+
+/** `/api/v1/webhooks/{id}/…`: what was sent there, sending it again, trying it out. */
+export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia()
+    .use(admissions.plugin)
+    .post(
+      "/webhooks/:id/test",
+      async ({ params, admission }) => {
+        const delivery = await ctx.db.write((tx) =>
+          presentDelivery(sendTestEvent(ctx, tx, params.id, actorOf(admission))),
+        );
+        return sendUntagged(delivery);
+      },
+      operation({
+        ...DECLARED,
+        id: "testWebhook",
+        summary: "Try a webhook out",
+        description:
+          "Sends the event webhook.test to it alone, whatever it listens to, and once only. How that went, the delivery tells a moment later.",
+        answers: QUEUED,
+        errors: ["not_found", "conflict"],
+      }),
+    )
+    .get(
+      "/webhooks/:id/deliveries",
+      ({ params, query, request, admission }) => {
+        const { limit, after: before = NEWEST } = readPageRequest(query, "string");
+        const { status = null } = query;
+        const { id: webhookId } = getWebhookRow(ctx.db, params.id);
+        const records = listDeliveries(ctx.db, { webhookId, status, before, limit: limit + 1 });
+        const page = toPage(records, limit, ({ row }) => row.id, presentDelivery);
+        const filter = status === null ? "" : `&status=${status}`;
+        const self = `${ctx.baseUrl}/api/v1/webhooks/${webhookId}/deliveries?limit=${limit}${filter}`;
+        return sendList(request, admission, page, self);
+      },
+      {
+        query: ListQuery,
+        ...operation({
+          ...DECLARED,
+          id: "listWebhookDeliveries",
+          summary: "List a webhook's deliveries",
+          description: "Newest first; kept for 30 days.",
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Delivery) } },
+          errors: ["not_found"],
+          conditional: "etag",
+        }),
+      },
+    )
+    .get(
+      "/webhooks/:id/deliveries/:delivery_id",
+      ({ params }) => {
+        const { id } = getWebhookRow(ctx.db, params.id);
+        return sendUntagged(presentDelivery(getDelivery(ctx.db, id, params.delivery_id)));
+      },
+      operation({
+        ...DECLARED,
+        id: "getWebhookDelivery",
+        summary: "Read a delivery",
+        answers: { 200: { description: "The delivery.", schema: Delivery } },
+        errors: ["not_found"],
+      }),
+    )
+    .post(
+      "/webhooks/:id/deliveries/:delivery_id/redeliver",
+      async ({ params, admission }) => {
+        const delivery = await ctx.db.write((tx) =>
+          presentDelivery(redeliver(ctx, tx, params.id, params.delivery_id, actorOf(admission))),
+        );
+        return sendUntagged(delivery);
+      },
+      operation({
+        ...DECLARED,
+        id: "redeliverWebhookDelivery",
+        summary: "Send a delivery again",
+        description:
+          "At once, whatever became of it, and with the waits of a new one after each failure. Its event keeps its id, by which a receiver drops what it has had.",
+        answers: QUEUED,
+        errors: ["not_found", "conflict"],
+      }),
+    );
+}

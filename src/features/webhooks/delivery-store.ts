@@ -1,0 +1,152 @@
+import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { events } from "../../db/tables/events";
+import { pages } from "../../db/tables/pages";
+import { deliveries, deliveryTries, webhookHours, webhooks } from "../../db/tables/webhooks";
+import type { DeliveryStatus } from "../../kernel/webhook";
+
+export type DeliveryRow = typeof deliveries.$inferSelect;
+export type TryRow = typeof deliveryTries.$inferSelect;
+
+export const insertDelivery = insertInto(deliveries);
+export const insertTry = insertInto(deliveryTries);
+
+// Said as the index of what is due says it.
+const isPending = sql`${deliveries.status} = 'pending'`;
+/** Not tried yet since it was queued. */
+const isFirst = sql<number>`${deliveries.tries} = ${deliveries.triesBefore}`;
+
+/** What is due to an endpoint at `now`, the longest due first. */
+export const listDue = selectMany((orm, $: { webhookId: string; now: number; limit: number }) =>
+  orm
+    .select({
+      id: deliveries.id,
+      subjectId: deliveries.subjectId,
+      isFirst: isFirst.mapWith(Boolean),
+    })
+    .from(deliveries)
+    .where(and(eq(deliveries.webhookId, $.webhookId), isPending, lte(deliveries.nextTryAt, $.now)))
+    .orderBy(asc(deliveries.nextTryAt), asc(deliveries.id))
+    .limit($.limit),
+);
+
+/** When the next delivery after `now` is due to an endpoint. */
+export const findNextDue = selectOne((orm, $: { webhookId: string; now: number }) =>
+  orm
+    .select({ at: deliveries.nextTryAt })
+    .from(deliveries)
+    .where(and(eq(deliveries.webhookId, $.webhookId), isPending, gt(deliveries.nextTryAt, $.now)))
+    .orderBy(asc(deliveries.nextTryAt))
+    .limit(1),
+);
+
+/** The endpoints that something waits for, be they enabled, disabled or deleted. */
+export const listAwaited = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ id: webhooks.id })
+    .from(webhooks)
+    .where(
+      sql`EXISTS (SELECT 1 FROM ${deliveries} WHERE ${deliveries.webhookId} = ${webhooks.id} AND ${isPending})`,
+    ),
+);
+
+/** All that a try needs: the delivery with its event, its endpoint, and the event's page if it has one. */
+export const findForTry = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({
+      delivery: deliveries,
+      event: events,
+      webhook: webhooks,
+      page: { name: pages.name, slug: pages.slug },
+    })
+    .from(deliveries)
+    .innerJoin(events, eq(events.id, deliveries.eventId))
+    .innerJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
+    .leftJoin(pages, eq(pages.id, events.pageId))
+    .where(eq(deliveries.id, $.id)),
+);
+
+/** What decides of a try's consequences. */
+export const findStanding = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({
+      webhookId: deliveries.webhookId,
+      status: deliveries.status,
+      tries: deliveries.tries,
+      triesBefore: deliveries.triesBefore,
+      eventType: events.type,
+      failingSince: webhooks.failingSince,
+    })
+    .from(deliveries)
+    .innerJoin(events, eq(events.id, deliveries.eventId))
+    .innerJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
+    .where(eq(deliveries.id, $.id)),
+);
+
+export const setStanding = mutate(
+  (
+    orm,
+    $: {
+      id: string;
+      status: DeliveryStatus;
+      tries: number;
+      nextTryAt: number | null;
+      finishedAt: number | null;
+    },
+  ) =>
+    orm
+      .update(deliveries)
+      .set({
+        status: $.status,
+        tries: $.tries,
+        nextTryAt: $.nextTryAt,
+        finishedAt: $.finishedAt,
+      })
+      .where(eq(deliveries.id, $.id)),
+);
+
+/** Counts a try in its hour (unix ms of the hour's beginning). */
+export const addToWebhookHour = mutate(
+  (orm, $: { webhookId: string; hour: number; succeeded: number; failed: number }) =>
+    orm
+      .insert(webhookHours)
+      .values({
+        webhookId: $.webhookId,
+        hour: $.hour,
+        succeeded: $.succeeded,
+        failed: $.failed,
+      })
+      .onConflictDoUpdate({
+        target: [webhookHours.webhookId, webhookHours.hour],
+        set: {
+          succeeded: sql`${webhookHours.succeeded} + excluded.succeeded`,
+          failed: sql`${webhookHours.failed} + excluded.failed`,
+        },
+      }),
+);
+
+/** Makes due what was to be tried first at a later time: the clock was set back meanwhile. */
+export const hastenFirstTries = mutate((orm, $: { now: number }) =>
+  orm
+    .update(deliveries)
+    .set({ nextTryAt: $.now })
+    .where(sql`${isPending} AND ${deliveries.nextTryAt} > ${$.now} AND ${isFirst}`),
+);
+
+/** Cancels at most `limit` of what waits for an endpoint, unless that takes something again. */
+export const cancelPending = mutate((orm, $: { webhookId: string; now: number; limit: number }) =>
+  orm
+    .update(deliveries)
+    .set({ status: "cancelled", nextTryAt: null, finishedAt: $.now })
+    .where(
+      sql`${deliveries.id} IN (SELECT id FROM ${deliveries}
+          WHERE webhook_id = ${$.webhookId} AND status = 'pending'
+          AND NOT EXISTS (SELECT 1 FROM ${webhooks} WHERE id = ${$.webhookId} AND enabled AND deleted_at IS NULL)
+          LIMIT ${$.limit})`,
+    ),
+);
+
+/** Takes back a delivery that there is nothing to be sent for. */
+export const deleteDelivery = mutate((orm, $: { id: string }) =>
+  orm.delete(deliveries).where(eq(deliveries.id, $.id)),
+);

@@ -1,0 +1,97 @@
+import { clean, mostThat } from "./clean";
+
+/*
+ * A text as blocks of spans, without any service's markup: what Markdown is read into, what can be cut
+ * anywhere, and what each format writes in its own way.
+ */
+
+export type Style = "bold" | "italic" | "strike" | "code";
+
+export interface Span {
+  /** Clean; may hold line feeds. Of an address: the address itself. */
+  text: string;
+  styles: readonly Style[];
+  /** Where it leads; `text` says the same, so that no link reads as another than it is. */
+  href?: string;
+}
+
+export interface Block {
+  kind: "paragraph" | "heading" | "code" | "rule";
+  /** What stands before it in a list: "•" or "3."; empty for none. */
+  marker: string;
+  /** How many lists it stands in. */
+  depth: number;
+  isQuoted: boolean;
+  spans: readonly Span[];
+}
+
+const ELLIPSIS: Span = { text: "…", styles: [] };
+
+/** A paragraph of spans; texts are plain, and cleaned here. */
+export function paragraph(...parts: (string | Span)[]): Block {
+  return { kind: "paragraph", marker: "", depth: 0, isQuoted: false, spans: parts.map(toSpan) };
+}
+
+/** An entry of a list. */
+export function entry(...parts: (string | Span)[]): Block {
+  return { ...paragraph(...parts), marker: "•", depth: 1 };
+}
+
+export function bold(text: string): Span {
+  return { text: clean(text), styles: ["bold"] };
+}
+
+function toSpan(part: string | Span): Span {
+  return typeof part === "string" ? { text: clean(part), styles: [] } : part;
+}
+
+/**
+ * What a writer makes of as much of some blocks as fits, cut between characters and never through an
+ * address, with an ellipsis where something is missing. `fits` must hold of what is written from less.
+ */
+export function fitted<T>(
+  blocks: readonly Block[],
+  write: (blocks: readonly Block[]) => T,
+  fits: (written: T) => boolean,
+): T {
+  const whole = write(blocks);
+  if (fits(whole)) return whole;
+  const beginning = (length: number) => write(beginningOf(blocks, length));
+  return beginning(mostThat(lengthOf(blocks), (length) => fits(beginning(length))));
+}
+
+function lengthOf(blocks: readonly Block[]): number {
+  let length = 0;
+  for (const { spans } of blocks) for (const { text } of spans) length += text.length;
+  return length;
+}
+
+/** The blocks up to so many UTF-16 units, ended by an ellipsis; none for 0. */
+function beginningOf(blocks: readonly Block[], length: number): Block[] {
+  let left = length;
+  const kept: Block[] = [];
+  for (const block of blocks) {
+    if (left <= 0) break;
+    const spans: Span[] = [];
+    for (const span of block.spans) {
+      if (left >= span.text.length) spans.push(span);
+      else if (span.href === undefined) spans.push({ ...span, text: span.text.slice(0, left) });
+      left -= span.text.length;
+      if (left <= 0) break;
+    }
+    kept.push({ ...block, spans });
+  }
+  const last = kept.pop();
+  return last ? [...kept, withEllipsis(last)] : [];
+}
+
+/** The block with what says that more follows. Half of a surrogate pair at its end is left out. */
+export function withEllipsis(block: Block): Block {
+  const spans = [...block.spans];
+  const end = spans.pop();
+  if (end === undefined || end.href !== undefined) {
+    return { ...block, spans: [...block.spans, ELLIPSIS] };
+  }
+  const text = `${end.text.replace(/[\ud800-\udbff]$/, "").trimEnd()}…`;
+  return { ...block, spans: [...spans, { ...end, text }] };
+}

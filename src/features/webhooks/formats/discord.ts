@@ -1,0 +1,69 @@
+import { Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { toIso } from "../../../kernel/time";
+import type { Format } from "../format";
+import { fitted, paragraph } from "./blocks";
+import { clipTo } from "./clean";
+import { MARKDOWN } from "./markdown-dialect";
+import { writeBlocks } from "./markup";
+import { jsonMessage } from "./message";
+import { storyOf } from "./story";
+import { TONE_COLOURS } from "./tones";
+
+/**
+ * Discord's webhooks: docs.discord.com/developers/resources/webhook#execute-webhook; the limits of
+ * an embed are in …/resources/message#embed-object-embed-limits. All texts of one may not pass 6,000
+ * together, which these cannot.
+ */
+const TITLE_MAX = 256;
+const DESCRIPTION_MAX = 4_096;
+const FOOTER_MAX = 512;
+
+const HOSTS: ReadonlySet<string> = new Set(["discord.com", "discordapp.com"]);
+const PATH = /^\/api\/(v\d+\/)?webhooks\/\d+\/[\w-]+\/?$/;
+
+export const discord: Format = {
+  name: "discord",
+  label: "Discord",
+  hint: "In the channel's settings, under Integrations → Webhooks, create a webhook and copy its URL.",
+  settings: Type.Object({}, { additionalProperties: false }),
+  secretSettings: [],
+  openPath: /^\/api\/webhooks\//,
+  isForPeople: true,
+  judge(url): FieldError[] {
+    const { hostname, pathname } = new URL(url);
+    if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];
+    // Discord takes other services' formats at the same URL with /slack or /github behind it.
+    const detail =
+      "must be a webhook's URL: https://discord.com/api/webhooks/…/…, no more behind it";
+    return [{ pointer: pointer("url"), detail }];
+  },
+  write(event, context) {
+    const story = storyOf(event, context);
+    if (!story) return undefined;
+    const { title, tone, facts, body, components, url, source } = story;
+    const description = fitted(
+      body,
+      (part) => writeBlocks([...facts, ...part, ...components], MARKDOWN),
+      ({ length }) => length <= DESCRIPTION_MAX,
+    );
+    return jsonMessage({
+      // Whatever stands in a text calls nobody.
+      allowed_mentions: { parse: [] },
+      embeds: [
+        {
+          title: fitted(
+            [paragraph(title)],
+            (part) => writeBlocks(part, MARKDOWN),
+            ({ length }) => length <= TITLE_MAX,
+          ),
+          url,
+          ...(description === "" ? {} : { description }),
+          color: Number.parseInt(TONE_COLOURS[tone].slice(1), 16),
+          footer: { text: clipTo(source, FOOTER_MAX) },
+          timestamp: toIso(event.at),
+        },
+      ],
+    });
+  },
+};

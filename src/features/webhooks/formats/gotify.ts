@@ -1,0 +1,69 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { Text } from "../../../kernel/schema";
+import type { Format } from "../format";
+import { writeBlocks } from "./markup";
+import { MARKDOWN } from "./markdown-dialect";
+import { jsonMessage } from "./message";
+import { storyOf } from "./story";
+import type { Tone } from "./tones";
+
+/**
+ * Gotify: gotify.net/docs/pushmsg and gotify.net/docs/msgextras. It names no limit of a message's
+ * length. Its Markdown is CommonMark, in which a line ends with a backslash.
+ */
+const COMMONMARK = { ...MARKDOWN, newline: "\\\n" };
+
+/** By its Android client: from 4 on with a sound, from 8 on in the way of whatever one does. */
+const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major_outage: 8, partial_outage: 7 };
+const PRIORITY = 5;
+
+const Settings = Type.Object(
+  {
+    token: Text({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[!-~]+$",
+      description: "The token of an application.",
+      examples: ["AWnhsVvNnMtXp3q"],
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const gotify: Format = {
+  name: "gotify",
+  label: "Gotify",
+  hint: "The address of your server. The token is that of an application, which you create under Apps.",
+  settings: Settings,
+  secretSettings: ["token"],
+  isForPeople: true,
+  judge(url): FieldError[] {
+    // A token in the URL would be shown wherever the URL is.
+    if (new URL(url).search === "") return [];
+    return [{ pointer: pointer("url"), detail: "must have no query; the token is a setting" }];
+  },
+  write(event, context) {
+    const story = storyOf(event, context);
+    if (!story) return undefined;
+    const { title, tone, facts, body, components, url, source } = story;
+    const { token } = context.settings as Static<typeof Settings>;
+    const { origin, pathname } = new URL(context.url);
+    const text = writeBlocks([...facts, ...body, ...components], COMMONMARK);
+    return jsonMessage(
+      {
+        title,
+        message: [text, MARKDOWN.text(source)].filter((part) => part !== "").join("\n\n"),
+        priority: PRIORITIES[tone] ?? PRIORITY,
+        extras: {
+          "client::display": { contentType: "text/markdown" },
+          "client::notification": { click: { url } },
+        },
+      },
+      {
+        url: `${origin}${pathname.replace(/\/(message\/?)?$/, "")}/message`,
+        headers: { "x-gotify-key": token },
+      },
+    );
+  },
+};

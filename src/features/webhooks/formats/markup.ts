@@ -1,0 +1,90 @@
+import type { Block, Span, Style } from "./blocks";
+
+/** How a service's markup says it. Whatever text it is given comes out as that text, and no more. */
+export interface Dialect {
+  /** Running text, of any number of lines. */
+  text(text: string): string;
+  /** What is inside is written already: one line, with no space at its ends. */
+  styled: Readonly<Record<Exclude<Style, "code">, (inner: string) => string>>;
+  code(text: string): string;
+  codeBlock(text: string): string;
+  /** An address from `webAddress`, shown as it is. */
+  link(href: string): string;
+  /** Lines that are written already. */
+  quote(lines: string): string;
+  /** The end of a line inside a paragraph. */
+  newline: string;
+  /** What begins an entry of a list, from "•" or "3."; with the space behind it. */
+  marker(marker: string): string;
+  /** For each list that an entry stands in but the first. */
+  indent: string;
+  rule: string;
+}
+
+const HIGHEST = ["strike", "italic", "bold"] as const;
+
+/** Blocks in a service's markup: an empty line between them, none between the entries of a list. */
+export function writeBlocks(blocks: readonly Block[], dialect: Dialect): string {
+  let written = "";
+  let depthBefore = 0;
+  for (const block of blocks) {
+    // Code stands outside of lists: its lines would end the entry, and be read as markup then.
+    const depth = block.kind === "code" ? 0 : Math.min(block.depth, depthBefore + 1);
+    if (written !== "") written += depth > 0 && depthBefore > 0 ? "\n" : "\n\n";
+    written += writeBlock(block, depth, dialect);
+    depthBefore = depth;
+  }
+  return written;
+}
+
+function writeBlock({ kind, marker, isQuoted, spans }: Block, depth: number, dialect: Dialect) {
+  const indent = dialect.indent.repeat(Math.max(0, depth - 1));
+  const lead = depth > 0 && marker ? indent + dialect.marker(marker) : indent;
+  const written = lead + writeContent(kind, spans, dialect);
+  return isQuoted ? dialect.quote(written) : written;
+}
+
+function writeContent(kind: Block["kind"], spans: readonly Span[], dialect: Dialect): string {
+  if (kind === "rule") return dialect.rule;
+  if (kind === "code") return dialect.codeBlock(spans.map(({ text }) => text).join(""));
+  return writeSpans(kind === "heading" ? spans.map(strengthened) : spans, dialect);
+}
+
+/** A heading is bold where a service has no headings in messages. */
+function strengthened(span: Span): Span {
+  const isStrong = span.href !== undefined || span.styles.includes("bold");
+  return isStrong ? span : { ...span, styles: [...span.styles, "bold"] };
+}
+
+function writeSpans(spans: readonly Span[], dialect: Dialect): string {
+  let written = "";
+  for (const [index, span] of spans.entries()) {
+    const part = writeSpan(span, dialect);
+    const isBetweenStyles = span.styles.length > 0 && (spans[index - 1]?.styles.length ?? 0) > 0;
+    // Two marks that touch would be read as one: "**a***b*".
+    written += isBetweenStyles ? `\u200b${part}` : part;
+  }
+  return written;
+}
+
+function writeSpan({ text, styles, href }: Span, dialect: Dialect): string {
+  if (href !== undefined) return dialect.link(href);
+  if (styles.length === 0) return dialect.text(text).replaceAll("\n", dialect.newline);
+  // A style ends with its line, and stands close to its words: no service's markup is sure of more.
+  return text
+    .split("\n")
+    .map((line) => {
+      const [, before = "", inner = "", after = ""] = /^(\s*)(.*?)(\s*)$/.exec(line) ?? [];
+      return inner === "" ? before + after : before + styledText(inner, styles, dialect) + after;
+    })
+    .join(dialect.newline);
+}
+
+function styledText(text: string, styles: readonly Style[], dialect: Dialect): string {
+  const isCode = styles.includes("code");
+  let written = isCode ? dialect.code(text) : dialect.text(text);
+  for (const style of HIGHEST) {
+    if (styles.includes(style)) written = dialect.styled[style](written);
+  }
+  return written;
+}

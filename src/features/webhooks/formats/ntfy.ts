@@ -1,0 +1,98 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { Text } from "../../../kernel/schema";
+import type { Format } from "../format";
+import { fitted } from "./blocks";
+import { clipTo } from "./clean";
+import { writeBlocks } from "./markup";
+import { jsonMessage } from "./message";
+import { PLAIN } from "./plain-dialect";
+import { storyOf } from "./story";
+import type { Tone } from "./tones";
+
+/**
+ * ntfy, by docs.ntfy.sh/publish/#publish-as-json. Its Markdown is shown by its web app alone, so
+ * messages are plain text. JSON goes to the server's root, and the topic is a field of it.
+ */
+
+/** Bytes: docs.ntfy.sh/publish/#limitations. What is longer arrives as an attached file. */
+const MESSAGE_MAX = 4_096;
+/** Bytes: what its server reads of a JSON body, twice a message (`transformBodyJSON`). */
+const BODY_MAX = 2 * MESSAGE_MAX;
+const TITLE_MAX = 250;
+
+/** Emoji by docs.ntfy.sh/emojis, so that colour is there too. */
+const TAGS: Readonly<Record<Tone, string>> = {
+  operational: "green_circle",
+  under_maintenance: "large_blue_circle",
+  degraded_performance: "yellow_circle",
+  partial_outage: "orange_circle",
+  major_outage: "red_circle",
+  unknown: "white_circle",
+};
+
+/** docs.ntfy.sh/publish/#message-priority: 3 is the default, 5 the most urgent. */
+const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major_outage: 5, partial_outage: 4 };
+
+const Settings = Type.Object(
+  {
+    token: Type.Optional(
+      Text({
+        minLength: 1,
+        maxLength: 255,
+        pattern: "^[!-~]+$",
+        description: "An access token, where the topic asks for one.",
+        examples: ["tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Everything before a topic, and the topic, by the pattern of ntfy's server. */
+const TOPIC_PATH = /^(.*\/)([-_A-Za-z0-9]{1,64})$/;
+
+export const ntfy: Format = {
+  name: "ntfy",
+  label: "ntfy",
+  hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Whoever knows a topic can read it.",
+  settings: Settings,
+  secretSettings: ["token"],
+  isForPeople: true,
+  judge(url): FieldError[] {
+    const { pathname, search } = new URL(url);
+    if (TOPIC_PATH.test(pathname) && search === "") return [];
+    const detail = "must be a topic's URL, such as https://ntfy.sh/my-topic, without a query";
+    return [{ pointer: pointer("url"), detail }];
+  },
+  write(event, context) {
+    const story = storyOf(event, context);
+    if (!story) return undefined;
+    const { title, tone, facts, body, components, url, source } = story;
+    const { token } = context.settings as Static<typeof Settings>;
+    const { origin, pathname } = new URL(context.url);
+    const [, root = "/", topic = ""] = TOPIC_PATH.exec(pathname) ?? [];
+    const write = (message: string) =>
+      jsonMessage(
+        {
+          topic,
+          title: clipTo(title, TITLE_MAX),
+          message,
+          priority: PRIORITIES[tone] ?? 3,
+          tags: [TAGS[tone]],
+          click: url,
+        },
+        {
+          url: origin + root,
+          headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        },
+      );
+    const message = fitted(
+      body,
+      (part) => `${writeBlocks([...facts, ...part, ...components], PLAIN)}\n\n${source}`.trim(),
+      (text) =>
+        Buffer.byteLength(text) <= MESSAGE_MAX && Buffer.byteLength(write(text).body) <= BODY_MAX,
+    );
+    return write(message);
+  },
+};

@@ -1,0 +1,34 @@
+/*
+ * An event's data is JSON that was written when it happened, perhaps by an earlier version: it is read
+ * with an eye open, and what is not there is undefined.
+ */
+
+export type Data = Readonly<Record<string, unknown>>;
+
+export function textOf(data: Data, field: string): string | undefined {
+  const value = data[field];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function recordOf(data: Data, field: string): Data | undefined {
+  return asRecord(data[field]);
+}
+
+export function recordsOf(data: Data, field: string): Data[] {
+  const value = data[field];
+  if (!Array.isArray(value)) return [];
+  return value.map(asRecord).filter((one) => one !== undefined);
+}
+
+function asRecord(value: unknown): Data | undefined {
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord ? (value as Data) : undefined;
+}
+
+/** The value, if it is one of those known. */
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  value: string | undefined,
+): T | undefined {
+  return values.find((known) => known === value);
+}

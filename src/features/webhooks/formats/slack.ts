@@ -1,0 +1,102 @@
+import { Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import type { Format } from "../format";
+import { type Block, fitted, paragraph } from "./blocks";
+import { type Dialect, writeBlocks } from "./markup";
+import { withoutMentions } from "./mentions";
+import { jsonMessage } from "./message";
+import { storyOf } from "./story";
+import { TONE_COLOURS } from "./tones";
+
+/**
+ * Slack's incoming webhooks and whatever takes the same, such as Mattermost. Colour is there only in
+ * an attachment: docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments.
+ */
+
+/** docs.slack.dev/reference/block-kit/composition-objects/text-object. */
+const TEXT_MAX = 3_000;
+
+/** mrkdwn: docs.slack.dev/messaging/formatting-message-text. */
+const MRKDWN: Dialect = {
+  text: escape,
+  styled: {
+    bold: (inner) => `*${inner}*`,
+    italic: (inner) => `_${inner}_`,
+    strike: (inner) => `~${inner}~`,
+  },
+  code: (text) => `\`${escapeEntities(text).replaceAll("`", "ˋ")}\``,
+  codeBlock: (text) => `\`\`\`\n${escapeEntities(text).replaceAll("`", "ˋ")}\n\`\`\``,
+  link: (href) => `<${escapeEntities(href)}>`,
+  quote: (lines) => lines.replace(/^/gm, ">"),
+  newline: "\n",
+  marker: (marker) => `${marker} `,
+  indent: "    ",
+  rule: "———",
+};
+
+// There is no escape for these; between letters they mean nothing, elsewhere a lookalike stands in.
+const LOOKALIKES: Readonly<Record<string, string>> = { "*": "∗", _: "ˍ", "~": "∼", "`": "ˋ" };
+const FORMATTING = /(?<![\p{L}\p{N}])[*_~`]|[*_~`](?![\p{L}\p{N}])/gu;
+
+/** Slack's three control characters: what is written with them, `<!channel>` too, is text then. */
+function escapeEntities(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function escape(text: string): string {
+  return escapeEntities(withoutMentions(text))
+    .replace(FORMATTING, (character) => LOOKALIKES[character] ?? character)
+    .replace(/^&gt;/gm, "\u200b&gt;");
+}
+
+/** `verbatim`: names of channels and people in it are not looked for. */
+function mrkdwn(text: string) {
+  return { type: "mrkdwn", text, verbatim: true };
+}
+
+export const slack: Format = {
+  name: "slack",
+  label: "Slack",
+  hint: "Create an app at api.slack.com/apps, turn on Incoming Webhooks, add one to a channel, and paste its URL.",
+  settings: Type.Object({}, { additionalProperties: false }),
+  secretSettings: [],
+  openPath: /^\/(services|workflows)\//,
+  isForPeople: true,
+  judge(url): FieldError[] {
+    const { hostname, pathname } = new URL(url);
+    const isWrong = hostname === "hooks.slack.com" && !/^\/(services|workflows)\//.test(pathname);
+    return isWrong
+      ? [{ pointer: pointer("url"), detail: "must be the URL of an incoming webhook" }]
+      : [];
+  },
+  write(event, context) {
+    const story = storyOf(event, context);
+    if (!story) return undefined;
+    const { title, tone, facts, body, components, url, source } = story;
+    const text = fitted(
+      body,
+      (part) => writeBlocks([...facts, ...part, ...components], MRKDWN),
+      ({ length }) => length <= TEXT_MAX,
+    );
+    return jsonMessage({
+      text: fitted([paragraph(title)], titleLinkingTo(url), ({ length }) => length <= TEXT_MAX),
+      unfurl_links: false,
+      unfurl_media: false,
+      attachments: [
+        {
+          color: TONE_COLOURS[tone],
+          fallback: escapeEntities(withoutMentions(title)),
+          blocks: [
+            ...(text === "" ? [] : [{ type: "section", text: mrkdwn(text) }]),
+            { type: "context", elements: [mrkdwn(escape(source))] },
+          ],
+        },
+      ],
+    });
+  },
+};
+
+function titleLinkingTo(url: string) {
+  return (blocks: readonly Block[]) =>
+    `*<${escapeEntities(url)}|${writeBlocks(blocks, MRKDWN).replaceAll("|", "¦")}>*`;
+}

@@ -1,0 +1,30 @@
+import type { RecordedEvent } from "../../../events";
+import { textOf } from "./reading";
+
+interface Headline {
+  indicator: string | null;
+  description: string | null;
+}
+
+const UNKNOWN: Headline = { indicator: null, description: null };
+
+const HEADLINES: Readonly<Record<string, Headline>> = {
+  under_maintenance: { indicator: "maintenance", description: "Service Under Maintenance" },
+  in_progress: { indicator: "maintenance", description: "Service Under Maintenance" },
+  verifying: { indicator: "maintenance", description: "Service Under Maintenance" },
+  degraded_performance: { indicator: "minor", description: "Partially Degraded Service" },
+  partial_outage: { indicator: "minor", description: "Minor Service Outage" },
+  major_outage: { indicator: "major", description: "Partial System Outage" },
+  minor: { indicator: "minor", description: "Minor Service Outage" },
+  major: { indicator: "major", description: "Partial System Outage" },
+  critical: { indicator: "critical", description: "Major System Outage" },
+};
+
+/** How bad that is which the event tells of, where nobody says how the page is as a whole. */
+export function headlineOf({ type, data }: RecordedEvent): Headline {
+  if (type === "webhook.test") return UNKNOWN;
+  const status = textOf(data, "status");
+  const isOpen = status !== "resolved" && data["impact"] !== undefined;
+  const known = HEADLINES[(isOpen ? textOf(data, "impact") : status) ?? ""];
+  return known ?? { indicator: "none", description: "All Systems Operational" };
+}

@@ -1,0 +1,200 @@
+import { Type } from "@sinclair/typebox";
+import type { RecordedEvent } from "../../../events";
+import { toIso } from "../../../kernel/time";
+import type { Format } from "../format";
+import { jsonMessage } from "./message";
+import { type Data, recordOf, recordsOf, textOf } from "./reading";
+import { headlineOf } from "./statuspage-headline";
+
+/**
+ * Atlassian Statuspage's webhook notifications, for programs that read them already. The shapes are
+ * those of support.atlassian.com/statuspage/docs/enable-webhook-notifications, which has no version and
+ * tells of a kind by its field: `component_update` with `component`, or `incident`, which a maintenance
+ * is too. What that service has no notification for (monitors, what is deleted) is not told. Of the
+ * updates there is the newest only.
+ */
+const DOCUMENTATION = "https://support.atlassian.com/statuspage/docs/enable-webhook-notifications/";
+
+export const statuspage: Format = {
+  name: "statuspage",
+  label: "Statuspage",
+  hint: "Any URL of a program that takes Atlassian Statuspage's webhook notifications.",
+  settings: Type.Object({}, { additionalProperties: false }),
+  secretSettings: [],
+  isForPeople: false,
+  judge: () => [],
+  write(event, context) {
+    const told = tell(event);
+    if (!told) return undefined;
+    const headline = context.headline ?? headlineOf(event);
+    return jsonMessage({
+      meta: {
+        unsubscribe: null,
+        documentation: DOCUMENTATION,
+        generated_at: toIso(event.at),
+      },
+      page: {
+        id: event.pageId,
+        status_indicator: headline.indicator,
+        status_description: headline.description,
+      },
+      ...told,
+    });
+  },
+};
+
+function tell(event: RecordedEvent): object | undefined {
+  switch (event.type) {
+    case "component.status_changed":
+      return tellComponent(event);
+    case "incident.created":
+    case "incident.updated":
+    case "incident.resolved":
+    case "incident.reopened":
+      return { incident: incidentOf(event) };
+    case "incident.postmortem_published":
+      return { incident: postmortemOf(event) };
+    case "maintenance.scheduled":
+    case "maintenance.updated":
+    case "maintenance.started":
+    case "maintenance.completed":
+    case "maintenance.cancelled":
+    case "maintenance.reminder":
+      return { incident: maintenanceOf(event) };
+    case "webhook.test":
+      // What every notification has, and nothing that happened.
+      return {};
+    default:
+      return undefined;
+  }
+}
+
+function tellComponent({ id, at, subjectId, data }: RecordedEvent): object {
+  return {
+    component: {
+      ...pick(data, ["status", "name", "created_at", "updated_at", "position", "description"]),
+      ...pick(data, ["showcase", "start_date", "id", "page_id", "group_id"]),
+      group: false,
+      ...pick(data, ["only_show_if_degraded"]),
+    },
+    component_update: {
+      old_status: data["old_status"] ?? null,
+      new_status: data["status"] ?? null,
+      created_at: toIso(at),
+      component_type: "Component",
+      id,
+      component_id: subjectId,
+    },
+  };
+}
+
+function incidentOf({ data }: RecordedEvent) {
+  const update = recordOf(data, "latest_update");
+  const postmortem = recordOf(data, "postmortem");
+  return {
+    ...pick(data, ["name", "status", "created_at", "updated_at", "monitoring_at", "resolved_at"]),
+    ...pick(data, ["impact"]),
+    shortlink: data["url"] ?? null,
+    ...pick(data, ["started_at"]),
+    postmortem_body: postmortem?.["body"] ?? null,
+    postmortem_published_at: postmortem?.["published_at"] ?? null,
+    scheduled_for: null,
+    scheduled_until: null,
+    scheduled_remind_prior: false,
+    scheduled_reminded_at: null,
+    ...pick(data, ["impact_override"]),
+    scheduled_auto_in_progress: false,
+    scheduled_auto_completed: false,
+    ...pick(data, ["id", "page_id"]),
+    incident_updates: update ? [updateOf(data, update)] : [],
+    components: componentsOf(data, statusInIncident(data)),
+  };
+}
+
+/** A post-mortem is told as one more update, whose status it is, and the incident's too. */
+function postmortemOf(event: RecordedEvent) {
+  const { id, at, data } = event;
+  const body = recordOf(data, "postmortem")?.["body"];
+  const update = { id, status: "postmortem", body, display_at: toIso(at), created_at: toIso(at) };
+  return {
+    ...incidentOf(event),
+    status: "postmortem",
+    incident_updates: [updateOf(data, update)],
+  };
+}
+
+function maintenanceOf({ type, at, data }: RecordedEvent) {
+  const status = maintenanceStatus(textOf(data, "status"));
+  const isUnderWay = status === "in_progress" || status === "verifying";
+  const update = recordOf(data, "latest_update");
+  return {
+    ...pick(data, ["name"]),
+    status,
+    ...pick(data, ["created_at", "updated_at"]),
+    monitoring_at: null,
+    resolved_at: data["completed_at"] ?? null,
+    impact: "maintenance",
+    shortlink: data["url"] ?? null,
+    started_at: data["started_at"] ?? null,
+    postmortem_body: null,
+    postmortem_published_at: null,
+    ...pick(data, ["scheduled_for", "scheduled_until"]),
+    scheduled_remind_prior: data["remind_minutes_before"] !== null,
+    scheduled_reminded_at: type === "maintenance.reminder" ? toIso(at) : null,
+    impact_override: null,
+    scheduled_auto_in_progress: data["auto_start"] ?? false,
+    scheduled_auto_completed: data["auto_complete"] ?? false,
+    ...pick(data, ["id", "page_id"]),
+    incident_updates: update
+      ? [updateOf(data, { ...update, status: maintenanceStatus(textOf(update, "status")) })]
+      : [],
+    components: componentsOf(data, () => (isUnderWay ? "under_maintenance" : null)),
+  };
+}
+
+/** Statuspage knows no cancelling: for whoever waits for the end of it, it is over. */
+function maintenanceStatus(status: string | undefined): string | null {
+  return status === "cancelled" ? "completed" : (status ?? null);
+}
+
+function updateOf(data: Data, update: Data) {
+  const affected = recordsOf(update, "components").map(({ id, name, old_status, new_status }) => {
+    return { code: id, name, old_status, new_status };
+  });
+  return {
+    ...pick(update, ["status", "body", "created_at"]),
+    wants_twitter_update: false,
+    twitter_updated_at: null,
+    updated_at: update["created_at"] ?? null,
+    ...pick(update, ["display_at"]),
+    affected_components: affected.length > 0 ? affected : null,
+    deliver_notifications: data["notify"] !== false,
+    custom_tweet: null,
+    tweet_id: null,
+    ...pick(update, ["id"]),
+    incident_id: data["id"] ?? null,
+  };
+}
+
+/** What a component shows, by the event; null where that cannot be known from it. */
+type StatusOf = (component: Data) => unknown;
+
+function statusInIncident(data: Data): StatusOf {
+  if (data["status"] !== "resolved") return ({ status }) => status ?? null;
+  // What was said of it last holds no longer, unless the last update says so.
+  const named = recordsOf(recordOf(data, "latest_update") ?? {}, "components");
+  return ({ id }) => named.find((one) => one["id"] === id)?.["new_status"] ?? null;
+}
+
+function componentsOf(data: Data, statusOf: StatusOf) {
+  return recordsOf(data, "components").map((component) => ({
+    status: statusOf(component),
+    ...pick(component, ["name", "id"]),
+    page_id: data["page_id"] ?? null,
+  }));
+}
+
+/** Fields under their own names. Nothing is left out: what is not there is null. */
+function pick(data: Data, fields: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(fields.map((field) => [field, data[field] ?? null]));
+}

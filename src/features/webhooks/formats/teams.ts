@@ -1,0 +1,121 @@
+import { Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import type { Format } from "../format";
+import { type Block, bold, fitted, paragraph, type Span } from "./blocks";
+import { jsonMessage } from "./message";
+import { storyOf } from "./story";
+import type { Tone } from "./tones";
+
+/**
+ * Microsoft Teams' Workflows ("Send webhook alerts to a channel"), which take Adaptive Cards:
+ * learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using. All
+ * text stands in runs of RichTextBlocks, which know no markup, so that there is nothing to escape:
+ * adaptivecards.io/explorer/TextRun.html.
+ */
+
+/** Bytes. The connector's limit is "about 28 KB": learn.microsoft.com/connectors/teams. */
+const BODY_MAX = 24_000;
+
+/** A card knows no colours but those of its host. */
+const STYLES: Readonly<Record<Tone, string>> = {
+  operational: "good",
+  under_maintenance: "accent",
+  degraded_performance: "warning",
+  partial_outage: "warning",
+  major_outage: "attention",
+  unknown: "emphasis",
+};
+
+export const teams: Format = {
+  name: "teams",
+  label: "Microsoft Teams",
+  hint: "In the channel's menu choose Workflows → Send webhook alerts to a channel, and copy the URL that it ends with.",
+  settings: Type.Object({}, { additionalProperties: false }),
+  secretSettings: [],
+  openPath: /^\//,
+  isForPeople: true,
+  judge(url): FieldError[] {
+    // Retired: learn.microsoft.com/microsoftteams/m365-custom-connectors.
+    const isRetired = new URL(url).hostname.endsWith(".webhook.office.com");
+    const detail = "is a connector's, which Microsoft has retired; create a workflow instead";
+    return isRetired ? [{ pointer: pointer("url"), detail }] : [];
+  },
+  write(event, context) {
+    const story = storyOf(event, context);
+    if (!story) return undefined;
+    const { title, tone, facts, body, components, url, source } = story;
+    const head = {
+      type: "Container",
+      style: STYLES[tone],
+      bleed: true,
+      items: richText(paragraph(bold(title)), { size: "Large" }),
+    };
+    const write = (part: readonly Block[]) =>
+      jsonMessage({
+        type: "message",
+        attachments: [
+          {
+            contentType: "application/vnd.microsoft.card.adaptive",
+            contentUrl: null,
+            content: {
+              $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+              type: "AdaptiveCard",
+              version: "1.4",
+              msteams: { width: "Full" },
+              fallbackText: title,
+              body: [
+                head,
+                ...[...facts, ...part, ...components].flatMap((block) => richText(block)),
+                ...richText(paragraph(source), { isSubtle: true, size: "Small" }),
+              ],
+              actions: [{ type: "Action.OpenUrl", title: "Open the status page", url }],
+            },
+          },
+        ],
+      });
+    return fitted(body, write, (message) => Buffer.byteLength(message.body) <= BODY_MAX);
+  },
+};
+
+/** A block as one RichTextBlock a line: a run has no line ends that every client keeps. */
+function richText(block: Block, look: Readonly<Record<string, unknown>> = {}): object[] {
+  if (block.kind === "rule") return [line([{ text: "———", styles: [] }], block, look)];
+  const lines: Span[][] = [[{ text: prefixOf(block), styles: [] }]];
+  for (const span of block.spans) {
+    for (const [index, text] of span.text.split("\n").entries()) {
+      if (index > 0) lines.push([]);
+      lines.at(-1)?.push({ ...span, text });
+    }
+  }
+  return lines.map((spans, index) => ({
+    ...line(spans, block, look),
+    ...(index > 0 || block.depth > 0 ? { spacing: "Small" } : {}),
+  }));
+}
+
+function prefixOf({ marker, depth, isQuoted }: Block): string {
+  // Spaces that no client runs together.
+  const indent = "\u00a0".repeat(4 * Math.max(0, depth - 1));
+  return `${isQuoted ? "❯ " : ""}${indent}${marker ? `${marker} ` : ""}`;
+}
+
+function line(spans: readonly Span[], { kind }: Block, look: object): object {
+  const inlines = spans
+    .filter(({ text }) => text !== "")
+    .map(({ text, styles, href }) => ({
+      type: "TextRun",
+      // "{{DATE(…)}}" would be read as a date: adaptivecards.io/explorer/TextBlock.html.
+      text: text.replaceAll("{{", "{\u200b{"),
+      ...(styles.includes("bold") || kind === "heading" ? { weight: "Bolder" } : {}),
+      ...(styles.includes("italic") ? { italic: true } : {}),
+      ...(styles.includes("strike") ? { strikethrough: true } : {}),
+      ...(styles.includes("code") || kind === "code" ? { fontType: "Monospace" } : {}),
+      ...(href === undefined ? {} : { selectAction: { type: "Action.OpenUrl", url: href } }),
+      ...look,
+    }));
+  return { type: "RichTextBlock", inlines: inlines.length > 0 ? inlines : [blank()] };
+}
+
+function blank() {
+  return { type: "TextRun", text: "\u00a0" };
+}

@@ -1,0 +1,114 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { Text } from "../../../kernel/schema";
+import type { Format } from "../format";
+import { type Block, fitted, paragraph } from "./blocks";
+import { type Dialect, writeBlocks } from "./markup";
+import { withoutMentions } from "./mentions";
+import { jsonMessage } from "./message";
+import { storyOf } from "./story";
+import { TONE_EMOJI } from "./tones";
+
+/** Telegram's Bot API: core.telegram.org/bots/api#sendmessage. */
+
+/** Characters after the markup is read; counted with it here, which is more. */
+const TEXT_MAX = 4_096;
+const TITLE_MAX = 1_000;
+
+/** core.telegram.org/bots/api#html-style. */
+const HTML: Dialect = {
+  text: (text) => escape(withoutMentions(text)),
+  styled: {
+    bold: (inner) => `<b>${inner}</b>`,
+    italic: (inner) => `<i>${inner}</i>`,
+    strike: (inner) => `<s>${inner}</s>`,
+  },
+  code: (text) => `<code>${escape(text)}</code>`,
+  codeBlock: (text) => `<pre>${escape(text)}</pre>`,
+  link: (href) => `<a href="${escape(href)}">${escape(href)}</a>`,
+  quote: (lines) => `<blockquote>${lines}</blockquote>`,
+  newline: "\n",
+  marker: (marker) => `${marker} `,
+  indent: "    ",
+  rule: "———",
+};
+
+function escape(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+const Settings = Type.Object(
+  {
+    bot_token: Text({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^\\d+:[A-Za-z0-9_-]+$",
+      description: "The token that @BotFather gave for the bot.",
+      examples: ["123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11"],
+    }),
+    chat_id: Text({
+      minLength: 1,
+      maxLength: 64,
+      pattern: "^(-?\\d+|@[A-Za-z0-9_]+)$",
+      description: "A chat's id, or a channel's name with its @.",
+      examples: ["-1001234567890"],
+    }),
+    message_thread_id: Type.Optional(
+      Type.Integer({ minimum: 1, description: "A topic of a forum; the chat itself if left out." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const telegram: Format = {
+  name: "telegram",
+  label: "Telegram",
+  hint: "The URL is https://api.telegram.org, or your own Bot API server. Create a bot with @BotFather and add it to the chat.",
+  settings: Settings,
+  secretSettings: ["bot_token"],
+  isForPeople: true,
+  judge(url): FieldError[] {
+    const { pathname, search } = new URL(url);
+    // A token in the URL would be shown wherever the URL is.
+    if (search === "" && !/\/bot\d+(:|%3a)/i.test(pathname)) return [];
+    const detail = "must end before /bot…, without a query; the token is a setting";
+    return [{ pointer: pointer("url"), detail }];
+  },
+  write(event, context) {
+    const story = storyOf(event, context);
+    if (!story) return undefined;
+    const { title, tone, facts, body, components, url, source } = story;
+    const settings = context.settings as Static<typeof Settings>;
+    const { bot_token, ...where } = settings;
+    const head = fitted(
+      [paragraph(title)],
+      (part) => `${TONE_EMOJI[tone]} <b><a href="${escape(url)}">${inline(part)}</a></b>`,
+      ({ length }) => length <= TITLE_MAX,
+    );
+    const { origin, pathname } = new URL(context.url);
+    return jsonMessage(
+      {
+        ...where,
+        text: fitted(
+          body,
+          (part) =>
+            [head, writeBlocks([...facts, ...part, ...components], HTML), HTML.text(source)]
+              .filter((paragraphs) => paragraphs !== "")
+              .join("\n\n"),
+          ({ length }) => length <= TEXT_MAX,
+        ),
+        parse_mode: "HTML",
+        link_preview_options: { is_disabled: true },
+      },
+      { url: `${origin}${pathname.replace(/\/$/, "")}/bot${bot_token}/sendMessage` },
+    );
+  },
+};
+
+function inline(blocks: readonly Block[]): string {
+  return writeBlocks(blocks, HTML);
+}

@@ -1,0 +1,68 @@
+import { IMPACTS } from "../../../kernel/incident-status";
+import { capitalised } from "../../../kernel/text";
+import { type Block, bold, entry, paragraph, type Span, withEllipsis } from "./blocks";
+import { cleanLine, clipTo } from "./clean";
+import { readMarkdown } from "./markdown";
+import { type Data, oneOf, recordsOf, textOf } from "./reading";
+import { IMPACT_TONES, type Tone } from "./tones";
+
+/** How many components are listed by name, and how much of each name. */
+const COMPONENTS_MAX = 10;
+const NAME_MAX = 100;
+
+/** What it is called, as it was written. */
+export function nameOf(data: Data): string {
+  return textOf(data, "name") ?? "";
+}
+
+export function isResolved(data: Data): boolean {
+  return textOf(data, "status") === "resolved";
+}
+
+export function toneOfImpact(impact: string): Tone {
+  return IMPACT_TONES[oneOf(IMPACTS, impact) ?? "none"];
+}
+
+/** A status in words: "Degraded performance". */
+export function words(status: string): string {
+  return capitalised(status.replaceAll("_", " "));
+}
+
+/** A time as people read it; an unreadable one as it is. */
+export function moment(iso: string | undefined): string | undefined {
+  return iso?.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
+}
+
+/** What is said in a line, one name and value behind the other; what has no value is left out. */
+export function factsOf(named: Readonly<Record<string, string | undefined>>): Block[] {
+  const parts: (string | Span)[] = [];
+  for (const [name, value] of Object.entries(named)) {
+    if (!value) continue;
+    if (parts.length > 0) parts.push(" · ");
+    parts.push(bold(`${name}:`), ` ${value}`);
+  }
+  return parts.length > 0 ? [paragraph(...parts)] : [];
+}
+
+/** What was written, an ellipsis at the end of what was cut. */
+export function bodyOf(written: Data | undefined): Block[] {
+  const blocks = readMarkdown((written && textOf(written, "body")) ?? "");
+  const last = blocks.pop();
+  if (!last) return [];
+  return [...blocks, written?.["truncated"] === true ? withEllipsis(last) : last];
+}
+
+/** A list of components, with what they show where that still holds. */
+export function componentsOf(data: Data, isStatusKnown: boolean): Block[] {
+  const all = recordsOf(data, "components");
+  const entries = all.slice(0, COMPONENTS_MAX).map((component) => {
+    const name = clipTo(cleanLine(nameOf(component)), NAME_MAX);
+    const status = textOf(component, "status");
+    return entry(isStatusKnown && status ? `${name}: ${words(status)}` : name);
+  });
+  const left = all.length - entries.length;
+  if (data["truncated"] === true) entries.push(entry("and more"));
+  else if (left > 0) entries.push(entry(`and ${left} more`));
+  // A heading of their own, lest they read as more of a list that the text ends with.
+  return entries.length > 0 ? [paragraph(bold("Components:")), ...entries] : [];
+}

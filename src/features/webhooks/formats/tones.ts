@@ -1,0 +1,33 @@
+import type { ComponentStatus } from "../../../kernel/component-status";
+import type { Impact } from "../../../kernel/incident-status";
+
+/** What colours a message: how bad that is which it tells of. */
+export type Tone = ComponentStatus | "unknown";
+
+/** The light colours of the design's tokens. */
+export const TONE_COLOURS: Readonly<Record<Tone, string>> = {
+  operational: "#1a7f4b",
+  under_maintenance: "#2563c4",
+  degraded_performance: "#8f6400",
+  partial_outage: "#b94a00",
+  major_outage: "#c2272d",
+  unknown: "#6b7672",
+};
+
+/** The same where there are no colours but those of emoji. */
+export const TONE_EMOJI: Readonly<Record<Tone, string>> = {
+  operational: "🟢",
+  under_maintenance: "🔵",
+  degraded_performance: "🟡",
+  partial_outage: "🟠",
+  major_outage: "🔴",
+  unknown: "⚪",
+};
+
+/** The worst component that makes an impact is what the impact looks like. */
+export const IMPACT_TONES: Readonly<Record<Impact, Tone>> = {
+  none: "unknown",
+  minor: "degraded_performance",
+  major: "partial_outage",
+  critical: "major_outage",
+};

@@ -1,0 +1,61 @@
+import { and, desc, eq, gte, sql } from "drizzle-orm";
+import { mutate, selectMany, selectOne } from "../../db";
+import { deliveries, deliveryTries, webhookHours } from "../../db/tables/webhooks";
+
+// Said as the index of what is due says it, which holds all that is asked for here.
+const isPending = sql`${deliveries.status} = 'pending'`;
+
+/** How the tries of an endpoint went in the hours from `since` on (unix ms of an hour's beginning). */
+export const countTries = selectOne((orm, $: { webhookId: string; since: number }) =>
+  orm
+    .select({
+      succeeded: sql<number>`COALESCE(SUM(${webhookHours.succeeded}), 0)`,
+      failed: sql<number>`COALESCE(SUM(${webhookHours.failed}), 0)`,
+    })
+    .from(webhookHours)
+    .where(and(eq(webhookHours.webhookId, $.webhookId), gte(webhookHours.hour, $.since))),
+);
+
+/** What waits, by endpoint: how many, and the oldest of it. */
+export const listBacklogs = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      webhookId: deliveries.webhookId,
+      count: sql<number>`COUNT(*)`,
+      oldestId: sql<string>`MIN(${deliveries.id})`,
+      dueAt: sql<number>`MIN(${deliveries.nextTryAt})`,
+    })
+    .from(deliveries)
+    .where(isPending)
+    .groupBy(deliveries.webhookId),
+);
+
+export const findMaking = selectOne((orm, $: { id: string }) =>
+  orm.select({ createdAt: deliveries.createdAt }).from(deliveries).where(eq(deliveries.id, $.id)),
+);
+
+/** The last failed try among those of an endpoint's newest deliveries. */
+export const findLastFailure = selectOne((orm, $: { webhookId: string; among: number }) =>
+  orm
+    .select({
+      at: deliveryTries.at,
+      statusCode: deliveryTries.statusCode,
+      error: deliveryTries.error,
+    })
+    .from(deliveryTries)
+    .where(
+      sql`${deliveryTries.deliveryId} IN (SELECT id FROM ${deliveries} WHERE webhook_id = ${$.webhookId} ORDER BY id DESC LIMIT ${$.among})
+        AND (${deliveryTries.statusCode} IS NULL OR ${deliveryTries.statusCode} NOT BETWEEN 200 AND 299)`,
+    )
+    .orderBy(desc(deliveryTries.at))
+    .limit(1),
+);
+
+/** Forgets hours before a moment (unix ms), at most `limit`. */
+export const deleteHoursBefore = mutate((orm, $: { before: number; limit: number }) =>
+  orm
+    .delete(webhookHours)
+    .where(
+      sql`(webhook_id, hour) IN (SELECT webhook_id, hour FROM ${webhookHours} WHERE hour < ${$.before} LIMIT ${$.limit})`,
+    ),
+);

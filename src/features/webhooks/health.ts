@@ -1,0 +1,70 @@
+import type { Reader } from "../../db";
+import { HOUR_MS, MINUTE_MS } from "../../kernel/time";
+import { countTries, findLastFailure, findMaking, listBacklogs } from "./health-store";
+
+/** What is overdue for so long waits for more than its turn. */
+const STUCK_AFTER_MS = 5 * MINUTE_MS;
+/** How far back the last failure is looked for. */
+const DELIVERIES_LOOKED_AT = 100;
+
+/**
+ * Of an endpoint's tries within the last 24 hours the share that succeeded, 0 to 1; null if there were
+ * none. Counted by the hour: the present one and the 23 before it.
+ */
+export function successRate(reader: Reader, webhookId: string, now: number): number | null {
+  const since = now - (now % HOUR_MS) - 23 * HOUR_MS;
+  const { succeeded = 0, failed = 0 } = countTries(reader, { webhookId, since }) ?? {};
+  return succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
+}
+
+/** A try that failed. */
+export interface Failure {
+  /** Unix ms. */
+  at: number;
+  /** Null where nothing answered; then `error` says why. */
+  statusCode: number | null;
+  error: string | null;
+}
+
+/** The last failure among the tries of an endpoint's 100 newest deliveries, if there is one. */
+export function lastFailure(reader: Reader, webhookId: string): Failure | undefined {
+  return findLastFailure(reader, { webhookId, among: DELIVERIES_LOOKED_AT });
+}
+
+/** What waits for an endpoint. */
+export interface Backlog {
+  webhookId: string;
+  count: number;
+  /** When the oldest of it was queued, in unix ms. */
+  oldestAt: number;
+}
+
+/** All that is on its way and has not arrived. */
+export interface DeliveryHealth {
+  backlogs: Backlog[];
+  count: number;
+  /** When the oldest of it was queued, in unix ms; null where nothing waits. */
+  oldestAt: number | null;
+  /**
+   * Whether something should have been tried more than five minutes ago. What failed and waits for
+   * another try is not stuck.
+   */
+  isStuck: boolean;
+}
+
+/** `now` in unix ms. */
+export function deliveryHealth(reader: Reader, now: number): DeliveryHealth {
+  const rows = listBacklogs(reader, {});
+  const backlogs = rows.map(({ webhookId, count, oldestId }) => ({
+    webhookId,
+    count,
+    oldestAt: findMaking(reader, { id: oldestId })?.createdAt ?? now,
+  }));
+  const oldest = backlogs.map(({ oldestAt }) => oldestAt);
+  return {
+    backlogs,
+    count: backlogs.reduce((sum, { count }) => sum + count, 0),
+    oldestAt: oldest.length === 0 ? null : Math.min(...oldest),
+    isStuck: rows.some(({ dueAt }) => now - dueAt > STUCK_AFTER_MS),
+  };
+}

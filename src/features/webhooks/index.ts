@@ -1,0 +1,34 @@
+/**
+ * Webhooks: who is told of what happens, in which form, and how that goes. Events are queued for endpoints
+ * in the transaction of the change; whoever delivers tries until they have arrived.
+ */
+export { ANY_EVENT, CreateWebhookBody, UpdateWebhookBody } from "./bodies";
+export { createWebhook, type WebhookMarks } from "./create";
+export { deleteWebhook } from "./delete";
+export { type Deliverer, type DelivererFigures, startDelivering } from "./deliver/deliverer";
+export {
+  type DeliveryQuery,
+  type DeliveryRecord,
+  getDelivery,
+  getTries,
+  listDeliveries,
+  redeliver,
+  redeliverFailed,
+} from "./deliveries";
+export { enqueueDeliveries } from "./enqueue";
+export {
+  type Backlog,
+  type DeliveryHealth,
+  deliveryHealth,
+  type Failure,
+  lastFailure,
+  successRate,
+} from "./health";
+export { FORMATS, shownUrl } from "./formats";
+export { presentWebhook, type RevealedWebhook, revealWebhook, type Webhook } from "./model";
+export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
+export { rotateSecret } from "./rotate";
+export { findWebhookByRef, listAllWebhooks, type WebhookRow } from "./store";
+export { sendTestEvent } from "./test-event";
+export { trimDeliveries } from "./trim";
+export { updateWebhook } from "./update";

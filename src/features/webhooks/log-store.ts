@@ -1,0 +1,93 @@
+import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
+import { mutate, selectMany, selectOne } from "../../db";
+import { events } from "../../db/tables/events";
+import { deliveries, deliveryTries } from "../../db/tables/webhooks";
+import type { DeliveryStatus } from "../../kernel/webhook";
+
+const columns = { row: deliveries, eventType: events.type, lastTry: deliveryTries };
+
+const isLastTry = and(
+  eq(deliveryTries.deliveryId, deliveries.id),
+  eq(deliveryTries.number, deliveries.tries),
+);
+
+interface ListParams {
+  webhookId: string;
+  /** Ids below this one: where the page before ended. */
+  before: string;
+  limit: number;
+}
+
+/** What was queued for an endpoint, newest first, each with its last try. */
+export const listDeliveryRows = selectMany(
+  (orm, $: ListParams & { status: DeliveryStatus | null }) =>
+    orm
+      .select(columns)
+      .from(deliveries)
+      .innerJoin(events, eq(events.id, deliveries.eventId))
+      .leftJoin(deliveryTries, isLastTry)
+      .where(
+        and(
+          eq(deliveries.webhookId, $.webhookId),
+          lt(deliveries.id, $.before),
+          sql`(${$.status} IS NULL OR ${deliveries.status} = ${$.status})`,
+        ),
+      )
+      .orderBy(desc(deliveries.id))
+      .limit($.limit),
+);
+
+export const findDelivery = selectOne((orm, $: { webhookId: string; id: string }) =>
+  orm
+    .select(columns)
+    .from(deliveries)
+    .innerJoin(events, eq(events.id, deliveries.eventId))
+    .leftJoin(deliveryTries, isLastTry)
+    .where(and(eq(deliveries.id, $.id), eq(deliveries.webhookId, $.webhookId))),
+);
+
+export const findDeliveryOfEvent = selectOne((orm, $: { webhookId: string; eventId: string }) =>
+  orm
+    .select(columns)
+    .from(deliveries)
+    .innerJoin(events, eq(events.id, deliveries.eventId))
+    .leftJoin(deliveryTries, isLastTry)
+    .where(and(eq(deliveries.eventId, $.eventId), eq(deliveries.webhookId, $.webhookId))),
+);
+
+/** All tries of a delivery, the first one first. */
+export const listTries = selectMany((orm, $: { deliveryId: string }) =>
+  orm
+    .select()
+    .from(deliveryTries)
+    .where(eq(deliveryTries.deliveryId, $.deliveryId))
+    .orderBy(asc(deliveryTries.number)),
+);
+
+/** Queues a delivery anew, due at `now`, with all waits before it. */
+export const queueAgain = mutate((orm, $: { id: string; now: number }) =>
+  orm
+    .update(deliveries)
+    .set({
+      status: "pending",
+      nextTryAt: $.now,
+      triesBefore: sql`${deliveries.tries}`,
+      finishedAt: null,
+    })
+    .where(eq(deliveries.id, $.id)),
+);
+
+/** What never arrived of what was queued at `since` (unix ms) or later, in that order, after an id. */
+export const listUndelivered = selectMany(
+  (orm, $: { webhookId: string; since: number; after: string; limit: number }) =>
+    orm
+      .select({ id: deliveries.id })
+      .from(deliveries)
+      .where(
+        // Said as the index of what never arrived says it.
+        sql`${deliveries.status} IN ('failed', 'cancelled') AND ${deliveries.webhookId} = ${$.webhookId}
+          AND ${deliveries.id} > ${$.after} AND ${deliveries.createdAt} >= ${$.since}`,
+      )
+      .orderBy(asc(deliveries.id))
+      .limit($.limit),
+);

@@ -1,0 +1,44 @@
+import type { Reader } from "../../db";
+import { notFound } from "../../errors";
+import { findPage } from "../pages";
+import { successRate } from "./health";
+import { findWebhook, listWebhooksBefore, type WebhookRow } from "./store";
+
+/** An endpoint with all that is shown of it. */
+export interface WebhookRecord {
+  row: WebhookRow;
+  /** Null where it is for every page, or its page was deleted. */
+  pageSlug: string | null;
+  /** Of the tries of the last 24 hours, 0 to 1; null where there were none. */
+  successRate: number | null;
+}
+
+/** Throws `not_found`. */
+export function getWebhookRow(reader: Reader, id: string): WebhookRow {
+  const row = findWebhook(reader, { id });
+  if (!row) throw notFound("webhook");
+  return row;
+}
+
+/** One endpoint at `now` (unix ms). Throws `not_found`. */
+export function getWebhookRecord(reader: Reader, id: string, now: number): WebhookRecord {
+  return toRecord(reader, getWebhookRow(reader, id), now);
+}
+
+/** Endpoints at `now` (unix ms), newest first, those with ids below `before`. */
+export function listWebhooks(
+  reader: Reader,
+  position: { before: string; limit: number },
+  now: number,
+): WebhookRecord[] {
+  return listWebhooksBefore(reader, position).map((row) => toRecord(reader, row, now));
+}
+
+function toRecord(reader: Reader, row: WebhookRow, now: number): WebhookRecord {
+  const page = row.pageId === null ? undefined : findPage(reader, { id: row.pageId });
+  return {
+    row,
+    pageSlug: page?.slug ?? null,
+    successRate: successRate(reader, row.id, now),
+  };
+}

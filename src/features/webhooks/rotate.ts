@@ -1,0 +1,25 @@
+import type { Tx } from "../../db";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { changedRow, nameInWords, type Services } from "./changes";
+import { getWebhookRecord, getWebhookRow, type WebhookRecord } from "./records";
+import { newSecret, ROTATION_OVERLAP_MS } from "./secrets";
+import { updateWebhookRow } from "./store";
+
+/**
+ * Gives an endpoint another secret, which is in the row: show it once. The one before signs, too, for
+ * 24 hours; one that was before that signs no more. Throws `not_found`.
+ */
+export function rotateSecret(ctx: Services, tx: Tx, id: string, actor: Actor): WebhookRecord {
+  const row = getWebhookRow(tx, id);
+  const now = ctx.clock.now();
+  updateWebhookRow(tx, {
+    ...changedRow(ctx, row),
+    secret: newSecret(ctx.random),
+    previousSecret: row.secret,
+    previousSecretEndsAt: now + ROTATION_OVERLAP_MS,
+  });
+  const summary = `Gave ${nameInWords(row)} another secret`;
+  audit(ctx, tx, actor, "webhook.rotate_secret", id, summary);
+  return getWebhookRecord(tx, id, now);
+}

@@ -1,0 +1,157 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import {
+  actorOf,
+  type Admissions,
+  createOnce,
+  jsonBody,
+  ListOf,
+  NEWEST,
+  operation,
+  PageQuery,
+  readPageRequest,
+  requireMatch,
+  scope,
+  sendList,
+  sendLiveResource,
+  toPage,
+} from "../../http";
+import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
+import { createWebhook } from "./create";
+import { deleteWebhook } from "./delete";
+import { deliveryRoutes } from "./delivery-routes";
+import { presentWebhook, RevealedWebhook, revealWebhook, Webhook } from "./model";
+import { getWebhookRecord, getWebhookRow, listWebhooks } from "./records";
+import { rotateSecret } from "./rotate";
+import { updateWebhook } from "./update";
+
+const PATH = "/api/v1/webhooks";
+const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
+
+/** `/api/v1/webhooks`: who is told of what happens. */
+export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .use(deliveryRoutes(ctx, admissions))
+    .get(
+      "/webhooks",
+      ({ query, request, admission }) => {
+        const { limit, after: before = NEWEST } = readPageRequest(query, "string");
+        const records = listWebhooks(ctx.db, { before, limit: limit + 1 }, ctx.clock.now());
+        const page = toPage(records, limit, ({ row }) => row.id, presentWebhook);
+        return sendList(request, admission, page, `${ctx.baseUrl}${PATH}?limit=${limit}`);
+      },
+      {
+        query: Type.Object(PageQuery, { additionalProperties: false }),
+        ...operation({
+          ...DECLARED,
+          id: "listWebhooks",
+          summary: "List webhooks",
+          description: "Newest first.",
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Webhook) } },
+          conditional: "etag",
+        }),
+      },
+    )
+    .post(
+      "/webhooks",
+      ({ body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const resource = revealWebhook(createWebhook(ctx, tx, body, actorOf(admission)));
+          const location = `${PATH}/${resource.id}`;
+          return { resource, location, replay: { ...resource, secret: null } };
+        }),
+      {
+        ...jsonBody(CreateWebhookBody),
+        ...operation({
+          ...DECLARED,
+          id: "createWebhook",
+          summary: "Create a webhook",
+          description:
+            "It is told of what happens from now on, each request signed by Standard Webhooks 1.0. This answer is the only one that shows its `secret`, beside that of a rotation.",
+          answers: { 201: { description: "The webhook.", schema: RevealedWebhook } },
+          idempotent: true,
+        }),
+      },
+    )
+    .get(
+      "/webhooks/:id",
+      ({ params }) =>
+        sendLiveResource(presentWebhook(getWebhookRecord(ctx.db, params.id, ctx.clock.now()))),
+      operation({
+        ...DECLARED,
+        id: "getWebhook",
+        summary: "Read a webhook",
+        description:
+          "Its ETag is its version, for If-Match: how deliveries go does not raise that, so If-None-Match is not heard.",
+        answers: { 200: { description: "The webhook.", schema: Webhook } },
+        errors: ["not_found"],
+      }),
+    )
+    .patch(
+      "/webhooks/:id",
+      async ({ params, body, request, admission }) => {
+        const webhook = await ctx.db.write((tx) => {
+          const { version } = getWebhookRow(tx, params.id);
+          requireMatch(request.headers.get("if-match"), version);
+          return presentWebhook(updateWebhook(ctx, tx, params.id, body, actorOf(admission)));
+        });
+        return sendLiveResource(webhook);
+      },
+      {
+        ...jsonBody(UpdateWebhookBody),
+        ...operation({
+          ...DECLARED,
+          id: "updateWebhook",
+          summary: "Change a webhook",
+          description:
+            "What it does not name stays, inside `settings` too. Disabled, it is sent nothing; what waited is cancelled and can be redelivered. A token must be given again where the URL leads to another server, and a URL that is a secret where the format becomes another.",
+          answers: { 200: { description: "The webhook as it is now.", schema: Webhook } },
+          errors: ["not_found"],
+          conditional: "if-match",
+        }),
+      },
+    )
+    .delete(
+      "/webhooks/:id",
+      async ({ params, request, admission }) => {
+        await ctx.db.write((tx) => {
+          const { version } = getWebhookRow(tx, params.id);
+          requireMatch(request.headers.get("if-match"), version);
+          deleteWebhook(ctx, tx, params.id, actorOf(admission));
+        });
+        return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
+      },
+      operation({
+        ...DECLARED,
+        id: "deleteWebhook",
+        summary: "Delete a webhook",
+        description: "Nothing more is sent to it.",
+        answers: { 204: { description: "It is deleted." } },
+        errors: ["not_found"],
+        conditional: "if-match",
+      }),
+    )
+    .post(
+      "/webhooks/:id/rotate-secret",
+      async ({ params, request, admission }) => {
+        const webhook = await ctx.db.write((tx) => {
+          const { version } = getWebhookRow(tx, params.id);
+          requireMatch(request.headers.get("if-match"), version);
+          return revealWebhook(rotateSecret(ctx, tx, params.id, actorOf(admission)));
+        });
+        return sendLiveResource(webhook);
+      },
+      operation({
+        ...DECLARED,
+        id: "rotateWebhookSecret",
+        summary: "Rotate a webhook's secret",
+        description:
+          "The answer shows the new secret, this once. For 24 hours the one before signs, too, so that a receiver can change over; a second rotation within that time ends it.",
+        answers: { 200: { description: "The webhook.", schema: RevealedWebhook } },
+        errors: ["not_found"],
+        conditional: "if-match",
+      }),
+    );
+}

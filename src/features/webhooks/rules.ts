@@ -1,0 +1,96 @@
+import type { DeliveryStatus } from "../../kernel/webhook";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+
+/** The waits after each failure. What fails once more after the last is given up: 76 hours in all. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** By which part of it a wait may be shorter or longer, so that what failed at once comes back apart. */
+const SPREAD = 0.2;
+
+/** An endpoint that fails for so long, without a success in between, is disabled. */
+export const DISABLE_AFTER_MS = 5 * DAY_MS;
+
+/** Nobody may ask for a longer wait. */
+const RETRY_AFTER_MAX_MS = DAY_MS;
+
+const GONE = 410;
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+/** How a try ended, and what it is to be judged with. */
+export interface EndedTry {
+  /** Null where nothing answered. */
+  statusCode: number | null;
+  /** The answer's header `Retry-After`, as it came. */
+  retryAfter: string | undefined;
+  /** When it ended, in unix ms. */
+  endedAt: number;
+  /** How many tries failed before it, since the delivery was queued. */
+  failuresBefore: number;
+  /** Whether it may be tried again. Who tries an endpoint out wants to know how it went, once. */
+  mayRetry: boolean;
+  /** Since when every try of the endpoint has failed (unix ms); null if the last one did not. */
+  failingSince: number | null;
+  /** 0 to 1, evenly spread. */
+  chance: number;
+}
+
+/** What follows from a try. */
+export interface Verdict {
+  status: DeliveryStatus;
+  /** How long to wait for the next try; undefined where there is none. */
+  waitMs?: number;
+  failingSince: number | null;
+  /** Why the endpoint is disabled, as a sentence; undefined where it is not. */
+  disable?: string;
+}
+
+/** Only 2xx is success: a redirect would have to be followed, which may lead anywhere. */
+export function isSuccess(statusCode: number | null): boolean {
+  return statusCode !== null && statusCode >= 200 && statusCode < 300;
+}
+
+export function judgeTry(ended: EndedTry): Verdict {
+  const { statusCode, endedAt, failuresBefore, mayRetry } = ended;
+  if (isSuccess(statusCode)) return { status: "delivered", failingSince: null };
+  const failingSince = Math.min(ended.failingSince ?? endedAt, endedAt);
+  const failed = { status: "failed", failingSince } as const;
+  if (statusCode === GONE) {
+    return { ...failed, disable: "It answered 410 Gone: it wants nothing more." };
+  }
+  if (endedAt - failingSince >= DISABLE_AFTER_MS) {
+    return { ...failed, disable: "Every delivery to it has failed for 5 days." };
+  }
+  const delay = RETRY_DELAYS_MS[failuresBefore];
+  if (delay === undefined || !mayRetry) return failed;
+  const waitMs = delay * (1 - SPREAD + 2 * SPREAD * ended.chance);
+  return {
+    status: "pending",
+    failingSince,
+    waitMs: Math.round(Math.max(waitMs, askedWait(ended) ?? 0)),
+  };
+}
+
+/** For how long the receiver asks to be left alone (RFC 9110, `Retry-After`), a day at most. */
+function askedWait({ statusCode, retryAfter, endedAt }: EndedTry): number | undefined {
+  if (statusCode === null || !ASKS_TO_WAIT.has(statusCode) || retryAfter === undefined) {
+    return undefined;
+  }
+  const text = retryAfter.trim();
+  // Each form of an HTTP date that names its zone; a number alone would be read as a year.
+  const wait = /^\d+$/.test(text)
+    ? Number(text) * SECOND_MS
+    : text.endsWith(" GMT")
+      ? Date.parse(text) - endedAt
+      : Number.NaN;
+  return wait > 0 ? Math.min(wait, RETRY_AFTER_MAX_MS) : undefined;
+}

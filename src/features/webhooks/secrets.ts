@@ -1,0 +1,56 @@
+import { HOUR_MS } from "../../kernel/time";
+import type { RandomBytes } from "../../kernel/random";
+
+/** How secrets are written, by Standard Webhooks 1.0; so are the bounds below. */
+const PREFIX = "whsec_";
+const BYTES_MIN = 24;
+const BYTES_MAX = 64;
+/** As many as the digest that they key. */
+const BYTES_NEW = 32;
+
+/** For so long the secret before a rotation signs too. */
+export const ROTATION_OVERLAP_MS = 24 * HOUR_MS;
+
+/** A new secret: `whsec_` and the base64 of 32 unpredictable bytes. */
+export function newSecret(random: RandomBytes): string {
+  return PREFIX + Buffer.from(random(BYTES_NEW)).toString("base64");
+}
+
+/** What is wrong with a secret; undefined if it is one. Never repeats it. */
+export function judgeSecret(text: string): string | undefined {
+  if (!text.startsWith(PREFIX)) return `must begin with ${PREFIX}`;
+  const encoded = text.slice(PREFIX.length);
+  const bytes = Buffer.from(encoded, "base64");
+  // Buffer skips what is not base64; only the real thing survives the way back.
+  if (bytes.toString("base64") !== encoded) return `must be ${PREFIX} and base64, with its padding`;
+  if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {
+    return `must hold ${BYTES_MIN} to ${BYTES_MAX} bytes; these are ${bytes.length}`;
+  }
+  return undefined;
+}
+
+/** The bytes that key the signature. Throws where `judgeSecret` finds something wrong. */
+export function secretBytes(secret: string): Buffer {
+  const wrong = judgeSecret(secret);
+  // Without the secret: what is thrown reaches the log.
+  if (wrong !== undefined) throw new Error(`The secret of a webhook ${wrong}.`);
+  return Buffer.from(secret.slice(PREFIX.length), "base64");
+}
+
+/** The secrets of an endpoint, as its row holds them. */
+export interface Secrets {
+  secret: string;
+  previousSecret: string | null;
+  /** Unix milliseconds. */
+  previousSecretEndsAt: number | null;
+}
+
+/** The secrets that sign at a moment (unix ms), the present one first. */
+export function secretsInForce(
+  { secret, previousSecret, previousSecretEndsAt }: Secrets,
+  now: number,
+): string[] {
+  const isOverlapping =
+    previousSecret !== null && previousSecretEndsAt !== null && now < previousSecretEndsAt;
+  return isOverlapping ? [secret, previousSecret] : [secret];
+}

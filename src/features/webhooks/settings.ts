@@ -1,0 +1,77 @@
+import type { TObject } from "@sinclair/typebox";
+import type { AppContext } from "../../context";
+import type { Reader } from "../../db";
+import { webhookPolicy } from "../../egress";
+import type { FieldErrors } from "../../errors";
+import { findPageBySlugOrId } from "../pages";
+import { ANY_EVENT } from "./bodies";
+import { FORMATS, judgeDestination } from "./formats";
+import type { WebhookRow } from "./store";
+import { judgeUrl } from "./url";
+
+/** Where an endpoint is and what it is told: what of its row a caller sets. */
+export type Wanted = Pick<
+  WebhookRow,
+  "url" | "description" | "events" | "pageId" | "format" | "settings" | "enabled"
+>;
+
+/** Adds what is wrong with a filter of events whose parts its schema has passed. */
+export function judgeEvents(errors: FieldErrors, events: readonly string[]): void {
+  if (events.includes(ANY_EVENT) && events.length > 1) {
+    errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
+  }
+}
+
+/**
+ * Adds what is wrong with where an endpoint is to be reached, and with what. `urlComplaint` is what is
+ * wrong with its URL already.
+ */
+export function judgeReach(
+  ctx: Pick<AppContext, "config">,
+  errors: FieldErrors,
+  { url, format, settings }: Pick<Wanted, "url" | "format" | "settings">,
+  urlComplaint?: string,
+): void {
+  const complaint = urlComplaint ?? judgeUrl(url, webhookPolicy(ctx.config.outboundAllow));
+  if (complaint !== undefined) errors.add(["url"], complaint);
+  const isReadable = URL.canParse(url);
+  const judged = judgeDestination(
+    format,
+    isReadable ? url : "https://unreadable.invalid",
+    settings,
+  );
+  // One complaint a field: a URL that may not be called need not suit the format, too.
+  errors.addAll(
+    [],
+    judged.filter(({ pointer }) => complaint === undefined || pointer !== "#/url"),
+  );
+}
+
+/** The id of the page that a body names; null for none. Adds what is wrong with it. */
+export function readPage(
+  reader: Reader,
+  errors: FieldErrors,
+  slugOrId: string | null,
+): string | null {
+  if (slugOrId === null) return null;
+  const page = findPageBySlugOrId(reader, slugOrId);
+  if (!page) errors.add(["page"], "is no page's slug or id");
+  return page?.id ?? null;
+}
+
+/**
+ * Settings after a change that names some of them: null clears, what is not named stays. What the format
+ * does not know is left in, to be complained of.
+ */
+export function changedSettings(
+  format: WebhookRow["format"],
+  before: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known = (FORMATS[format].settings as TObject).properties;
+  return Object.fromEntries(
+    Object.entries({ ...before, ...change }).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(known, name),
+    ),
+  );
+}

@@ -1,0 +1,69 @@
+import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { webhooks } from "../../db/tables/webhooks";
+
+export type WebhookRow = typeof webhooks.$inferSelect;
+
+export const insertWebhook = insertInto(webhooks);
+export const updateWebhookRow = updateById(webhooks);
+
+export const findWebhook = selectOne((orm, $: { id: string }) =>
+  orm
+    .select()
+    .from(webhooks)
+    .where(and(eq(webhooks.id, $.id), isNull(webhooks.deletedAt))),
+);
+
+export const findWebhookByRef = selectOne((orm, $: { ref: string }) =>
+  orm
+    .select()
+    .from(webhooks)
+    .where(and(eq(webhooks.ref, $.ref), isNull(webhooks.deletedAt))),
+);
+
+/** Newest first, ids below `before`. */
+export const listWebhooksBefore = selectMany((orm, $: { before: string; limit: number }) =>
+  orm
+    .select()
+    .from(webhooks)
+    .where(and(lt(webhooks.id, $.before), isNull(webhooks.deletedAt)))
+    .orderBy(desc(webhooks.id))
+    .limit($.limit),
+);
+
+/** All of them, oldest first. */
+export const listAllWebhooks = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(webhooks).where(isNull(webhooks.deletedAt)).orderBy(asc(webhooks.id)),
+);
+
+const isLive = sql`${webhooks.enabled} AND ${webhooks.deletedAt} IS NULL`;
+
+/** The endpoints that want an event of this type and page (null where it has none). */
+export const listTakers = selectMany((orm, $: { type: string; pageId: string | null }) =>
+  orm
+    .select({ id: webhooks.id })
+    .from(webhooks)
+    .where(
+      sql`${isLive} AND (${webhooks.pageId} IS NULL OR ${webhooks.pageId} = ${$.pageId})
+        AND EXISTS (SELECT 1 FROM json_each(${webhooks.events}) WHERE value IN ('*', ${$.type}))`,
+    )
+    .orderBy(asc(webhooks.id)),
+);
+
+/** The endpoints that take anything at all. */
+export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
+  orm.select({ id: webhooks.id }).from(webhooks).where(isLive),
+);
+
+/** The endpoint, if it takes anything at all. */
+export const findLiveWebhook = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({ id: webhooks.id })
+    .from(webhooks)
+    .where(sql`${webhooks.id} = ${$.id} AND ${isLive}`),
+);
+
+/** Writes since when every try has failed (unix ms); null after a success. */
+export const setFailingSince = mutate((orm, $: { id: string; failingSince: number | null }) =>
+  orm.update(webhooks).set({ failingSince: $.failingSince }).where(eq(webhooks.id, $.id)),
+);

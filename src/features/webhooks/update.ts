@@ -1,0 +1,129 @@
+import type { Tx } from "../../db";
+import { FieldErrors, validate } from "../../errors";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { UpdateWebhookBody } from "./bodies";
+import { changedRow, nameInWords, type Services, tellDeliverer } from "./changes";
+import { FORMATS, shownUrl } from "./formats";
+import { getWebhookRecord, type WebhookRecord } from "./records";
+import { changedSettings, judgeEvents, judgeReach, readPage, type Wanted } from "./settings";
+import { updateWebhookRow, type WebhookRow } from "./store";
+
+/**
+ * Changes an endpoint; what the input leaves out stays, secrets too, and so does a URL that is given as
+ * it is shown. Another format begins without settings. What waits for one that is disabled is not sent;
+ * one that is enabled is told of what happens from then on. A change to what it is already changes
+ * nothing.
+ *
+ * Throws `not_found`, or `validation_failed` that names every broken field.
+ */
+export function updateWebhook(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: UpdateWebhookBody,
+  actor: Actor,
+): WebhookRecord {
+  validate(UpdateWebhookBody, input);
+  const now = ctx.clock.now();
+  const record = getWebhookRecord(tx, id, now);
+  const { row: before } = record;
+  const errors = new FieldErrors();
+  const wanted = wantedAfter(tx, errors, before, input);
+  judgeEvents(errors, wanted.events);
+  // What may not be called any more, by now, can still be disabled.
+  if (REACH.some((field) => !Bun.deepEquals(before[field], wanted[field]))) {
+    judgeSecrets(errors, before, wanted, input);
+    judgeReach(ctx, errors, wanted, complaintOfHiddenUrl(before, wanted, input));
+  }
+  errors.throwIfAny();
+  const changed = (Object.keys(WORDS) as (keyof typeof WORDS)[])
+    .filter((field) => !Bun.deepEquals(before[field], wanted[field]))
+    .map((field) => WORDS[field]);
+  const isSwitched = wanted.enabled !== before.enabled;
+  if (changed.length === 0 && !isSwitched) return record;
+  const after: WebhookRow = { ...changedRow(ctx, before), ...wanted };
+  const switched = { disabledReason: null, disabledAt: wanted.enabled ? null : now };
+  updateWebhookRow(tx, isSwitched ? { ...after, ...switched, failingSince: null } : after);
+  if (changed.length > 0) {
+    const summary = `Changed ${nameInWords(before)}: ${changed.join(", ")}`;
+    audit(ctx, tx, actor, "webhook.update", id, summary);
+  }
+  if (isSwitched) {
+    const [action, verb] = wanted.enabled
+      ? (["webhook.enable", "Enabled"] as const)
+      : (["webhook.disable", "Disabled"] as const);
+    audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
+    tellDeliverer(ctx, tx, id);
+  }
+  return getWebhookRecord(tx, id, now);
+}
+
+const REACH = ["url", "format", "settings"] as const;
+
+/** What a change is about, in words for the audit log; no value, which may be a secret. */
+const WORDS: Readonly<Record<Exclude<keyof Wanted, "enabled">, string>> = {
+  url: "URL",
+  description: "description",
+  events: "events",
+  pageId: "page",
+  format: "format",
+  settings: "settings",
+};
+
+function wantedAfter(
+  tx: Tx,
+  errors: FieldErrors,
+  before: WebhookRow,
+  input: UpdateWebhookBody,
+): Wanted {
+  const { description, page, format = before.format } = input;
+  const settings = format === before.format ? before.settings : {};
+  return {
+    url: namesUrl(before, input) ? input.url : before.url,
+    description: description === undefined ? before.description : description,
+    events: input.events ?? before.events,
+    pageId: page === undefined ? before.pageId : readPage(tx, errors, page),
+    format,
+    settings: changedSettings(format, settings, input.settings ?? {}),
+    enabled: input.enabled ?? before.enabled,
+  };
+}
+
+/** Whether a URL is given, and not the one that is there, as it is shown. */
+function namesUrl(
+  { format, url }: WebhookRow,
+  input: UpdateWebhookBody,
+): input is UpdateWebhookBody & { url: string } {
+  return input.url !== undefined && input.url !== shownUrl(format, url);
+}
+
+/** Where another format shows URLs, the one that is there would be shown. */
+function complaintOfHiddenUrl(
+  before: WebhookRow,
+  wanted: Wanted,
+  input: UpdateWebhookBody,
+): string | undefined {
+  const isHidden = FORMATS[before.format].openPath !== undefined;
+  return isHidden && wanted.format !== before.format && !namesUrl(before, input)
+    ? "must be given with another format, since the one that is there is a secret"
+    : undefined;
+}
+
+/** Adds which secrets would be sent to somebody else than whom they were given for. */
+function judgeSecrets(
+  errors: FieldErrors,
+  before: WebhookRow,
+  wanted: Wanted,
+  input: UpdateWebhookBody,
+): void {
+  if (wanted.format !== before.format || !leadsElsewhere(before.url, wanted.url)) return;
+  for (const setting of FORMATS[before.format].secretSettings) {
+    const isKept = setting in wanted.settings && input.settings?.[setting] === undefined;
+    if (isKept) errors.add(["settings", setting], "must be given again for another server");
+  }
+}
+
+function leadsElsewhere(before: string, wanted: string): boolean {
+  return URL.parse(wanted)?.origin !== new URL(before).origin;
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { updateComponent } from "../../../src/features/components";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { HOUR_MS } from "../../../src/kernel/time";
+import type { TestApp } from "../../support/app";
+import { createIncidentSite, type IncidentSite } from "../../support/incident-site";
+import { at, createMaintenanceSite } from "../../support/maintenance-site";
+
+/** What the events of components said, without what is the component's own. */
+function changesOf(app: TestApp): string[] {
+  return app
+    .events()
+    .filter(({ type }) => type === "component.status_changed")
+    .map(({ data }) => `${data["status"]} ${data["notify"]}`);
+}
+
+describe("whether people are to be told that a component shows something else", () => {
+  test("is what the update of the incident says", async () => {
+    await using site = await createIncidentSite();
+    const major = { [site.api]: "major_outage" };
+    const { id } = await site.open({ components: major, notify: false });
+    await site.update(id, { components: { [site.api]: "partial_outage" } });
+    await site.update(id, { status: "resolved", notify: false });
+    expect(changesOf(site.app)).toEqual([
+      "major_outage false",
+      "partial_outage true",
+      "operational false",
+    ]);
+  });
+
+  test("is what the first update of a draft said, once that is published", async () => {
+    await using site = await createIncidentSite();
+    for (const notify of [false, true]) {
+      const components = { [site.api]: notify ? "major_outage" : "partial_outage" };
+      const { id } = await site.open({ components, draft: true, notify });
+      await site.patch(id, { draft: false });
+    }
+    expect(changesOf(site.app)).toEqual(["partial_outage false", "major_outage true"]);
+  });
+
+  test("is what the plan of the maintenance says, unless the update says otherwise", async () => {
+    await using site = await createMaintenanceSite({ isClockRunning: true });
+    await site.plan({ notify: false });
+    await site.clock.advance(3 * HOUR_MS);
+    expect(changesOf(site.app)).toEqual(["under_maintenance false", "operational false"]);
+    const later = { scheduled_for: at("18:00:00"), scheduled_until: at("19:00:00") };
+    const id = await site.plan(later);
+    await site.update(id, { status: "in_progress", body: "Early.", notify: false });
+    await site.update(id, { status: "completed", body: "Done." });
+    expect(changesOf(site.app).slice(2)).toEqual(["under_maintenance false", "operational true"]);
+  });
+
+  test("is nobody's word where a key sets it", async () => {
+    await using site = await createIncidentSite();
+    const sent = { method: "PATCH", key: site.key, json: { status: "partial_outage" } };
+    expect((await site.app.call(`/api/v1/components/${site.api}`, sent)).status).toBe(200);
+    expect(changesOf(site.app)).toEqual(["partial_outage undefined"]);
+  });
+});
+
+describe("what is told of a component that much marks", () => {
+  /** Of so many causes the last one is the worst, and is what the component shows. */
+  async function markedBy(site: IncidentSite, count: number) {
+    for (let n = 1; n < count; n++) {
+      await site.open({ components: { [site.api]: "degraded_performance" } });
+    }
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    const told = site.app.events().findLast(({ type }) => type === "component.status_changed");
+    return { worst: id, data: told?.data ?? {} };
+  }
+
+  test("stays under 20 KB with the worst of it, and says that it was cut", async () => {
+    await using site = await createIncidentSite();
+    const { ctx } = site.app;
+    const texts = { name: "🚒".repeat(255), description: "\u0001".repeat(1_000) };
+    await ctx.db.write((tx) => updateComponent(ctx, tx, site.api, texts, CLI_ACTOR));
+    const { worst, data } = await markedBy(site, 81);
+    expect(data).toMatchObject({ ...texts, truncated: true, old_status: "degraded_performance" });
+    expect(data["causes"]).toHaveLength(80);
+    expect(data["causes"]).toContainEqual({
+      source: "incident",
+      id: worst,
+      status: "major_outage",
+    });
+    expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThan(19_000);
+  });
+
+  test("is all of it where that is little", async () => {
+    await using site = await createIncidentSite();
+    const { data } = await markedBy(site, 5);
+    expect(data["causes"]).toHaveLength(5);
+    expect(data["truncated"]).toBeUndefined();
+  });
+});

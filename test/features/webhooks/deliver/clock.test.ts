@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { createDeliverySite } from "../../../support/delivery-site";
+import { startReceiver } from "../../../support/receiver";
+
+/** Fails at the first two messages, so that the third is five minutes away. */
+const failingTwice = () => startReceiver((_message, count) => (count <= 2 ? 500 : 200));
+
+describe("a clock", () => {
+  test("that is set back an hour holds nothing up: waits last as long as they were meant to", async () => {
+    await using receiver = failingTwice();
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.pass(MINUTE_MS);
+    expect(receiver.received).toHaveLength(2);
+
+    clock.setWallClock(clock.now() - HOUR_MS);
+    await site.tell("cmp_2");
+    await site.idle();
+    expect(receiver.received.at(-1)?.data.id).toBe("cmp_2");
+    // By the test's clock, whatever the wall says: five minutes and a fifth more at most.
+    await clock.advance(6 * MINUTE_MS);
+    await site.idle();
+    expect(receiver.received).toHaveLength(4);
+    expect(site.deliveries().map(({ status }) => status)).toEqual(["delivered", "delivered"]);
+  });
+
+  test("that is set forward an hour brings what is due by it within a minute, and loses nothing", async () => {
+    await using receiver = failingTwice();
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.pass(10_000);
+    expect(receiver.received).toHaveLength(2);
+    clock.setWallClock(clock.now() + HOUR_MS);
+    await site.tell("cmp_2");
+    await site.idle();
+    await clock.advance(MINUTE_MS);
+    await site.idle();
+    expect(receiver.received).toHaveLength(4);
+    expect(site.deliveries().map(({ status }) => status)).toEqual(["delivered", "delivered"]);
+  });
+
+  test("that was set back while nobody delivered does not hold up what was never tried", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    await site.endpoint(receiver.url);
+    await site.deliverer.stop(0);
+    await site.tell("cmp_1");
+    clock.setWallClock(clock.now() - HOUR_MS);
+    await site.restart();
+    await receiver.until(1);
+    await site.idle();
+    expect(site.deliveries()).toMatchObject([{ status: "delivered" }]);
+  });
+});

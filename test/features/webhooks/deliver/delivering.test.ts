@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { updateWebhook } from "../../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { createDeliverySite } from "../../../support/delivery-site";
+import { startReceiver } from "../../../support/receiver";
+
+describe("an event", () => {
+  test("arrives at its endpoint at once, and the published library verifies it", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    // The published library holds the time of a message against the machine's own.
+    site.app.clock.setWallClock(Date.now());
+    const { secret } = await site.endpoint(receiver.url);
+    await site.tell({ type: "incident.created", subjectId: "inc_1", data: { name: "Ünï" } });
+    await site.idle();
+    expect(receiver.received).toHaveLength(1);
+    const [{ body, headers, id } = { body: "", headers: {}, id: "" }] = receiver.received;
+    expect(new Webhook(secret).verify(body, headers)).toEqual({
+      type: "incident.created",
+      timestamp: expect.any(String),
+      data: { name: "Ünï" },
+    });
+    expect(headers["content-type"]).toBe("application/json");
+    const [delivery] = site.deliveries();
+    expect(delivery).toMatchObject({ eventId: id, status: "delivered", tries: 1, nextTryAt: null });
+    expect(site.tries()).toMatchObject([{ number: 1, statusCode: 200, error: null }]);
+  });
+
+  test("that is rolled back reaches nobody", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    const { ctx } = site.app;
+    const undone = ctx.db.write((tx) => {
+      ctx.outbox.record(tx, {
+        type: "incident.created",
+        pageId: null,
+        subjectId: "inc_1",
+        data: {},
+      });
+      throw new Error("undone");
+    });
+    expect(undone).rejects.toThrow("undone");
+    await site.tell("cmp_1");
+    await site.idle();
+    expect(receiver.received.map(({ body }) => JSON.parse(body).type)).toEqual([
+      "component.status_changed",
+    ]);
+  });
+
+  test("waits for a receiver that is down for an hour, and arrives with the same id", async () => {
+    await using receiver = startReceiver(() => 503);
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.pass(HOUR_MS);
+    const triesWhileDown = receiver.received.length;
+    expect(triesWhileDown).toBe(4);
+    expect(site.deliveries()).toMatchObject([{ status: "pending", tries: 4 }]);
+
+    receiver.answer = () => 204;
+    await site.pass(3 * HOUR_MS);
+    expect(receiver.received).toHaveLength(triesWhileDown + 1);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 5 }]);
+  });
+
+  test("is tried ten times in 76 hours, a fifth more or less, and then given up", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.pass(92 * HOUR_MS);
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(site.deliveries()).toMatchObject([{ status: "failed", tries: 10, nextTryAt: null }]);
+    const times = site.tries().map(({ at }) => at);
+    const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    const meant = [5 / 3600, 1 / 12, 0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS);
+    expect(waits).toHaveLength(meant.length);
+    for (const [index, wait] of waits.entries()) {
+      expect(wait / (meant[index] ?? 0)).toBeGreaterThanOrEqual(0.8);
+      expect(wait / (meant[index] ?? 0)).toBeLessThanOrEqual(1.2);
+    }
+  });
+
+  test.each([
+    ["seconds", () => "120"],
+    ["a date", (now: number) => new Date(now + 2 * MINUTE_MS).toUTCString()],
+  ])("is not tried again before the time that Retry-After names in %s", async (_how, header) => {
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    await using receiver = startReceiver((_message, count) =>
+      count > 1
+        ? 200
+        : new Response(null, { status: 429, headers: { "Retry-After": header(clock.now()) } }),
+    );
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.pass(2 * MINUTE_MS - SECOND_MS);
+    expect(receiver.received).toHaveLength(1);
+    await site.pass(2 * SECOND_MS);
+    expect(receiver.received).toHaveLength(2);
+    expect(site.deliveries()).toMatchObject([{ status: "delivered" }]);
+  });
+
+  test("that its endpoint's format does not tell of is taken from the queue, unsent", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url, { format: "slack" });
+    await site.tell({ type: "incident.updated", data: { name: "Quiet", notify: false } });
+    await site.idle();
+    expect(receiver.received).toEqual([]);
+    expect(site.deliveries()).toEqual([]);
+
+    await site.tell({ type: "incident.updated", data: { name: "Loud", notify: true } });
+    await site.idle();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("is told as it was when it happened, to the endpoint as it is now", async () => {
+    await using before = startReceiver(() => 500);
+    await using after = startReceiver();
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(before.url);
+    await site.tell("cmp_1");
+    await site.idle();
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => updateWebhook(ctx, tx, id, { url: after.url }, CLI_ACTOR));
+    await site.pass(MINUTE_MS);
+    expect(before.received).toHaveLength(1);
+    expect(after.received.map(({ body }) => body)).toEqual(before.received.map(({ body }) => body));
+  });
+});

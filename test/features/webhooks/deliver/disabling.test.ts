@@ -1,0 +1,172 @@
+import { describe, expect, test } from "bun:test";
+import {
+  deleteWebhook,
+  getWebhookRecord,
+  redeliverFailed,
+  updateWebhook,
+} from "../../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { DAY_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
+import { startReceiver } from "../../../support/receiver";
+
+const rowOf = ({ app }: DeliverySite, id: string) =>
+  getWebhookRecord(app.ctx.db, id, app.clock.now()).row;
+
+const statusesOf = (site: DeliverySite) => site.deliveries().map(({ status }) => status);
+
+function setEnabled({ app: { ctx } }: DeliverySite, id: string, enabled: boolean) {
+  return ctx.db.write((tx) => updateWebhook(ctx, tx, id, { enabled }, CLI_ACTOR));
+}
+
+describe("an endpoint that answers 410", () => {
+  test("is disabled at once, with its reason, and what waits for it is cancelled", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    await site.tell("cmp_1", "cmp_2");
+    await site.idle();
+    receiver.answer = () => 410;
+    await site.tell("cmp_3");
+    await site.idle();
+    expect(rowOf(site, id)).toMatchObject({
+      enabled: false,
+      disabledReason: "It answered 410 Gone: it wants nothing more.",
+      disabledAt: site.app.clock.now(),
+      version: 2,
+    });
+    expect(statusesOf(site)).toEqual(["cancelled", "cancelled", "failed"]);
+    expect(site.app.audit().at(-1)).toMatchObject({
+      action: "webhook.disable",
+      actorKind: "system",
+      targetId: id,
+    });
+    const heard = receiver.received.length;
+    await site.tell("cmp_4");
+    await site.pass(DAY_MS);
+    expect(receiver.received).toHaveLength(heard);
+    expect(site.deliveries()).toHaveLength(3);
+  });
+
+  test("leaves the others as they are", async () => {
+    await using gone = startReceiver(() => 410);
+    await using there = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(gone.url);
+    const { id } = await site.endpoint(there.url);
+    await site.tell("cmp_1");
+    await site.idle();
+    await site.tell("cmp_2");
+    await site.idle();
+    expect(rowOf(site, id).enabled).toBe(true);
+    expect(there.received).toHaveLength(2);
+  });
+});
+
+describe("an endpoint that fails", () => {
+  test("for five days without a success is disabled, with its reason", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { ctx } = site.app;
+    for (let day = 0; day < 5; day++) {
+      await site.tell(`cmp_${day}`);
+      await site.idle();
+      expect(rowOf(site, id).enabled).toBe(true);
+      await site.pass(DAY_MS);
+    }
+    await site.tell("cmp_last");
+    await site.idle();
+    expect(rowOf(site, id)).toMatchObject({
+      enabled: false,
+      disabledReason: "Every delivery to it has failed for 5 days.",
+    });
+    expect(statusesOf(site)).not.toContain("pending");
+    expect(ctx.db).toBeDefined();
+  });
+
+  test("is not disabled when it succeeds now and then", async () => {
+    await using receiver = startReceiver(({ data }) => (data.id === "cmp_2" ? 200 : 500));
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    for (let day = 0; day < 7; day++) {
+      await site.tell(`cmp_${day}`);
+      await site.idle();
+      await site.pass(DAY_MS);
+    }
+    expect(rowOf(site, id).enabled).toBe(true);
+    expect(rowOf(site, id).failingSince).not.toBeNull();
+  });
+});
+
+describe("what waits for an endpoint", () => {
+  test("that is disabled by hand is cancelled, and sent again when that is asked for", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { ctx } = site.app;
+    const since = site.app.clock.now();
+    await site.tell("cmp_1", "cmp_2");
+    await site.idle();
+    await setEnabled(site, id, false);
+    await site.idle();
+    expect(statusesOf(site)).toEqual(["cancelled", "cancelled"]);
+    const again = () =>
+      ctx.db.write((tx) => redeliverFailed(ctx, tx, { webhookId: id, since }, CLI_ACTOR));
+    expect(again()).rejects.toMatchObject({ code: "conflict" });
+    expect(statusesOf(site)).toEqual(["cancelled", "cancelled"]);
+
+    receiver.answer = () => 200;
+    await setEnabled(site, id, true);
+    await site.pass(DAY_MS);
+    expect(receiver.received).toHaveLength(2);
+    expect(await again()).toEqual({ count: 2, next: undefined });
+    await site.idle();
+    expect(statusesOf(site)).toEqual(["delivered", "delivered"]);
+    const ids = receiver.received.map((message) => message.id);
+    expect(ids.slice(2).toSorted()).toEqual(ids.slice(0, 2).toSorted());
+  });
+
+  test("that is deleted is cancelled, a thousand of it too", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { ctx } = site.app;
+    await site.deliverer.stop(0);
+    await site.tell(...Array.from({ length: 1_200 }, (_, index) => `cmp_${index}`));
+    await ctx.db.write((tx) => deleteWebhook(ctx, tx, id, CLI_ACTOR));
+    await site.restart();
+    await site.idle();
+    expect(new Set(statusesOf(site))).toEqual(new Set(["cancelled"]));
+    expect(receiver.received).toEqual([]);
+  });
+
+  test("is delivered if that succeeds although it is disabled meanwhile", async () => {
+    const answer = Promise.withResolvers<number>();
+    await using receiver = startReceiver(() => answer.promise);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    await site.tell("cmp_1", "cmp_1");
+    await receiver.until(1);
+    await setEnabled(site, id, false);
+    answer.resolve(200);
+    await site.idle();
+    expect(statusesOf(site)).toEqual(["delivered", "cancelled"]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("stays cancelled if it is disabled during a try that fails", async () => {
+    const answer = Promise.withResolvers<number>();
+    await using receiver = startReceiver(() => answer.promise);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await receiver.until(1);
+    await setEnabled(site, id, false);
+    answer.resolve(500);
+    await site.idle();
+    await site.pass(MINUTE_MS);
+    expect(statusesOf(site)).toEqual(["cancelled"]);
+    expect(site.deliveries()).toMatchObject([{ tries: 1 }]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import {
+  MOST_FOR_ONE,
+  MOST_IN_ALL,
+  Shares,
+} from "../../../../src/features/webhooks/deliver/shares";
+import { createDeliverySite } from "../../../support/delivery-site";
+import { startReceiver } from "../../../support/receiver";
+
+const EVENTS = 30;
+const subjects = Array.from({ length: EVENTS }, (_, index) => `cmp_${index}`);
+const never = () => new Promise<number>(() => undefined);
+
+describe("receivers that hang", () => {
+  test("delay no other: ten of twenty, with thirty events for each", async () => {
+    await using hanging = startReceiver(never);
+    await using quick = startReceiver();
+    await using site = await createDeliverySite();
+    // Ten endpoints each: what they are is told by their paths.
+    for (let index = 0; index < 10; index++) {
+      await site.endpoint(`${hanging.url}/${index}`);
+      await site.endpoint(`${quick.url}/${index}`);
+    }
+    await site.tell(...subjects);
+    await quick.until(10 * EVENTS);
+    // No moment of the test's clock has passed: the others did not wait for a deadline.
+    expect(hanging.received.length).toBeGreaterThanOrEqual(10);
+    expect(hanging.received.length).toBeLessThanOrEqual(10 * MOST_FOR_ONE);
+    expect(site.deliverer.stats().underWay).toBeLessThanOrEqual(MOST_IN_ALL);
+  });
+
+  test("are sent no more than eight at a time", async () => {
+    await using receiver = startReceiver(never);
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell(...subjects);
+    await receiver.until(MOST_FOR_ONE);
+    await site.tell("cmp_next");
+    expect(receiver.received).toHaveLength(MOST_FOR_ONE);
+    expect(site.deliverer.stats().underWay).toBe(MOST_FOR_ONE);
+  });
+});
+
+describe("the places for what is under way", () => {
+  /** How many each of these endpoints gets that want all that they can have, one after the other. */
+  function taken(underWay: number[]): number[] {
+    const shares = new Shares(underWay);
+    return underWay.map((count) => {
+      let has = count;
+      while (shares.take(has)) has += 1;
+      return has;
+    });
+  }
+
+  test("are eight for one", () => {
+    expect(taken([0])).toEqual([MOST_FOR_ONE]);
+  });
+
+  test("are there for each of a hundred, whatever forty of them hold", () => {
+    const hold = taken(
+      Array.from({ length: 40 }, () => 0).concat(Array.from({ length: 60 }, () => 0)),
+    );
+    expect(hold.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(MOST_IN_ALL);
+    expect(Math.min(...hold)).toBeGreaterThanOrEqual(1);
+  });
+
+  test("are 256 in all, even for more endpoints than that", () => {
+    const hold = taken(Array.from({ length: 400 }, () => 0));
+    expect(hold.reduce((sum, count) => sum + count)).toBe(MOST_IN_ALL);
+  });
+});

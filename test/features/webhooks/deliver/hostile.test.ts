@@ -1,0 +1,180 @@
+import { describe, expect, test } from "bun:test";
+import { SECOND_MS } from "../../../../src/kernel/time";
+import { createDeliverySite } from "../../../support/delivery-site";
+import {
+  answering,
+  httpAnswer,
+  type OnConnection,
+  startRawServer,
+  startTlsServer,
+} from "../../../support/raw-server";
+import { startReceiver } from "../../../support/receiver";
+
+/** Delivers one event to a server that speaks as it is told to; what came of the first try. */
+async function outcomeOf(onConnection: OnConnection) {
+  await using server = await startRawServer(onConnection);
+  await using site = await createDeliverySite();
+  await site.endpoint(`http://127.0.0.1:${server.port}/hook`);
+  await site.tell("cmp_1");
+  await site.idle();
+  // Whatever came of it, no connection is left open.
+  await server.allClosed();
+  return { attempt: site.tries()[0], delivery: site.deliveries()[0] };
+}
+
+describe("a receiver that", () => {
+  test("answers 200 with an endless body has taken the event, and 20 KB of it are kept", async () => {
+    const { attempt, delivery } = await outcomeOf((socket) =>
+      socket.once("data", () => {
+        const pour = () => {
+          while (!socket.destroyed && socket.write("abcdefgh".repeat(1_024))) {
+            /* until the buffer is full */
+          }
+        };
+        socket.on("drain", pour);
+        socket.write("HTTP/1.1 200 -\r\nContent-Type: text/plain\r\n\r\n");
+        pour();
+      }),
+    );
+    expect(delivery?.status).toBe("delivered");
+    expect(attempt?.answer).toHaveLength(20 * 1_024);
+  });
+
+  test("sends the event on to a metadata address has failed, and nobody follows", async () => {
+    const location = "http://169.254.169.254/latest/meta-data/";
+    const { attempt, delivery } = await outcomeOf(
+      answering(httpAnswer(302, "", { Location: location })),
+    );
+    expect(attempt).toMatchObject({ statusCode: 302, error: null });
+    expect(delivery).toMatchObject({ status: "pending", tries: 1 });
+  });
+
+  test("sends the event on to another receiver has failed, and that one hears nothing", async () => {
+    await using other = startReceiver();
+    const { delivery } = await outcomeOf(answering(httpAnswer(307, "", { Location: other.url })));
+    expect(delivery).toMatchObject({ status: "pending", tries: 1 });
+    expect(other.received).toEqual([]);
+  });
+
+  test("closes without an answer has failed", async () => {
+    const { attempt, delivery } = await outcomeOf((socket) =>
+      socket.once("data", () => socket.destroy()),
+    );
+    expect(attempt).toMatchObject({
+      statusCode: null,
+      error: "The connection was closed without an answer.",
+      answer: null,
+    });
+    expect(delivery).toMatchObject({ status: "pending", tries: 1 });
+  });
+
+  test("answers what is no HTTP has failed", async () => {
+    const { attempt } = await outcomeOf(answering("SSH-2.0-OpenSSH_9.9\r\n"));
+    expect(attempt).toMatchObject({ statusCode: null, error: expect.stringContaining("not HTTP") });
+  });
+
+  test.each(["expired", "other", "self"] as const)(
+    "shows a bad certificate (%s) is sent nothing, and a good one is",
+    async (bad) => {
+      const requests: string[] = [];
+      const takeDown = answering((request) => {
+        requests.push(request);
+        return httpAnswer(200);
+      });
+      await using site = await createDeliverySite({ names: { "shop.test": [["127.0.0.1"]] } });
+      await using worse = await startTlsServer(bad, takeDown);
+      const { id } = await site.endpoint(`https://shop.test:${worse.port}/`);
+      await site.tell("cmp_1");
+      await site.idle();
+      expect(requests).toEqual([]);
+      expect(site.tries()).toMatchObject([
+        { statusCode: null, error: expect.stringMatching(/^The certificate/) },
+      ]);
+
+      await using better = await startTlsServer("good", takeDown);
+      const good = await site.endpoint(`https://shop.test:${better.port}/`);
+      await site.tell("cmp_2");
+      await site.idle();
+      expect(requests).toHaveLength(1);
+      const arrived = site.deliveries().filter(({ status }) => status === "delivered");
+      expect(arrived.map(({ webhookId }) => webhookId)).toEqual([good.id]);
+      expect(id).not.toBe(good.id);
+    },
+  );
+
+  test.each([
+    ["does not answer", () => undefined],
+    ["answers without an end", "HTTP/1.1 200 -\r\nContent-Length: 10\r\n\r\nabc"],
+  ] as const)("%s is given 15 seconds in all", async (_how, answer) => {
+    let heard = Promise.withResolvers<void>();
+    await using server = await startRawServer((socket) =>
+      socket.once("data", () => {
+        if (typeof answer === "string") socket.write(answer);
+        heard.resolve();
+      }),
+    );
+    await using site = await createDeliverySite();
+    await site.endpoint(`http://127.0.0.1:${server.port}/`);
+    await site.tell("cmp_1");
+    await heard.promise;
+    await site.app.clock.advance(15 * SECOND_MS - 1);
+    expect(site.tries()).toEqual([]);
+    heard = Promise.withResolvers();
+    await site.app.clock.advance(1);
+    await site.idle();
+    expect(site.tries()).toMatchObject([
+      { statusCode: null, latencyMs: 15_000, error: expect.stringMatching(/^Timed out/) },
+    ]);
+    expect(site.deliveries()).toMatchObject([{ status: "pending" }]);
+    await server.allClosed();
+  });
+});
+
+describe("an address that webhooks may not reach", () => {
+  test("is refused at the moment of sending, when a name comes to mean it", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite({
+      names: { "rebound.test": [["127.0.0.1"], ["127.0.0.2"]] },
+      outboundAllow: "127.0.0.1/32",
+    });
+    await site.endpoint(`http://rebound.test:${new URL(receiver.url).port}/`);
+    await site.tell("cmp_1");
+    await site.idle();
+    expect(receiver.received).toHaveLength(1);
+    await site.tell("cmp_2");
+    await site.idle();
+    expect(receiver.received).toHaveLength(1);
+    expect(site.tries()).toMatchObject([
+      { statusCode: 200 },
+      { statusCode: null, error: "The host's address is not an address of the public internet." },
+    ]);
+  });
+});
+
+describe("what a receiver answered", () => {
+  const answered = async (body: string, headers: Record<string, string> = {}) =>
+    (await outcomeOf(answering(httpAnswer(200, body, headers)))).attempt?.answer;
+
+  test("is kept where it is text, and not where it is none", async () => {
+    expect(await answered("fine", { "Content-Type": "text/plain" })).toBe("fine");
+    expect(await answered('{"a":1}', { "Content-Type": "application/problem+json" })).toBe(
+      '{"a":1}',
+    );
+    expect(await answered("fine")).toBe("fine");
+    expect(await answered("")).toBeNull();
+    expect(await answered("fine", { "Content-Type": "image/png" })).toBeNull();
+    expect(await answered("a\0b")).toBeNull();
+  });
+
+  test("is kept without the endpoint's own secrets, should it send them back", async () => {
+    const token = "AWnhsVvNnMtXp3q";
+    await using receiver = startReceiver(({ headers }) => new Response(JSON.stringify(headers)));
+    await using site = await createDeliverySite();
+    await site.endpoint(new URL(receiver.url).origin, { format: "gotify", settings: { token } });
+    await site.tell({ type: "incident.created", data: { name: "A" } });
+    await site.idle();
+    expect(JSON.stringify(receiver.received[0]?.headers)).toContain(token);
+    expect(site.tries()[0]?.answer).toContain("x-gotify-key");
+    expect(site.tries()[0]?.answer).not.toContain(token);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { unavailable } from "../../../../src/errors";
+import { SECOND_MS } from "../../../../src/kernel/time";
+import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
+import { startReceiver } from "../../../support/receiver";
+import { hasTinyDisks, mountTinyDisk } from "../../../support/tiny-disk";
+
+const HAS_TINY_DISKS = hasTinyDisks();
+const SUBJECTS = Array.from({ length: 40 }, (_, index) => `cmp_${index}`);
+
+const statusesOf = (site: DeliverySite) =>
+  Object.fromEntries(
+    Map.groupBy(site.deliveries(), ({ status }) => status)
+      .entries()
+      .map(([status, rows]) => [status, rows.length]),
+  );
+
+/** Tells forty events, of which eight are under way when results cannot be recorded any more. */
+async function failWhileRecording(
+  site: DeliverySite,
+  fail: () => void,
+  mend: () => void,
+): Promise<void> {
+  const answer = Promise.withResolvers<number>();
+  await using receiver = startReceiver(() => answer.promise);
+  await site.endpoint(receiver.url);
+  await site.tell(...SUBJECTS);
+  await receiver.until(8);
+  fail();
+  answer.resolve(200);
+  while (!site.app.logged.some(({ msg }) => msg.startsWith("deliveries wait until"))) {
+    await site.app.clock.advance(1);
+  }
+  // Until it is noticed, one more round may have begun, and no more after that.
+  await site.app.clock.advance(5 * SECOND_MS);
+  const heard = receiver.received.length;
+  expect(heard).toBeLessThanOrEqual(16);
+  await site.app.clock.advance(5 * SECOND_MS);
+  expect(receiver.received).toHaveLength(heard);
+  expect(statusesOf(site)).toEqual({ pending: 40 });
+
+  mend();
+  await site.app.clock.advance(SECOND_MS);
+  await site.idle();
+  expect(statusesOf(site)).toEqual({ delivered: 40 });
+  // What had arrived before was not sent again.
+  expect(receiver.received).toHaveLength(40);
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(40);
+}
+
+describe("results that cannot be recorded", () => {
+  test("are kept until they can, and nothing more is sent meanwhile", async () => {
+    await using site = await createDeliverySite();
+    const { db } = site.app.ctx;
+    const write = db.write;
+    await failWhileRecording(
+      site,
+      () => {
+        db.write = () => Promise.reject(unavailable("The disk is full.", 5));
+      },
+      () => {
+        db.write = write;
+      },
+    );
+  });
+
+  test.skipIf(!HAS_TINY_DISKS)("survive a disk that is really full", async () => {
+    using disk = mountTinyDisk("6m");
+    await using site = await createDeliverySite({ databasePath: join(disk.path, "allclear.db") });
+    await failWhileRecording(
+      site,
+      () => disk.fill(),
+      () => disk.free(),
+    );
+  });
+});
+
+describe("a deliverer that stops", () => {
+  test("lets what is under way end and records it, and keeps the rest", async () => {
+    const answer = Promise.withResolvers<number>();
+    await using receiver = startReceiver(() => answer.promise);
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell(...SUBJECTS);
+    await receiver.until(8);
+    const stopped = site.deliverer.stop(10 * SECOND_MS);
+    answer.resolve(200);
+    await stopped;
+    expect(statusesOf(site)).toEqual({ delivered: 8, pending: 32 });
+    await site.tell("cmp_later");
+    expect(receiver.received).toHaveLength(8);
+
+    await site.restart();
+    await site.idle();
+    expect(statusesOf(site)).toEqual({ delivered: 41 });
+    expect(receiver.received).toHaveLength(41);
+  });
+
+  test("breaks off what does not end in time, which is sent again with the same id", async () => {
+    const answer = Promise.withResolvers<number>();
+    await using receiver = startReceiver((_message, count) => (count === 1 ? answer.promise : 200));
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await receiver.until(1);
+    const stopped = site.deliverer.stop(10 * SECOND_MS);
+    await site.app.clock.advance(10 * SECOND_MS);
+    await stopped;
+    expect(site.deliveries()).toMatchObject([{ status: "pending", tries: 0 }]);
+    expect(site.tries()).toEqual([]);
+
+    await site.restart();
+    await site.idle();
+    expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 1 }]);
+    const [first, second] = receiver.received.map(({ id }) => id);
+    expect(second).toBe(first as string);
+    answer.resolve(200);
+  });
+
+  test("is followed by one that delivers what another process has queued", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    // What a command commits beside the server wakes nobody in it.
+    const { signals } = site.app.ctx;
+    const emit = signals.deliveriesQueued.emit;
+    signals.deliveriesQueued.emit = () => undefined;
+    await site.tell("cmp_1");
+    await site.idle();
+    signals.deliveriesQueued.emit = emit;
+    expect(receiver.received).toEqual([]);
+    signals.databaseChangedElsewhere.emit();
+    await site.idle();
+    expect(receiver.received).toHaveLength(1);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { FORMATS, judgeDestination } from "../../../src/features/webhooks/formats";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/kernel/webhook";
+import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";
+
+describe("a destination", () => {
+  test.each([...WEBHOOK_FORMATS])(
+    "as %s documents it is accepted, with no setting it does not know",
+    (name) => {
+      const { url, settings } = DESTINATIONS[name];
+      expect(FORMATS[name].name).toBe(name);
+      expect(judgeDestination(name, url, settings)).toEqual([]);
+      expect(judgeDestination(name, url, { ...settings, colour: "red" })).toEqual([
+        { pointer: "#/settings/colour", detail: "is not a known field" },
+      ]);
+    },
+  );
+
+  const telegram = { bot_token: "123456:ABC", chat_id: "@acme" };
+  test.each<[WebhookFormat, string, object, string]>([
+    ["slack", "https://hooks.slack.com/", {}, "#/url"],
+    ["slack", "https://hooks.slack.com/api/chat.postMessage", {}, "#/url"],
+    ["discord", "https://discord.com/channels/1/2", {}, "#/url"],
+    ["discord", "https://discord.com/api/webhooks/1/abc/slack", {}, "#/url"],
+    ["ntfy", "https://ntfy.sh/", {}, "#/url"],
+    ["ntfy", "https://ntfy.sh/topic/", {}, "#/url"],
+    ["ntfy", "https://ntfy.sh/topic?auth=x", {}, "#/url"],
+    ["ntfy", "https://ntfy.sh/topic", { token: "a\r\nx: y" }, "#/settings/token"],
+    ["gotify", "https://gotify.example.com", {}, "#/settings/token"],
+    ["gotify", "https://gotify.example.com/message?token=A", { token: "A" }, "#/url"],
+    ["telegram", "https://api.telegram.org/bot1:A/sendMessage", telegram, "#/url"],
+    ["telegram", "https://api.telegram.org/bot1%3aA", telegram, "#/url"],
+    ["telegram", "https://api.telegram.org", { bot_token: "1:A" }, "#/settings/chat_id"],
+    [
+      "telegram",
+      "https://api.telegram.org",
+      { ...telegram, bot_token: "1:A/../x" },
+      "#/settings/bot_token",
+    ],
+    [
+      "telegram",
+      "https://api.telegram.org",
+      { ...telegram, chat_id: "acme" },
+      "#/settings/chat_id",
+    ],
+    [
+      "telegram",
+      "https://api.telegram.org",
+      { ...telegram, message_thread_id: 0 },
+      "#/settings/message_thread_id",
+    ],
+    ["teams", "https://acme.webhook.office.com/webhookb2/1", {}, "#/url"],
+  ])("of %s at %s with %j is refused", (name, url, settings, pointer) => {
+    const errors = judgeDestination(name, url, settings as Record<string, unknown>);
+    expect(errors.map((error) => error.pointer)).toEqual([pointer]);
+  });
+
+  test("of a server below a path keeps the path", () => {
+    const event = incidentEvent("Name", "Text");
+    const urlOf = (name: WebhookFormat, url: string) => writeFor(name, event, { url })?.url;
+    expect(urlOf("ntfy", "https://home.test/ntfy/acme")).toBe("https://home.test/ntfy/");
+    expect(urlOf("gotify", "https://home.test/gotify/")).toBe("https://home.test/gotify/message");
+    expect(urlOf("gotify", "https://home.test/message")).toBe("https://home.test/message");
+    expect(urlOf("telegram", "https://bots.test/api/")).toBe(
+      "https://bots.test/api/bot123456:ABC-DEF1234ghIkl/sendMessage",
+    );
+  });
+});

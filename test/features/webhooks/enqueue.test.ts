@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { deleteWebhook, sendTestEvent, updateWebhook } from "../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
+
+/** Nobody is there: what is queued stays queued. */
+const NOBODY = "http://127.0.0.1:9/hook";
+
+async function queuedFor(site: DeliverySite, ...ids: string[]) {
+  const rows = site.deliveries();
+  return ids.map((id) => rows.filter(({ webhookId }) => webhookId === id).length);
+}
+
+describe("an event is queued", () => {
+  test("for the endpoints that listen to its type, once each", async () => {
+    await using site = await createDeliverySite();
+    const all = await site.endpoint(NOBODY);
+    const some = await site.endpoint(NOBODY, { events: ["incident.created", "monitor.down"] });
+    const others = await site.endpoint(NOBODY, { events: ["incident.resolved"] });
+    await site.tell({ type: "incident.created" }, { type: "monitor.down" });
+    expect(await queuedFor(site, all.id, some.id, others.id)).toEqual([2, 2, 0]);
+  });
+
+  test("for the endpoints of its page and for those of every page", async () => {
+    await using site = await createDeliverySite();
+    const acme = await site.app.page({ slug: "acme", name: "Acme" });
+    const other = await site.app.page({ slug: "other", name: "Other" });
+    const every = await site.endpoint(NOBODY);
+    const one = await site.endpoint(NOBODY, { page: "acme" });
+    const another = await site.endpoint(NOBODY, { page: other.page.id });
+    await site.tell({ pageId: acme.page.id });
+    expect(await queuedFor(site, every.id, one.id, another.id)).toEqual([1, 1, 0]);
+    // What happens on no page, such as to a monitor, is for those that listen to all of it.
+    await site.tell({ type: "monitor.down", pageId: null });
+    expect(await queuedFor(site, every.id, one.id, another.id)).toEqual([2, 1, 0]);
+  });
+
+  test("for nobody who is disabled or deleted, or comes later", async () => {
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    const enabled = await site.endpoint(NOBODY);
+    const disabled = await site.endpoint(NOBODY, { enabled: false });
+    const switchedOff = await site.endpoint(NOBODY);
+    const deleted = await site.endpoint(NOBODY);
+    await ctx.db.write((tx) => {
+      updateWebhook(ctx, tx, switchedOff.id, { enabled: false }, CLI_ACTOR);
+      deleteWebhook(ctx, tx, deleted.id, CLI_ACTOR);
+    });
+    await site.tell("cmp_1");
+    const later = await site.endpoint(NOBODY);
+    await site.idle();
+    const ids = [enabled.id, disabled.id, switchedOff.id, deleted.id, later.id];
+    expect(await queuedFor(site, ...ids)).toEqual([1, 0, 0, 0, 0]);
+  });
+
+  test("in the transaction of the change: both or neither", async () => {
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    const { id } = await site.endpoint(NOBODY);
+    const record = (tx: Parameters<Parameters<typeof ctx.db.write>[0]>[0]) =>
+      ctx.outbox.record(tx, { type: "monitor.up", pageId: null, subjectId: "mon_1", data: {} });
+    const undone = ctx.db.write((tx) => {
+      record(tx);
+      throw new Error("undone");
+    });
+    expect(undone).rejects.toThrow("undone");
+    await undone.catch(() => undefined);
+    expect([await queuedFor(site, id), site.app.events()]).toEqual([[0], []]);
+    await ctx.db.write(record);
+    expect(await queuedFor(site, id)).toEqual([1]);
+  });
+
+  test("for the one endpoint that is tried out, whatever it listens to", async () => {
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    const tried = await site.endpoint(NOBODY, { events: ["incident.created"] });
+    const other = await site.endpoint(NOBODY);
+    await ctx.db.write((tx) => sendTestEvent(ctx, tx, tried.id, CLI_ACTOR));
+    expect(await queuedFor(site, tried.id, other.id)).toEqual([1, 0]);
+  });
+});

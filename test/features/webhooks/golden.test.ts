@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { EVENTS, type EventType } from "../../../src/events";
+import type { Message } from "../../../src/features/webhooks/format";
+import { WEBHOOK_FORMATS } from "../../../src/kernel/webhook";
+import { collectEvents, type EventsByType } from "../../support/webhook-events";
+import { contextFor, writeFor } from "../../support/webhook-formats";
+
+/*
+ * What each format sends for each event, one file each. UPDATE_GOLDEN=1 writes them anew: then look at
+ * every line that changed.
+ */
+const FOLDER = join(import.meta.dir, "golden");
+const TYPES = Object.keys(EVENTS) as EventType[];
+const mayWrite = process.env["UPDATE_GOLDEN"] === "1";
+
+let events: EventsByType;
+beforeAll(async () => {
+  events = await collectEvents();
+});
+
+function shown(message: Message, url: string): string {
+  const headers = Object.entries(message.headers).map(([name, value]) => `${name}: ${value}`);
+  const body = JSON.stringify(JSON.parse(message.body), null, 2);
+  return `${[`POST ${message.url ?? url}`, ...headers, "", body].join("\n")}\n`;
+}
+
+const fileOf = (format: string, type: string) => `${format}/${type}.http`;
+
+describe("what is sent for an event", () => {
+  for (const format of WEBHOOK_FORMATS) {
+    for (const type of TYPES) {
+      test(`is, as ${format}, what the file of ${type} says`, async () => {
+        const message = writeFor(format, events[type]);
+        const file = Bun.file(join(FOLDER, fileOf(format, type)));
+        if (!message) return expect(await file.exists()).toBe(false);
+        const now = shown(message, contextFor(format).url);
+        if (mayWrite) await Bun.write(file, now);
+        expect(now).toBe(await file.text());
+        expect(writeFor(format, structuredClone(events[type]))).toEqual(message);
+      });
+    }
+  }
+
+  test("is left out by statuspage alone, where that service tells of nothing", async () => {
+    const untold = WEBHOOK_FORMATS.flatMap((format) =>
+      TYPES.filter((type) => !writeFor(format, events[type])).map((type) => fileOf(format, type)),
+    );
+    expect(untold).toEqual([
+      "statuspage/incident.deleted.http",
+      "statuspage/monitor.down.http",
+      "statuspage/monitor.up.http",
+      "statuspage/monitor.degraded.http",
+    ]);
+    const files = await Array.fromAsync(new Glob("*/*.http").scan(FOLDER));
+    expect(files.length).toBe(WEBHOOK_FORMATS.length * TYPES.length - untold.length);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { type EndedTry, judgeTry, RETRY_DELAYS_MS } from "../../../src/features/webhooks/rules";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { TEST_START } from "../../support/clock";
+
+const ended = (more: Partial<EndedTry> = {}): EndedTry => ({
+  statusCode: 500,
+  retryAfter: undefined,
+  endedAt: TEST_START,
+  failuresBefore: 0,
+  mayRetry: true,
+  failingSince: null,
+  chance: 0.5,
+  ...more,
+});
+
+const asking = (statusCode: number | null, retryAfter: string, more: Partial<EndedTry> = {}) =>
+  judgeTry(ended({ statusCode, retryAfter, ...more })).waitMs;
+
+describe("a try", () => {
+  test.each([200, 201, 202, 204, 299])("that is answered %d has succeeded", (statusCode) => {
+    const verdict = judgeTry(ended({ statusCode, failingSince: TEST_START - DAY_MS }));
+    expect(verdict).toEqual({ status: "delivered", failingSince: null });
+  });
+
+  test.each([null, 100, 199, 300, 301, 302, 304, 307, 400, 401, 404, 429, 500, 503])(
+    "that is answered %p has failed and is made again",
+    (statusCode) => {
+      expect(judgeTry(ended({ statusCode }))).toEqual({
+        status: "pending",
+        failingSince: TEST_START,
+        waitMs: 5 * SECOND_MS,
+      });
+    },
+  );
+
+  test("is made again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, 76 hours in all", () => {
+    const waits = RETRY_DELAYS_MS.map(
+      (_delay, failuresBefore) => judgeTry(ended({ failuresBefore })).waitMs,
+    );
+    expect(waits).toEqual([
+      5 * SECOND_MS,
+      5 * MINUTE_MS,
+      30 * MINUTE_MS,
+      2 * HOUR_MS,
+      5 * HOUR_MS,
+      10 * HOUR_MS,
+      14 * HOUR_MS,
+      20 * HOUR_MS,
+      24 * HOUR_MS,
+    ]);
+    const sum = waits.reduce<number>((total, wait) => total + (wait ?? 0), 0);
+    expect(Math.round(sum / HOUR_MS)).toBe(76);
+  });
+
+  test("that fails after the last wait is the last", () => {
+    const verdict = judgeTry(ended({ failuresBefore: 9 }));
+    expect(verdict).toEqual({ status: "failed", failingSince: TEST_START });
+  });
+
+  test.each([
+    [0, 4 * SECOND_MS],
+    [1, 6 * SECOND_MS],
+  ])("is made again a fifth earlier or later, by chance (%d)", (chance, waitMs) => {
+    expect(judgeTry(ended({ chance })).waitMs).toBe(waitMs);
+  });
+
+  test("of who tries an endpoint out is made once", () => {
+    expect(judgeTry(ended({ mayRetry: false })).status).toBe("failed");
+    expect(judgeTry(ended({ mayRetry: false, statusCode: 200 })).status).toBe("delivered");
+  });
+});
+
+describe("Retry-After", () => {
+  test.each([429, 503])("of a %d is waited for, in seconds or until a date", (statusCode) => {
+    expect(asking(statusCode, "90")).toBe(90 * SECOND_MS);
+    expect(asking(statusCode, " 90 ")).toBe(90 * SECOND_MS);
+    const date = new Date(TEST_START + HOUR_MS).toUTCString();
+    expect(asking(statusCode, date)).toBe(HOUR_MS);
+    // The obsolete form, which receivers must not send and some do.
+    expect(asking(statusCode, "Tuesday, 10-Mar-26 13:00:00 GMT")).toBe(HOUR_MS);
+  });
+
+  test("is waited for a day at most", () => {
+    expect(asking(503, "864000")).toBe(DAY_MS);
+    expect(asking(503, "9".repeat(400))).toBe(DAY_MS);
+    expect(asking(503, "Fri, 31 Dec 2038 23:59:59 GMT")).toBe(DAY_MS);
+  });
+
+  test("never shortens the wait that is due", () => {
+    expect(asking(503, "1", { failuresBefore: 2 })).toBe(30 * MINUTE_MS);
+    expect(asking(503, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(5 * SECOND_MS);
+  });
+
+  test.each(["", "soon", "-5", "1.5", "0x10", "2026", "10 Mar 2026 13:00:00"])(
+    "that says %p says nothing or too little",
+    (retryAfter) => {
+      expect(asking(503, retryAfter) ?? 0).toBeLessThan(HOUR_MS);
+    },
+  );
+
+  test.each([null, 301, 404, 500])("of a %p is not heard", (statusCode) => {
+    expect(asking(statusCode, "3600")).toBe(5 * SECOND_MS);
+  });
+});
+
+describe("an endpoint", () => {
+  test("that answers 410 is disabled at once", () => {
+    const verdict = judgeTry(ended({ statusCode: 410 }));
+    expect(verdict.status).toBe("failed");
+    expect(verdict.disable).toContain("410 Gone");
+  });
+
+  test("that has failed for 5 days is disabled, and not a moment before", () => {
+    const after = (ms: number) => judgeTry(ended({ failingSince: TEST_START - ms }));
+    expect(after(5 * DAY_MS - 1)).toMatchObject({ status: "pending" });
+    expect(after(5 * DAY_MS - 1).disable).toBeUndefined();
+    expect(after(5 * DAY_MS)).toMatchObject({ status: "failed" });
+    expect(after(5 * DAY_MS).disable).toContain("5 days");
+  });
+
+  test("has been failing since its first failure, and no more after a success", () => {
+    expect(judgeTry(ended()).failingSince).toBe(TEST_START);
+    const since = TEST_START - HOUR_MS;
+    expect(judgeTry(ended({ failingSince: since })).failingSince).toBe(since);
+    expect(judgeTry(ended({ failingSince: since, statusCode: 200 })).failingSince).toBeNull();
+  });
+});

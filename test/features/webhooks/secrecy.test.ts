@@ -1,0 +1,154 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { startDelivering } from "../../../src/features/webhooks";
+import { shownUrl } from "../../../src/features/webhooks/formats";
+import { expectProblem } from "../../support/app";
+import { createTestEgress } from "../../support/egress";
+import { temporaryFolder } from "../../support/temporary-folder";
+import {
+  createWebhookSite,
+  RECEIVER,
+  SECRET_DESTINATIONS,
+  SLACK,
+} from "../../support/webhook-site";
+
+const FORMATS = Object.keys(SECRET_DESTINATIONS) as (keyof typeof SECRET_DESTINATIONS)[];
+
+/** Every row of a database's tables, as text. */
+function dump(path: string): Map<string, string> {
+  const database = new Database(path, { readonly: true });
+  const names = database.query("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const tables = (names as { name: string }[]).map(({ name }) => {
+    const rows = database.query(`SELECT * FROM "${name}"`).all();
+    return [name, JSON.stringify(rows)] as const;
+  });
+  database.close();
+  return new Map(tables);
+}
+
+describe("a webhook's secrets", () => {
+  test.each(FORMATS)(
+    "as %s are written, and stand in nothing that is read back",
+    async (format) => {
+      const { url, settings, shown, secrets } = SECRET_DESTINATIONS[format] ?? {
+        url: "",
+        secrets: [],
+      };
+      using folder = temporaryFolder();
+      const databasePath = join(folder.path, "allclear.db");
+      await using site = await createWebhookSite({ databasePath, logLevel: "trace" });
+      const { app } = site;
+      const { egress } = await createTestEgress({}, { clock: app.clock });
+      const deliverer = startDelivering(app.ctx, egress);
+      const headers = { "idempotency-key": "one" };
+      const json = { url, format, ...(settings ? { settings } : {}) };
+      const made = await site.post(json, { headers });
+      expect(made.status).toBe(201);
+      const { id } = made.body;
+      const said: string[] = [];
+      const say = async (path: string, options = {}) => {
+        said.push((await site.call(path, options)).text);
+      };
+      const replayed = await site.post(json, { headers });
+      expect(replayed.body).toEqual({ ...made.body, secret: null });
+      said.push(replayed.text);
+      const rotated = await site.call(`/${id}/rotate-secret`, { method: "POST" });
+      const everySecret = [...secrets, made.body.secret, rotated.body.secret];
+      await site.patch(id, { description: "Changed" }).then(({ text }) => said.push(text));
+      await say(`/${id}/test`, { method: "POST" });
+      await deliverer.whenIdle();
+      await say(`/${id}/deliveries`);
+      await say(`/${id}`);
+      await say("");
+      const refused = await site.patch(id, { url: `${url}…`, settings: { ...settings, a: 1 } });
+      expectProblem(refused, "validation_failed");
+      said.push(refused.text);
+      expect((await site.read(id)).url).toBe(shown);
+      await deliverer.stop(0);
+
+      const tables = dump(databasePath);
+      expect(tables.get("delivery_tries")).toContain('"error":"');
+      expect(everySecret.filter((secret) => tables.get("webhooks")?.includes(secret))).toEqual(
+        everySecret,
+      );
+      tables.delete("webhooks");
+      const everything = [...said, ...tables.values(), JSON.stringify(app.logged)].join("\n");
+      expect(everything).toContain("webhook.test");
+      expect(everySecret.filter((secret) => everything.includes(secret))).toEqual([]);
+
+      await site.call(`/${id}`, { method: "DELETE" });
+      const deleted = [...dump(databasePath).values()].join("\n");
+      expect(deleted).toContain(id);
+      expect(everySecret.filter((secret) => deleted.includes(secret))).toEqual([]);
+    },
+  );
+
+  test("are shown to no page and no export of what can be asked for without a key", async () => {
+    await using site = await createWebhookSite();
+    const { secret } = await site.create({ url: SLACK, format: "slack", page: "acme" });
+    for (const path of ["/status/acme", "/openapi.json", "/status/acme/summary.json"]) {
+      const { status, text } = await site.app.call(path);
+      expect(status).toBe(200);
+      for (const part of [secret, "quite-private-end"]) expect(text).not.toContain(part);
+    }
+  });
+});
+
+describe("a URL that is a secret", () => {
+  test("is kept where it is given as it is shown", async () => {
+    await using site = await createWebhookSite();
+    const { id } = await site.create({ url: SLACK, format: "slack" });
+    const { body } = await site.patch(id, { url: shownUrl("slack", SLACK), description: "Chat" });
+    expect(body).toMatchObject({ description: "Chat", version: 2 });
+    expect(site.app.audit().at(-1)?.summary).toBe(
+      "Changed the webhook “hooks-slack-com”: description",
+    );
+    const other = `${SLACK}-other`;
+    await site.patch(id, { url: other });
+    expect(site.app.audit().at(-1)?.summary).toBe("Changed the webhook “Chat”: URL");
+  });
+
+  test("is not uncovered by another format, nor sent there without being given", async () => {
+    await using site = await createWebhookSite();
+    const { id } = await site.create({ url: SLACK, format: "slack" });
+    const before = await site.state();
+    const change = { format: "standard" };
+    for (const json of [change, { ...change, url: shownUrl("slack", SLACK) }]) {
+      const { errors } = expectProblem(await site.patch(id, json), "validation_failed");
+      expect(errors).toEqual([
+        { pointer: "#/url", detail: expect.stringContaining("must be given with another format") },
+      ]);
+    }
+    expect(await site.state()).toEqual(before);
+    const { body } = await site.patch(id, { ...change, url: RECEIVER });
+    expect(body).toMatchObject({ format: "standard", url: RECEIVER });
+  });
+});
+
+describe("a token among the settings", () => {
+  test("goes to no other server than the one that it was given for", async () => {
+    await using site = await createWebhookSite();
+    const { url, settings } = SECRET_DESTINATIONS.gotify ?? { url: "" };
+    const { id } = await site.create({ url, settings, format: "gotify" });
+    const before = await site.state();
+    const elsewhere = { url: "https://collector.example.com" };
+    const { errors } = expectProblem(await site.patch(id, elsewhere), "validation_failed");
+    expect(errors).toEqual([
+      { pointer: "#/settings/token", detail: "must be given again for another server" },
+    ]);
+    expect(await site.state()).toEqual(before);
+    expect((await site.patch(id, { url: `${url}/below` })).status).toBe(200);
+    expect((await site.patch(id, { ...elsewhere, settings })).status).toBe(200);
+  });
+
+  test("that may be left out is kept from another server by being cleared", async () => {
+    await using site = await createWebhookSite();
+    const { url, settings } = SECRET_DESTINATIONS.ntfy ?? { url: "" };
+    const { id } = await site.create({ url, settings, format: "ntfy" });
+    const elsewhere = { url: "https://ntfy.example.com/acme" };
+    expectProblem(await site.patch(id, elsewhere), "validation_failed");
+    const { body } = await site.patch(id, { ...elsewhere, settings: { token: null } });
+    expect(body).toMatchObject({ ...elsewhere, settings: {}, secret_settings: [] });
+  });
+});

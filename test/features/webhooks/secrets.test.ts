@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import {
+  judgeSecret,
+  newSecret,
+  ROTATION_OVERLAP_MS,
+  secretBytes,
+  secretsInForce,
+} from "../../../src/features/webhooks/secrets";
+import { systemRandom } from "../../../src/kernel/random";
+
+const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 7).toString("base64")}`;
+
+describe("a new secret", () => {
+  test("is whsec_ and the base64 of 32 bytes from the source of randomness, never the same twice", () => {
+    const secret = newSecret((size) => new Uint8Array(size).fill(1));
+    expect(secret).toBe(`whsec_${Buffer.alloc(32, 1).toString("base64")}`);
+    expect(judgeSecret(secret)).toBeUndefined();
+    expect(newSecret(systemRandom)).not.toBe(newSecret(systemRandom));
+  });
+});
+
+describe("a secret", () => {
+  test("holds 24 to 64 bytes in base64", () => {
+    for (const count of [24, 25, 32, 64]) {
+      expect(judgeSecret(ofBytes(count))).toBeUndefined();
+      expect(secretBytes(ofBytes(count))).toEqual(Buffer.alloc(count, 7));
+    }
+  });
+
+  test.each([
+    ["", "must begin with whsec_"],
+    ["MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_"],
+    ["WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_"],
+    ["whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_"],
+    ["whsec_", "must hold 24 to 64 bytes; these are 0"],
+    [ofBytes(23), "must hold 24 to 64 bytes; these are 23"],
+    [ofBytes(65), "must hold 24 to 64 bytes; these are 65"],
+    ["whsec_correct horse battery staple!!", "must be whsec_ and base64, with its padding"],
+    ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "must be whsec_ and base64, with its padding"],
+    [ofBytes(25).replace(/=+$/, ""), "must be whsec_ and base64, with its padding"],
+    ["whsec_-_KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must be whsec_ and base64, with its padding"],
+  ])("is not %j", (text, detail) => {
+    expect(judgeSecret(text)).toBe(detail);
+    expect(() => secretBytes(text)).toThrow(detail);
+  });
+
+  test("that was rotated away signs beside the new one until its time is over", () => {
+    const row = { secret: "new", previousSecret: "old", previousSecretEndsAt: ROTATION_OVERLAP_MS };
+    expect(ROTATION_OVERLAP_MS).toBe(24 * 60 * 60 * 1_000);
+    expect(secretsInForce(row, ROTATION_OVERLAP_MS - 1)).toEqual(["new", "old"]);
+    expect(secretsInForce(row, ROTATION_OVERLAP_MS)).toEqual(["new"]);
+    const never = { secret: "new", previousSecret: null, previousSecretEndsAt: null };
+    expect(secretsInForce(never, 0)).toEqual(["new"]);
+  });
+});

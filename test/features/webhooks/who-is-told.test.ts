@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { FORMATS } from "../../../src/features/webhooks/formats";
+import { WEBHOOK_FORMATS } from "../../../src/kernel/webhook";
+import { bodyFor, incidentEvent, writeFor } from "../../support/webhook-formats";
+
+describe("an event of which nobody is to be notified", () => {
+  test.each([...WEBHOOK_FORMATS])("is told by %s only if that is for programs", (name) => {
+    const loud = incidentEvent("Name", "Text");
+    const silent = incidentEvent("Name", "Text", { notify: false });
+    expect(writeFor(name, loud)).toBeDefined();
+    expect(writeFor(name, silent) !== undefined).toBe(!FORMATS[name].isForPeople);
+  });
+
+  test("says so to programs that read Statuspage's", () => {
+    const silent = incidentEvent("Name", "Text", { notify: false });
+    expect(bodyFor("statuspage", silent).incident.incident_updates).toMatchObject([
+      { deliver_notifications: false },
+    ]);
+  });
+});
+
+describe("Statuspage's headline", () => {
+  test("is the page's where that is known, else what the event tells of", () => {
+    const headline = { indicator: "minor", description: "Minor Service Outage" };
+    const event = incidentEvent("Name", "Text", { impact: "critical" });
+    const pageOf = (context: object) =>
+      JSON.parse(writeFor("statuspage", event, context)?.body ?? "").page;
+    expect(pageOf({ headline })).toMatchObject({ status_indicator: "minor" });
+    expect(pageOf({})).toMatchObject({ status_indicator: "critical" });
+  });
+});
+
+describe("people read on", () => {
+  test("at what they are told of, and at the page where that has no address or is gone", () => {
+    const urlOf = (event: Parameters<typeof writeFor>[1]) =>
+      bodyFor("discord", event).embeds[0].url;
+    const created = incidentEvent("Name", "Text");
+    expect(urlOf(created)).toBe("https://status.test/status/acme/incidents/inc_1");
+    expect(urlOf({ ...created, type: "incident.deleted" })).toBe("https://status.test/status/acme");
+    // An endpoint's own URL is not for everybody who reads its messages.
+    const tried = {
+      ...created,
+      type: "webhook.test" as const,
+      data: { url: "https://secret.test" },
+    };
+    expect(urlOf(tried)).toBe("https://status.test/status/acme");
+    expect(JSON.stringify(bodyFor("slack", tried))).not.toContain("secret.test");
+  });
+});
+
+describe("a secret setting", () => {
+  test.each([
+    ["ntfy", "token"],
+    ["gotify", "token"],
+    ["telegram", "bot_token"],
+  ] as const)("of %s stands in no body", (name, setting) => {
+    const settings = { [setting]: "123456:quite-private", chat_id: "1" };
+    expect(FORMATS[name].secretSettings).toEqual([setting]);
+    const message = writeFor(name, incidentEvent("Name", "Text"), { settings });
+    expect(message?.body).toContain("Text");
+    expect(message?.body).not.toContain("quite-private");
+  });
+});

@@ -1,0 +1,124 @@
+import { asc } from "drizzle-orm";
+import { selectMany } from "../../src/db";
+import { deliveries, deliveryTries } from "../../src/db/tables/webhooks";
+import type { Egress } from "../../src/egress";
+import type { EventType, OutboxEvent } from "../../src/events";
+import {
+  createWebhook,
+  type CreateWebhookBody,
+  type Deliverer,
+  startDelivering,
+  type WebhookRow,
+} from "../../src/features/webhooks";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { createTestApp, type TestApp } from "./app";
+import { createTestClock } from "./clock";
+import { createTestEgress } from "./egress";
+
+const LOOPBACK = "127.0.0.0/8";
+
+const listRows = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(deliveries).orderBy(asc(deliveries.id)),
+);
+const listTryRows = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select()
+    .from(deliveryTries)
+    .orderBy(asc(deliveryTries.deliveryId), asc(deliveryTries.number)),
+);
+
+export type DeliveryRow = typeof deliveries.$inferSelect;
+export type TryRow = typeof deliveryTries.$inferSelect;
+
+/** An application whose events are delivered for real, on the test's clock. */
+export interface DeliverySite extends AsyncDisposable {
+  app: TestApp;
+  deliverer: Deliverer;
+  /** Creates an endpoint of every event. */
+  endpoint(url: string, input?: Partial<CreateWebhookBody>): Promise<WebhookRow>;
+  /** Records one event for each of these subjects, all in one transaction; the types default to one of a component. */
+  tell(...subjects: (string | Partial<OutboxEvent>)[]): Promise<void>;
+  /** Resolves when nothing is due, under way or unrecorded. */
+  idle(): Promise<void>;
+  /** The same, after so much time of the test's clock; each retry runs at its own time. */
+  pass(ms: number): Promise<void>;
+  deliveries(): DeliveryRow[];
+  tries(): TryRow[];
+  /** Stops the deliverer and starts another on the same database, as a restart does. */
+  restart(): Promise<void>;
+}
+
+export async function createDeliverySite(
+  options: {
+    egress?: Egress;
+    names?: Record<string, string[][]>;
+    databasePath?: string;
+    outboundAllow?: string;
+  } = {},
+): Promise<DeliverySite> {
+  const clock = createTestClock();
+  const outboundAllow = options.outboundAllow ?? LOOPBACK;
+  const app = await createTestApp({
+    clock,
+    env: { ALLCLEAR_OUTBOUND_ALLOW: outboundAllow },
+    ...(options.databasePath !== undefined && { databasePath: options.databasePath }),
+  });
+  const { ctx } = app;
+  const egress =
+    options.egress ?? (await createTestEgress(options.names, { clock, outboundAllow })).egress;
+  let deliverer = startDelivering(ctx, egress);
+
+  const nextDue = () =>
+    Math.min(
+      ...listRows(ctx.db, {})
+        .filter(({ status }) => status === "pending")
+        .map(({ nextTryAt }) => nextTryAt ?? Number.POSITIVE_INFINITY),
+    );
+
+  return {
+    app,
+    get deliverer() {
+      return deliverer;
+    },
+    endpoint: (url, input = {}) =>
+      ctx.db.write((tx) => createWebhook(ctx, tx, { url, ...input }, CLI_ACTOR).row),
+    tell: (...subjects) =>
+      ctx.db.write((tx) => {
+        for (const [index, subject] of subjects.entries()) {
+          const given = typeof subject === "string" ? { subjectId: subject } : subject;
+          const { subjectId = "cmp_1" } = given;
+          ctx.outbox.record(tx, {
+            type: "component.status_changed" satisfies EventType,
+            pageId: null,
+            data: { id: subjectId, index },
+            ...given,
+            subjectId,
+          });
+        }
+      }),
+    idle: () => deliverer.whenIdle(),
+    async pass(ms) {
+      const until = clock.now() + ms;
+      await deliverer.whenIdle();
+      for (let due = nextDue(); due <= until; due = nextDue()) {
+        await clock.advance(Math.max(0, due - clock.now()));
+        await deliverer.whenIdle();
+      }
+      await clock.advance(until - clock.now());
+      await deliverer.whenIdle();
+    },
+    deliveries: () => listRows(ctx.db, {}),
+    tries: () => listTryRows(ctx.db, {}),
+    async restart() {
+      await deliverer.stop(0);
+      deliverer = startDelivering(ctx, egress);
+    },
+    async [Symbol.asyncDispose]() {
+      const stopped = deliverer.stop(0);
+      // What a test left hanging is broken off at once.
+      await clock.advance(0);
+      await stopped;
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}

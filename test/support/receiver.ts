@@ -1,0 +1,67 @@
+/** A message as it arrived at a receiver. */
+export interface Received {
+  /** The header `webhook-id`. */
+  id: string;
+  headers: Record<string, string>;
+  body: string;
+  /** The body's `data`. */
+  // Tests read it freely; its shape is what they are about.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  data: any;
+}
+
+/** How a receiver answers: a status, or whatever else, now or when it is ready to. */
+export type Answer = number | Response | Promise<number | Response>;
+
+/** A real HTTP server on loopback that takes webhooks, gone when disposed of. */
+export interface Receiver extends AsyncDisposable {
+  url: string;
+  /** What has arrived, in the order of its arrival. */
+  received: readonly Received[];
+  /** Resolves when so many have arrived. */
+  until(count: number): Promise<void>;
+  /** From now on it answers like this; the argument counts what has arrived, this one included. */
+  answer: (received: Received, count: number) => Answer;
+}
+
+/** Starts one that answers 200 unless told otherwise. */
+export function startReceiver(answer: Receiver["answer"] = () => 200): Receiver {
+  const received: Received[] = [];
+  let waiting: { count: number; resolve: () => void }[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    // The try's own deadline is what ends it.
+    idleTimeout: 0,
+    async fetch(request) {
+      const body = await request.text();
+      const headers = Object.fromEntries(request.headers);
+      const message = { id: headers["webhook-id"] ?? "", headers, body, data: dataOf(body) };
+      const count = received.push(message);
+      const answered = receiver.answer(message, count);
+      for (const { resolve } of waiting.filter((waiter) => waiter.count <= count)) resolve();
+      waiting = waiting.filter((waiter) => waiter.count > count);
+      const given = await answered;
+      return typeof given === "number" ? new Response(null, { status: given }) : given;
+    },
+  });
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${server.port}/hook`,
+    received,
+    until: (count) =>
+      received.length >= count
+        ? Promise.resolve()
+        : new Promise((resolve) => waiting.push({ count, resolve })),
+    answer,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+  return receiver;
+}
+
+function dataOf(body: string): unknown {
+  try {
+    return (JSON.parse(body) as { data?: unknown }).data;
+  } catch {
+    return undefined;
+  }
+}

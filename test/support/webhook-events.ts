@@ -1,0 +1,143 @@
+import type { EventType, RecordedEvent } from "../../src/events";
+import { deleteIncident } from "../../src/features/incidents";
+import { startMaintenanceClock } from "../../src/features/maintenance";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { HOUR_MS } from "../../src/kernel/time";
+import { createTestApp, type TestApp } from "./app";
+import { TEST_START } from "./clock";
+
+export type EventsByType = Readonly<Record<EventType, RecordedEvent>>;
+
+/**
+ * One event of each type: those of components, incidents and maintenance as a running application
+ * records them, told of things with the same ids at every run; the others as the API shows a monitor.
+ */
+export async function collectEvents(): Promise<EventsByType> {
+  await using app = await createTestApp();
+  const recorded: RecordedEvent[] = [];
+  app.ctx.outbox.subscribe((_tx, event) => recorded.push(event));
+  const { components } = await app.page({ slug: "acme", name: "Acme" }, ["API", "Web"]);
+  const key = await app.keyWith(
+    "read:status",
+    "write:components",
+    "write:incidents",
+    "write:maintenance",
+  );
+  const send = async (method: string, path: string, json: unknown) => {
+    const answer = await app.call(`/api/v1/${path}`, { method, key, json });
+    if (answer.status >= 400) throw new Error(answer.text);
+    return answer.body;
+  };
+  const { API: api = "", Web: web = "" } = components;
+  await send("PATCH", `components/${web}`, { status: "degraded_performance" });
+  await playIncident(app, send, { [api]: "major_outage", [web]: "partial_outage" });
+  await playMaintenance(app, send, [api]);
+  const found = recorded.toReversed().map((event) => [event.type, event] as const);
+  // The first of each type wins.
+  return { ...MADE, ...withSteadyIds(Object.fromEntries(found)) } as EventsByType;
+}
+
+type Send = (method: string, path: string, json: unknown) => Promise<{ id: string }>;
+
+/** What people write, with a bit of everything in it. */
+const UPDATE = `Requests to the **checkout** fail since about *13:58 UTC*.
+
+1. Orders are kept
+2. Payments are ~~lost~~ retried
+
+> \`POST /orders\` answers 503.
+
+See [our notes](https://example.com/notes?a=1&b=2) or https://example.com/live.`;
+
+async function playIncident(app: TestApp, send: Send, components: Record<string, string>) {
+  const { id } = await send("POST", "incidents", {
+    page: "acme",
+    name: "Checkout fails",
+    body: UPDATE,
+    components,
+  });
+  const update = (json: object) => send("POST", `incidents/${id}/updates`, json);
+  await update({ status: "identified", body: "A database has run out of connections." });
+  await update({ status: "resolved", body: "All orders go through again." });
+  await update({ status: "investigating", body: "It has come back." });
+  await update({ status: "resolved", body: "It is over." });
+  const postmortem = { body: "# What happened\n\nA pool was too small.", publish: true };
+  await send("PUT", `incidents/${id}/postmortem`, postmortem);
+  await app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, id, CLI_ACTOR));
+}
+
+async function playMaintenance(app: TestApp, send: Send, components: string[]) {
+  const at = (hours: number) => new Date(TEST_START + hours * HOUR_MS).toISOString();
+  const plan = () =>
+    send("POST", "maintenance", {
+      page: "acme",
+      name: "Database upgrade",
+      body: "A minute without **search**.",
+      components,
+      scheduled_for: at(2),
+      scheduled_until: at(3),
+    });
+  const timer = startMaintenanceClock(app.ctx);
+  const { id } = await plan();
+  await send("POST", `maintenance/${id}/updates`, { body: "Reports pause, too." });
+  await send("POST", `maintenance/${(await plan()).id}/cancel`, undefined);
+  await app.clock.advance(3 * HOUR_MS + 1_000);
+  timer.cancel();
+}
+
+/** Ids are random; here they are numbered in the order in which they first appear. */
+function withSteadyIds(events: object): object {
+  const numbers = new Map<string, string>();
+  const text = JSON.stringify(events).replace(/\b([a-z]{3,4})_[0-9a-z]{26}\b/g, (id, prefix) => {
+    const number = String(numbers.size + 1).padStart(3, "0");
+    if (!numbers.has(id)) numbers.set(id, `${prefix}_01kkbtek00e0rs6x0h3ye00${number}`);
+    return numbers.get(id) ?? id;
+  });
+  return JSON.parse(text);
+}
+
+const MONITOR = {
+  id: "mon_01kkbtek00e0rs6x0h3ye00901",
+  ref: "checkout",
+  name: "Checkout",
+  type: "http",
+  config: { url: "https://shop.example.com/health", method: "GET" },
+  component_ids: ["cmp_01kkbtek00e0rs6x0h3ye00001"],
+  interval_seconds: 60,
+  timeout_ms: 10_000,
+  failure_threshold: 3,
+  success_threshold: 1,
+  retry_interval_seconds: 20,
+  degraded_after_ms: 800,
+  on_down: "major_outage",
+  open_incident: "automatic",
+  paused: false,
+  certificate_expires_at: null,
+  version: 1,
+  created_at: "2026-03-01T08:00:00.000Z",
+  updated_at: "2026-03-01T08:00:00.000Z",
+};
+
+function made(type: EventType, subjectId: string, data: Record<string, unknown>): RecordedEvent {
+  const id = `evt_01kkbtek00e0rs6x0h3ye00${String(type.length).padStart(3, "9")}`;
+  return { id, type, pageId: null, subjectId, data, at: TEST_START };
+}
+
+function monitorEvent(state: "up" | "degraded" | "down", message: string | null): RecordedEvent {
+  const since = "2026-03-10T11:58:00.000Z";
+  const outcome = state === "down" ? "failed" : "ok";
+  const last_check = { at: "2026-03-10T11:59:58.000Z", outcome, latency_ms: 912, message };
+  const data = { ...MONITOR, state, state_since: since, last_check };
+  return made(`monitor.${state}`, MONITOR.id, data);
+}
+
+const MADE = {
+  "monitor.down": monitorEvent("down", "answered 503, expected 2xx"),
+  "monitor.up": monitorEvent("up", null),
+  "monitor.degraded": monitorEvent("degraded", "took 912 ms"),
+  "webhook.test": made("webhook.test", "whk_01kkbtek00e0rs6x0h3ye00902", {
+    id: "whk_01kkbtek00e0rs6x0h3ye00902",
+    format: "standard",
+    description: "Our chat",
+  }),
+};

@@ -1,0 +1,75 @@
+import type { RecordedEvent } from "../../src/events";
+import type { FormatContext, Message } from "../../src/features/webhooks/format";
+import { FORMATS } from "../../src/features/webhooks/formats";
+import type { WebhookFormat } from "../../src/kernel/webhook";
+
+/** Where each format is sent to, as its own documentation shows a URL. */
+export const DESTINATIONS: Record<WebhookFormat, Pick<FormatContext, "url" | "settings">> = {
+  standard: { url: "https://receiver.example.com/hooks", settings: {} },
+  statuspage: { url: "https://receiver.example.com/hooks", settings: {} },
+  slack: { url: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXX", settings: {} },
+  discord: { url: "https://discord.com/api/webhooks/223704706495545344/3d89bb75", settings: {} },
+  ntfy: { url: "https://ntfy.sh/acme-status", settings: { token: "tk_AgQdq7mVBoFD37zQVN29" } },
+  gotify: { url: "https://gotify.example.com", settings: { token: "AWnhsVvNnMtXp3q" } },
+  telegram: {
+    url: "https://api.telegram.org",
+    settings: { bot_token: "123456:ABC-DEF1234ghIkl", chat_id: "-1001234567890" },
+  },
+  teams: {
+    url: "https://prod-00.westus.logic.azure.com/workflows/0/triggers/manual/paths/invoke",
+    settings: {},
+  },
+};
+
+export function contextFor(name: WebhookFormat): FormatContext {
+  return {
+    ...DESTINATIONS[name],
+    pageName: "Acme",
+    pageUrl: "https://status.test/status/acme",
+  };
+}
+
+export function writeFor(
+  name: WebhookFormat,
+  event: RecordedEvent,
+  context: Partial<FormatContext> = {},
+): Message | undefined {
+  return FORMATS[name].write(event, { ...contextFor(name), ...context });
+}
+
+/** The same, where it is told, with its body parsed. */
+// Tests read bodies freely, as they do answers.
+// oxlint-disable-next-line typescript/no-explicit-any
+export function bodyFor(name: WebhookFormat, event: RecordedEvent): any {
+  const message = writeFor(name, event);
+  if (!message) throw new Error(`${name} does not tell of ${event.type}`);
+  return JSON.parse(message.body);
+}
+
+/** An incident that was opened, with this name and this text. */
+export function incidentEvent(name: string, body: string, more: object = {}): RecordedEvent {
+  const data = {
+    name,
+    status: "investigating",
+    impact: "major",
+    components: [{ id: "cmp_1", name, status: "partial_outage" }],
+    url: "https://status.test/status/acme/incidents/inc_1",
+    latest_update: { id: "upd_1", status: "investigating", body, components: [] },
+    notify: true,
+    ...more,
+  };
+  return {
+    id: "evt_1",
+    type: "incident.created",
+    pageId: "page_1",
+    subjectId: "inc_1",
+    data,
+    at: Date.parse("2026-03-10T12:00:00.000Z"),
+  };
+}
+
+/** Every text in a parsed body, however deep. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
