@@ -1,150 +1,140 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, type CallOptions, expectProblem } from "../../support/app";
+import {
+  getDelivery,
+  getTries,
+  listDeliveries,
+  redeliver,
+  redeliverFailed,
+  updateWebhook,
+} from "../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
-import { type Receiver, startReceiver } from "../../support/receiver";
-import { WEBHOOKS } from "../../support/webhook-site";
+import { startReceiver } from "../../support/receiver";
 
-interface Endpoint extends AsyncDisposable {
-  site: DeliverySite;
-  receiver: Receiver;
-  id: string;
-  /** Calls a path below the webhook's. */
-  call(path: string, options?: CallOptions): Promise<Answer>;
-  /** The deliveries as the API lists them. */
-  list(query?: string): Promise<Answer["body"]["data"]>;
-}
+const NEWEST = "~";
 
-async function createEndpoint(answer: Receiver["answer"]): Promise<Endpoint> {
-  const receiver = startReceiver(answer);
-  const site = await createDeliverySite();
-  const { id } = await site.endpoint(receiver.url);
-  const key = await site.app.keyWith("manage:webhooks");
-  const call: Endpoint["call"] = (path, options) =>
-    site.app.call(`${WEBHOOKS}/${id}${path}`, { key, ...options });
-  return {
-    site,
-    receiver,
-    id,
-    call,
-    list: async (query = "") => (await call(`/deliveries${query}`)).body.data,
-    async [Symbol.asyncDispose]() {
-      await site[Symbol.asyncDispose]();
-      await receiver[Symbol.asyncDispose]();
-    },
-  };
-}
+const listed = ({ app }: DeliverySite, webhookId: string, more: object = {}) =>
+  listDeliveries(app.ctx.db, { webhookId, status: null, before: NEWEST, limit: 50, ...more });
 
-describe("the deliveries of a webhook", () => {
-  test("say how each is going, the newest first", async () => {
-    const answer = ({ data }: { data: { index: number } }) =>
-      data.index === 0 ? 200 : new Response("Not now", { status: 503 });
-    await using endpoint = await createEndpoint(answer);
-    await endpoint.site.tell("cmp_1", "cmp_2");
-    await endpoint.site.idle();
-    const now = new Date(endpoint.site.app.clock.now()).toISOString();
-    const common = {
-      id: expect.stringMatching(/^dlv_/),
-      event_id: expect.stringMatching(/^evt_/),
-      event_type: "component.status_changed",
-      tries: 1,
-      created_at: now,
-    };
-    expect(await endpoint.list()).toEqual([
-      {
-        ...common,
-        status: "pending",
-        next_try_at: expect.stringMatching(/^2026-03-10T12:00:0[456]/),
-        last_try: { at: now, status_code: 503, latency_ms: 0, error: null, answer: "Not now" },
-        delivered_at: null,
-      },
-      {
-        ...common,
-        status: "delivered",
-        next_try_at: null,
-        last_try: { at: now, status_code: 200, latency_ms: 0, error: null, answer: null },
-        delivered_at: now,
-      },
-    ]);
-    expect((await endpoint.call("")).body.success_rate_24h).toBe(0.5);
-    expect(await endpoint.list("?status=failed")).toEqual([]);
-    const [delivered] = await endpoint.list("?status=delivered");
-    expect(delivered.status).toBe("delivered");
-    expect((await endpoint.call(`/deliveries/${delivered.id}`)).body).toEqual(delivered);
+const again = ({ app: { ctx } }: DeliverySite, webhookId: string, id: string) =>
+  ctx.db.write((tx) => redeliver(ctx, tx, webhookId, id, CLI_ACTOR));
+
+describe("the log of deliveries", () => {
+  test("has the newest first, each with its type and its last try", async () => {
+    await using receiver = startReceiver(({ data }, count) =>
+      data.id === "mon_1" ? (count > 1 ? new Response("slow down", { status: 503 }) : 500) : 200,
+    );
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { id: other } = await site.endpoint(receiver.url);
+    await site.tell({ type: "monitor.down", subjectId: "mon_1" });
+    await site.idle();
+    await site.tell({ type: "incident.created", subjectId: "inc_1" });
+    await site.pass(10_000);
+    const rows = listed(site, id);
+    expect(rows.map(({ eventType }) => eventType)).toEqual(["incident.created", "monitor.down"]);
+    expect(rows[0]?.lastTry).toMatchObject({ number: 1, statusCode: 200 });
+    expect(rows[1]?.lastTry).toMatchObject({ number: 2, statusCode: 503, answer: "slow down" });
+    expect(rows.every(({ row }) => row.webhookId === id)).toBe(true);
+    expect(listed(site, other)).toHaveLength(2);
+    expect(listed(site, id, { status: "delivered" })).toHaveLength(1);
+    expect(listed(site, id, { before: rows[0]?.row.id })).toHaveLength(1);
   });
 
-  test("are read page by page, and of one status where that is asked for", async () => {
-    await using endpoint = await createEndpoint(() => 200);
-    await endpoint.site.tell("cmp_1", "cmp_2", "cmp_3");
-    await endpoint.site.idle();
-    const all = await endpoint.list();
-    const first = await endpoint.call("/deliveries?limit=2&status=delivered");
-    const cursor = first.body.next_cursor;
-    expect(first.headers.get("link")).toContain(`limit=2&status=delivered&cursor=${cursor}>`);
-    const rest = await endpoint.list(`?limit=2&status=delivered&cursor=${cursor}`);
-    expect([...first.body.data, ...rest]).toEqual(all);
-    expectProblem(await endpoint.call("/deliveries?status=lost"), "invalid_request");
-  });
-
-  test("of another webhook are not among them", async () => {
-    await using endpoint = await createEndpoint(() => 200);
-    await endpoint.site.tell("cmp_1");
-    await endpoint.site.idle();
-    const [delivery] = await endpoint.list();
-    const other = await endpoint.site.endpoint(endpoint.receiver.url);
-    const key = await endpoint.site.app.keyWith("manage:webhooks");
-    const path = `${WEBHOOKS}/${other.id}/deliveries`;
-    expect((await endpoint.site.app.call(path, { key })).body.data).toEqual([]);
-    expectProblem(await endpoint.site.app.call(`${path}/${delivery.id}`, { key }), "not_found");
-    const again = { key, method: "POST" };
-    const redelivery = await endpoint.site.app.call(`${path}/${delivery.id}/redeliver`, again);
-    expectProblem(redelivery, "not_found");
-    expect(endpoint.receiver.received).toHaveLength(1);
+  test("tells each try of a delivery, and knows no other endpoint's", async () => {
+    await using receiver = startReceiver((_message, count) => (count < 3 ? 500 : 200));
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const other = await site.endpoint(receiver.url, { events: ["monitor.up"] });
+    await site.tell("cmp_1");
+    await site.pass(10 * MINUTE_MS);
+    const [{ row } = { row: { id: "" } }] = listed(site, id);
+    const { db } = site.app.ctx;
+    expect(getTries(db, row.id).map(({ statusCode }) => statusCode)).toEqual([500, 500, 200]);
+    expect(getDelivery(db, id, row.id).row.status).toBe("delivered");
+    expect(() => getDelivery(db, other.id, row.id)).toThrow("no such delivery");
   });
 });
 
-describe("sending a delivery again", () => {
-  test("sends the same event once more, and is written down", async () => {
-    await using endpoint = await createEndpoint(() => 200);
-    const { site, receiver } = endpoint;
+describe("a redelivery", () => {
+  test("sends what has arrived once more, with the same id", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
     await site.tell("cmp_1");
     await site.idle();
-    const [delivered] = await endpoint.list();
-    const path = `/deliveries/${delivered.id}/redeliver`;
-    const { status, body } = await endpoint.call(path, { method: "POST" });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ id: delivered.id, status: "pending", tries: 1 });
+    const [{ row } = { row: { id: "" } }] = listed(site, id);
+    const queued = await again(site, id, row.id);
+    expect(queued.row.status).toBe("pending");
     await site.idle();
-    expect(receiver.received.map(({ id }) => id)).toEqual([delivered.event_id, delivered.event_id]);
-    expect((await endpoint.list())[0]).toMatchObject({ status: "delivered", tries: 2 });
-    expect(site.app.audit().at(-1)).toMatchObject({
-      action: "webhook.redeliver",
-      actorKind: "key",
-      targetId: endpoint.id,
-    });
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map((message) => message.id)).size).toBe(1);
+    expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 2 }]);
+    expect(site.app.audit().at(-1)).toMatchObject({ action: "webhook.redeliver", targetId: id });
   });
 
-  test("to a webhook that is disabled is refused, and nothing is written", async () => {
-    await using endpoint = await createEndpoint(() => 410);
-    const { site } = endpoint;
+  test("of what was given up begins the waits anew", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
     await site.tell("cmp_1");
-    await site.idle();
-    expect((await endpoint.call("")).body).toMatchObject({
-      enabled: false,
-      disabled_reason: "It answered 410 Gone: it wants nothing more.",
-      version: 2,
-    });
-    const [failed] = await endpoint.list();
-    const audit = site.app.audit();
-    const path = `/deliveries/${failed.id}/redeliver`;
-    expectProblem(await endpoint.call(path, { method: "POST" }), "conflict");
-    expect(await endpoint.list()).toEqual([failed]);
-    expect(site.app.audit()).toEqual(audit);
+    await site.pass(4 * DAY_MS);
+    expect(site.deliveries()).toMatchObject([{ status: "failed", tries: 10 }]);
+    const [{ row } = { row: { id: "" } }] = listed(site, id);
+    await again(site, id, row.id);
+    await site.pass(10 * MINUTE_MS);
+    expect(site.deliveries()).toMatchObject([{ status: "pending", tries: 13 }]);
+    receiver.answer = () => 200;
+    await site.pass(60 * MINUTE_MS);
+    expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 14 }]);
+  });
 
-    endpoint.receiver.answer = () => 200;
-    const enabled = await endpoint.call("", { method: "PATCH", json: { enabled: true } });
-    expect(enabled.body).toMatchObject({ enabled: true, disabled_reason: null });
-    expect((await endpoint.call(path, { method: "POST" })).status).toBe(200);
+  test("of all since a moment takes what never arrived, in order, and nothing else", async () => {
+    await using receiver = startReceiver(({ data }) => (data.id === "cmp_ok" ? 200 : 500));
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { ctx, clock } = site.app;
+    await site.tell("cmp_before");
+    await site.pass(4 * DAY_MS);
+    // It would be disabled for failing all the time.
+    await site.tell("cmp_ok");
     await site.idle();
-    expect((await endpoint.list())[0]).toMatchObject({ status: "delivered", tries: 2 });
+    const since = clock.now();
+    await site.tell("cmp_1", "cmp_2", "cmp_ok");
+    await site.pass(4 * DAY_MS);
+    const heard = receiver.received.length;
+    receiver.answer = () => 200;
+    const outcome = await ctx.db.write((tx) =>
+      redeliverFailed(ctx, tx, { webhookId: id, since }, CLI_ACTOR),
+    );
+    expect(outcome).toEqual({ count: 2, next: undefined });
+    await site.idle();
+    const sent = receiver.received.slice(heard).map(({ data }) => data.id);
+    expect(sent.toSorted()).toEqual(["cmp_1", "cmp_2"]);
+    const statuses = site.deliveries().map(({ status }) => status);
+    expect(statuses).toEqual(["failed", "delivered", "delivered", "delivered", "delivered"]);
+  });
+
+  test("of more than a transaction should hold goes on where it ended", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { ctx } = site.app;
+    await site.deliverer.stop(0);
+    await site.tell(...Array.from({ length: 700 }, (_, index) => `cmp_${index}`));
+    const enable = (enabled: boolean) =>
+      ctx.db.write((tx) => updateWebhook(ctx, tx, id, { enabled }, CLI_ACTOR));
+    await enable(false);
+    await site.restart();
+    await site.idle();
+    await site.deliverer.stop(0);
+    await enable(true);
+    const resend = (after?: string) =>
+      ctx.db.write((tx) => redeliverFailed(ctx, tx, { webhookId: id, since: 0, after }, CLI_ACTOR));
+    const first = await resend();
+    expect(first).toMatchObject({ count: 500, next: expect.any(String) });
+    expect(await resend(first.next)).toEqual({ count: 200, next: undefined });
+    expect(new Set(site.deliveries().map(({ status }) => status))).toEqual(new Set(["pending"]));
   });
 });

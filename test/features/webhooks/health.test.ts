@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { deliveryHealth, lastFailure, successRate } from "../../../src/features/webhooks";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
+import { startReceiver } from "../../support/receiver";
+
+const rateOf = ({ app }: DeliverySite, id: string) => successRate(app.ctx.db, id, app.clock.now());
+
+describe("an endpoint's success rate", () => {
+  test("is the share of the last day's tries that succeeded, null without any", async () => {
+    await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { id: other } = await site.endpoint(receiver.url, { events: ["monitor.up"] });
+    expect(rateOf(site, id)).toBeNull();
+    await site.tell("cmp_1", "cmp_2", "cmp_3");
+    await site.pass(MINUTE_MS);
+    expect(rateOf(site, id)).toBe(3 / 4);
+    expect(rateOf(site, other)).toBeNull();
+    await site.pass(HOUR_MS);
+    await site.tell("cmp_4");
+    await site.idle();
+    expect(rateOf(site, id)).toBe(4 / 5);
+    // Counted by the hour: the first one has passed, the second not yet.
+    await site.pass(23 * HOUR_MS);
+    expect(rateOf(site, id)).toBe(1);
+    await site.pass(DAY_MS);
+    expect(rateOf(site, id)).toBeNull();
+  });
+});
+
+describe("an endpoint's last failure", () => {
+  test("is told, also after a success", async () => {
+    await using receiver = startReceiver(({ data }) => (data.id === "cmp_bad" ? 418 : 200));
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    const { db } = site.app.ctx;
+    await site.tell("cmp_1");
+    await site.idle();
+    expect(lastFailure(db, id)).toBeUndefined();
+    await site.tell("cmp_bad");
+    await site.idle();
+    const at = site.app.clock.now();
+    await site.tell("cmp_2");
+    await site.idle();
+    expect(lastFailure(db, id)).toEqual({ at, statusCode: 418, error: null });
+  });
+});
+
+describe("what is on its way", () => {
+  test("is counted by endpoint, with the age of the oldest", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { db } = site.app.ctx;
+    const health = () => deliveryHealth(db, site.app.clock.now());
+    expect(health()).toEqual({ backlogs: [], count: 0, oldestAt: null, isStuck: false });
+    const one = await site.endpoint(receiver.url);
+    const oldestAt = site.app.clock.now();
+    await site.tell("cmp_1", "cmp_2");
+    await site.pass(HOUR_MS);
+    const two = await site.endpoint(receiver.url);
+    await site.tell("cmp_3");
+    await site.idle();
+    expect(health()).toMatchObject({ count: 4, oldestAt });
+    expect(health().backlogs).toEqual([
+      { webhookId: one.id, count: 3, oldestAt },
+      { webhookId: two.id, count: 1, oldestAt: oldestAt + HOUR_MS },
+    ]);
+    // Each has been tried in its time.
+    expect(health().isStuck).toBe(false);
+  });
+
+  test("is stuck when nobody has tried what is due for five minutes", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    const isStuck = () => deliveryHealth(site.app.ctx.db, site.app.clock.now()).isStuck;
+    await site.deliverer.stop(0);
+    await site.tell("cmp_1");
+    await site.app.clock.advance(5 * MINUTE_MS);
+    expect(isStuck()).toBe(false);
+    await site.app.clock.advance(1);
+    expect(isStuck()).toBe(true);
+    await site.restart();
+    await site.idle();
+    expect(isStuck()).toBe(false);
+  });
+
+  test("is counted by endpoint as it ends", async () => {
+    await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
+    await using site = await createDeliverySite();
+    const { id } = await site.endpoint(receiver.url);
+    await site.tell("cmp_1", "cmp_2");
+    await site.idle();
+    expect(site.deliverer.stats()).toEqual({
+      underWay: 0,
+      tries: new Map([[id, { succeeded: 1, failed: 1 }]]),
+    });
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+import { trimDeliveries } from "../../../src/features/webhooks";
+import { startHousekeeping } from "../../../src/housekeeping";
+import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
+import { startReceiver } from "../../support/receiver";
+
+const countsOf = (site: DeliverySite) => ({
+  events: site.app.events().length,
+  deliveries: site.deliveries().length,
+  tries: site.tries().length,
+});
+
+describe("events and what tells of their delivery", () => {
+  test("are kept for 30 days", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    const keeping = startHousekeeping(site.app.ctx);
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1", "cmp_2");
+    await site.idle();
+    await site.app.clock.advance(DAY_MS);
+    await site.tell("cmp_3");
+    await site.idle();
+    await site.app.clock.advance(29 * DAY_MS - HOUR_MS);
+    expect(countsOf(site)).toEqual({ events: 3, deliveries: 3, tries: 3 });
+    await site.app.clock.advance(2 * HOUR_MS);
+    expect(countsOf(site)).toEqual({ events: 1, deliveries: 1, tries: 1 });
+    await site.app.clock.advance(DAY_MS);
+    expect(countsOf(site)).toEqual({ events: 0, deliveries: 0, tries: 0 });
+    keeping.cancel();
+  });
+
+  test("go a little at a time, however much there is", async () => {
+    await using site = await createDeliverySite();
+    await site.deliverer.stop(0);
+    const { db } = site.app.ctx;
+    // An event that nobody listens to is kept as long as the others.
+    await site.tell(...Array.from({ length: 450 }, (_, index) => `cmp_${index}`));
+    const before = site.app.clock.now() + 1;
+    const left: number[] = [];
+    let hasMore = true;
+    while (hasMore) {
+      hasMore = await db.write((tx) => trimDeliveries(tx, before));
+      left.push(countsOf(site).events);
+    }
+    expect(left).toEqual([250, 50, 0]);
+  });
+
+  test("go with all deliveries of an event that many were told of, two hundred a call", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    const { db } = site.app.ctx;
+    for (let index = 0; index < 30; index++) await site.endpoint(`${receiver.url}/${index}`);
+    await site.tell(...Array.from({ length: 10 }, (_, index) => `cmp_${index}`));
+    await site.idle();
+    const before = site.app.clock.now() + 1;
+    const left: number[] = [];
+    while (await db.write((tx) => trimDeliveries(tx, before))) left.push(countsOf(site).deliveries);
+    expect(left).toEqual([100]);
+    expect(countsOf(site)).toEqual({ events: 0, deliveries: 0, tries: 0 });
+  });
+
+  test("stay while they wait to be delivered, however old", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { db } = site.app.ctx;
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.idle();
+    const trim = () => db.write((tx) => trimDeliveries(tx, site.app.clock.now() + DAY_MS));
+    expect(await trim()).toBe(false);
+    expect(countsOf(site)).toEqual({ events: 1, deliveries: 1, tries: 1 });
+    receiver.answer = () => 200;
+    await site.pass(DAY_MS);
+    expect(await trim()).toBe(false);
+    expect(countsOf(site)).toEqual({ events: 0, deliveries: 0, tries: 0 });
+  });
+});
