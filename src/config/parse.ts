@@ -41,6 +41,21 @@ export function parseListen(value: string): ListenAddress {
   return { host: host === "" ? "0.0.0.0" : host, port };
 }
 
+/** Some of `host:port` or `[v6]:port`, separated by commas or spaces. */
+export function parseTargets(value: string): ListenAddress[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((part) => part !== "")
+    .map((part) => {
+      const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]+):(\d{1,5})$/.exec(part);
+      const port = Number(match?.[2]);
+      if (!match || port < 1 || port > 65_535) {
+        throw new Error(`must list targets such as 1.1.1.1:443, and ${part} is not one`);
+      }
+      return { host: (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
+    });
+}
+
 /** An address as it stands in a URL: IPv6 in brackets. */
 export function formatHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;

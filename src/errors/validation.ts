@@ -1,17 +1,29 @@
 import { Kind, type Static, type TSchema } from "@sinclair/typebox";
 import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { judge } from "../kernel/schema";
+import { judge, shapeOf } from "../kernel/schema";
 import { type FieldError, invalidFields, pointer } from "./problem";
 
 /** Every field of a value that breaks its schema, one entry a field, unknown fields named. */
 export function fieldErrors(schema: TSchema, value: unknown): FieldError[] {
   const byPointer = new Map<string, FieldError>();
   for (const error of Errors(schema, value)) {
-    const at = `#${error.path}`;
-    // The first complaint about a field is the one to act on: "is required" before "must be text".
-    if (!byPointer.has(at)) byPointer.set(at, { pointer: at, detail: describe(error) });
+    for (const field of fieldsOf(error)) {
+      // The first complaint about a field is the one to act on: "is required" before "must be text".
+      if (!byPointer.has(field.pointer)) byPointer.set(field.pointer, field);
+    }
   }
   return [...byPointer.values()];
+}
+
+/** What one error says; of an object that has several shapes, what is wrong by the one that was meant. */
+function fieldsOf(error: ValueError): FieldError[] {
+  const { path, schema, value } = error;
+  const shape = shapeOf(schema, value);
+  if (!shape) return [{ pointer: `#${path}`, detail: describe(error) }];
+  return fieldErrors(shape, value).map(({ pointer: inner, detail }) => ({
+    pointer: `#${path}${inner.slice(1)}`,
+    detail,
+  }));
 }
 
 /** The value, typed by its schema. Throws `validation_failed` with every broken field. */
@@ -27,6 +39,13 @@ export class FieldErrors {
 
   add(steps: (string | number)[], detail: string): void {
     this.#fields.push({ pointer: pointer(...steps), detail });
+  }
+
+  /** Adds what is wrong with a part that was judged by itself, whose pointers begin where it is. */
+  addAll(steps: (string | number)[], fields: readonly FieldError[]): void {
+    for (const field of fields) {
+      this.#fields.push({ ...field, pointer: pointer(...steps) + field.pointer.slice(1) });
+    }
   }
 
   /** Throws `validation_failed` if anything was added. */

@@ -1,4 +1,5 @@
-import { Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { Kind, type TObject, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { Check } from "@sinclair/typebox/value";
 import { containsKeyShape } from "./key-shape";
 import { codePointLength, hasUnsafeCharacters } from "./text";
 import { parseDay, parseInstant } from "./time";
@@ -86,6 +87,56 @@ export function OneOf<const T extends string>(
     enum: [...values],
     ...options,
   });
+}
+
+// Symbols, for the reason that `IsName` is one.
+const Tag = Symbol("tag");
+const Shapes = Symbol("shapes");
+
+interface ByTagSchema {
+  [Tag]: string;
+  [Shapes]: Readonly<Record<string, TObject>>;
+}
+
+defineKind("AllclearByTag", (schema: ByTagSchema, value) =>
+  Check(shapeFor(schema, value), value) ? undefined : "is not valid",
+);
+
+/**
+ * An object of one of several shapes, told apart by the text in its field `tag`. Unlike a union's, its
+ * faults are those of the shape that was meant: see `shapeOf`.
+ */
+export function ByTag<T>(
+  tag: string,
+  shapes: Readonly<Record<string, TObject>>,
+  options: { title?: string; description?: string } = {},
+) {
+  return Type.Unsafe<T>({
+    [Kind]: "AllclearByTag",
+    [Tag]: tag,
+    [Shapes]: shapes,
+    // Without a type of its own: what is an object by name gets `additionalProperties: false` from
+    // Elysia, beside which no shape would have any property left.
+    oneOf: Object.values(shapes),
+    ...options,
+  });
+}
+
+/** The shape by which a value of a schema made by `ByTag` is judged; undefined for any other schema. */
+export function shapeOf(schema: TSchema, value: unknown): TSchema | undefined {
+  return schema[Kind] === "AllclearByTag"
+    ? shapeFor(schema as unknown as ByTagSchema, value)
+    : undefined;
+}
+
+function shapeFor({ [Tag]: tag, [Shapes]: shapes }: ByTagSchema, value: unknown): TSchema {
+  const named: unknown =
+    typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)[tag]
+      : undefined;
+  const meant =
+    typeof named === "string" && Object.hasOwn(shapes, named) ? shapes[named] : undefined;
+  return meant ?? Type.Object({ [tag]: OneOf(Object.keys(shapes)) });
 }
 
 defineKind("AllclearDay", (_schema: unknown, value) =>

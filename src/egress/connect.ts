@@ -1,0 +1,143 @@
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import type { Clock } from "../kernel/clock";
+import { certificateOf } from "./certificate";
+import { codeOf, Fault, socketFault, timedOut } from "./fault";
+import type { Certificate } from "./model";
+
+/** An open connection to an address that was judged. It never throws: errors end it. */
+export interface Opened {
+  socket: Socket;
+  address: string;
+  certificate: Certificate | null;
+}
+
+export interface OpenTarget {
+  /** Judged before, in order of choice; at least one. */
+  addresses: readonly string[];
+  port: number;
+  tls?: TlsWish | undefined;
+  signal: AbortSignal;
+}
+
+export interface TlsWish {
+  /** Whom the certificate must be for. */
+  host: string;
+  /** Whether the host is a name, which is then told to the server (SNI). */
+  isName: boolean;
+  verify: boolean;
+  /** What is spoken inside, where the server may choose (ALPN). */
+  protocols?: string[];
+}
+
+/** How long an address may take to accept before the next one is tried. The last has all the time. */
+const NEXT_ADDRESS_AFTER_MS = 2_000;
+
+/** Opens connections: to the first address that accepts one. */
+export class Connector {
+  readonly #clock: Clock;
+  /** Whom to trust, where it is not what the runtime trusts. */
+  readonly #secureContext: SecureContext | undefined;
+
+  constructor(clock: Clock, secureContext: SecureContext | undefined) {
+    this.#clock = clock;
+    this.#secureContext = secureContext;
+  }
+
+  async open(target: OpenTarget): Promise<Opened | Fault> {
+    let fault: Fault | undefined;
+    for (const [index, address] of target.addresses.entries()) {
+      const isLast = index === target.addresses.length - 1;
+      const opened = await this.#attempt(target, address, isLast);
+      if (!(opened instanceof Fault)) return opened;
+      fault = opened;
+      // Whoever accepted the connection has answered for the host; only silence and refusal pass on.
+      if (target.signal.aborted || fault.kind === "tls") break;
+    }
+    return fault ?? new Fault("dns", "The name has no address.");
+  }
+
+  #attempt(target: OpenTarget, address: string, isLast: boolean): Promise<Opened | Fault> {
+    const { port, tls, signal } = target;
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve(timedOut("connecting"));
+      let hasConnected = false;
+      let isSettled = false;
+      const socket = tls ? this.#startTls(address, port, tls) : connectTcp({ host: address, port });
+      const settle = (outcome: Opened | Fault) => {
+        if (isSettled) return;
+        isSettled = true;
+        timer?.cancel();
+        signal.removeEventListener("abort", onAbort);
+        if (outcome instanceof Fault) socket.destroy();
+        resolve(outcome);
+      };
+      const onAbort = () => settle(timedOut(hasConnected ? "in the TLS handshake" : "connecting"));
+      signal.addEventListener("abort", onAbort);
+      const timer = isLast
+        ? undefined
+        : this.#clock.after(NEXT_ADDRESS_AFTER_MS, () => {
+            if (!hasConnected) settle(new Fault("connect", "The host did not answer."));
+          });
+      // Stays for good: an error without a listener would end the process.
+      socket.on("error", (error) =>
+        settle(hasConnected && tls ? tlsFault(error) : socketFault(error)),
+      );
+      socket.once("close", () =>
+        settle(new Fault(hasConnected && tls ? "tls" : "connect", "The connection was closed.")),
+      );
+      socket.once("connect", () => {
+        hasConnected = true;
+        if (!tls) settle({ socket, address, certificate: null });
+      });
+      if (tls) {
+        socket.once("secureConnect", () =>
+          settle(judgedTls({ socket: socket as TLSSocket, address }, tls)),
+        );
+      }
+    });
+  }
+
+  #startTls(address: string, port: number, { host, isName, protocols }: TlsWish): TLSSocket {
+    return connectTls({
+      host: address,
+      port,
+      ...(isName && { servername: host }),
+      ...(protocols && { ALPNProtocols: protocols }),
+      ...(this.#secureContext && { secureContext: this.#secureContext }),
+      // The certificate is judged below, once it has been read: one that has expired is told with its date.
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    });
+  }
+}
+
+function judgedTls(
+  { socket, address }: { socket: TLSSocket; address: string },
+  { host, verify }: TlsWish,
+): Opened | Fault {
+  const certificate = certificateOf(socket, host) ?? null;
+  if (!verify) return { socket, address, certificate };
+  if (!certificate) return new Fault("tls", "The server showed no certificate.");
+  return certificate.problem === null
+    ? { socket, address, certificate }
+    : new Fault("tls", certificate.problem, certificate);
+}
+
+const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
+  ECONNRESET: "The connection was closed in the TLS handshake.",
+  EPIPE: "The connection was closed in the TLS handshake.",
+  ERR_SSL_WRONG_VERSION_NUMBER: "The server does not speak TLS on this port.",
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "The server speaks only a version of TLS that is not safe.",
+  ERR_SSL_UNSUPPORTED_PROTOCOL: "The server speaks only a version of TLS that is not safe.",
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: "The server does not speak HTTP/1.1.",
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
+};
+
+function tlsFault(error: unknown): Fault {
+  const code = codeOf(error);
+  return new Fault(
+    "tls",
+    HANDSHAKE_ERRORS[code] ?? `The TLS handshake failed (${code || "no reason given"}).`,
+  );
+}

@@ -1,0 +1,106 @@
+import { promises as dns } from "node:dns";
+import { formatHost } from "../config";
+import { codeOf, Fault, timedOut } from "./fault";
+import { parseHost } from "./host";
+import type { DnsAnswer, DnsQuery, DnsRecordType } from "./model";
+import type { Policy } from "./policy";
+import { ABORTED, untilAborted } from "./until-aborted";
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "The name has no such record.",
+  ENODATA: "The name has no such record.",
+  ESERVFAIL: "The resolver could not answer (SERVFAIL).",
+  EREFUSED: "The resolver refused to answer.",
+  ECONNREFUSED: "The resolver cannot be reached.",
+  ETIMEOUT: "The resolver did not answer.",
+  EBADNAME: "The name is not one that the DNS can hold.",
+};
+
+/** Asks the DNS once. What it says is never remembered. */
+export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnswer | Fault> {
+  const { name, type, signal } = query;
+  if (signal.aborted) return timedOut("asking the resolver");
+  // A resolver of its own for each question, because each keeps what it was told for as long as the
+  // record allows: a record that is gone would go on being there.
+  const resolver = new dns.Resolver();
+  if (query.resolver !== undefined) {
+    const server = parseResolver(query.resolver);
+    if (!server) return new Fault("refused", "The resolver is not an IP address.");
+    const problem = policy.judge(server.address);
+    if (problem) return new Fault("refused", `The resolver's address ${problem}.`);
+    resolver.setServers([`${formatHost(server.address)}:${server.port}`]);
+  }
+  try {
+    const found = await untilAborted(ask(resolver, name, type), signal);
+    if (found === ABORTED) return timedOut("asking the resolver");
+    return { records: found };
+  } catch (error) {
+    const code = codeOf(error).replace(/^DNS_/, "");
+    return new Fault("dns", FAULTS[code] ?? `The resolver failed (${code || "no reason given"}).`);
+  } finally {
+    resolver.cancel();
+  }
+}
+
+/** `address`, `address:port` or `[v6]:port`; undefined if it is none of them. */
+export function parseResolver(text: string): { address: string; port: number } | undefined {
+  const [, bracketed, plain, port = "53"] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = parseHost(bracketed ?? plain ?? text);
+  const number = Number(port);
+  if (!host?.isAddress || number < 1 || number > 65_535) return undefined;
+  return { address: host.name, port: number };
+}
+
+async function ask(resolver: dns.Resolver, name: string, type: DnsRecordType): Promise<string[]> {
+  switch (type) {
+    case "A":
+      return await resolver.resolve4(name);
+    case "AAAA":
+      return await resolver.resolve6(name);
+    case "CAA":
+      return (await resolver.resolveCaa(name)).map(({ critical, ...tag }) => {
+        const [key = "", value = ""] = Object.entries(tag)[0] ?? [];
+        return `${critical} ${key} "${value}"`;
+      });
+    case "CNAME":
+      return await resolver.resolveCname(name);
+    case "MX":
+      return (await resolver.resolveMx(name)).map(
+        ({ priority, exchange }) => `${priority} ${exchange}`,
+      );
+    case "NS":
+      return await resolver.resolveNs(name);
+    case "PTR":
+      return await resolver.resolvePtr(name);
+    case "SOA": {
+      const { nsname, hostmaster, serial, refresh, retry, expire, minttl } =
+        await resolver.resolveSoa(name);
+      return [`${nsname} ${hostmaster} ${serial} ${refresh} ${retry} ${expire} ${minttl}`];
+    }
+    case "SRV":
+      return (await resolver.resolveSrv(name)).map(
+        ({ priority, weight, port, name: target }) => `${priority} ${weight} ${port} ${target}`,
+      );
+    case "TXT":
+      return wholeTexts(await resolver.resolveTxt(name));
+  }
+}
+
+const LONGEST_TXT_PIECE = 255;
+
+/**
+ * A long text comes in pieces, and Bun tells each of them as a record of its own (Node tells one record
+ * with its pieces). A piece of full length goes on in the next one; a text that its owner cut into
+ * shorter ones stays in pieces.
+ */
+function wholeTexts(pieces: string[][]): string[] {
+  const texts: string[] = [];
+  let isUnfinished = false;
+  for (const piece of pieces.map((parts) => parts.join(""))) {
+    if (isUnfinished) texts.push((texts.pop() ?? "") + piece);
+    else texts.push(piece);
+    isUnfinished = Buffer.byteLength(piece) === LONGEST_TXT_PIECE;
+  }
+  return texts;
+}

@@ -1,0 +1,63 @@
+import type { Certificate } from "./model";
+
+/** Which step went wrong. */
+export type FaultKind =
+  /** Nothing was sent: the address, or what was asked for, is refused here. */
+  | "refused"
+  /** The name has no address, or nobody could say. */
+  | "dns"
+  /** No connection, or it broke before the answer was complete. */
+  | "connect"
+  /** The handshake failed, or the certificate is not to be trusted. */
+  | "tls"
+  /** What came is no answer of the protocol, or one beyond the limits of it. */
+  | "protocol"
+  /** The signal aborted first. */
+  | "timeout";
+
+/** What went wrong with an outgoing request: a value, so that no caller forgets that it happens. */
+export class Fault {
+  constructor(
+    readonly kind: FaultKind,
+    /**
+     * A sentence for people, 300 characters at most. It may be read by the public: it names no host,
+     * address, header, body or credential.
+     */
+    readonly message: string,
+    /** What was shown before it went wrong, such as a certificate that has expired. */
+    readonly certificate?: Certificate,
+  ) {}
+}
+
+/** The signal aborted during a step, which ends the sentence "Timed out …". */
+export function timedOut(step: string): Fault {
+  return new Fault("timeout", `Timed out ${step}.`);
+}
+
+const SOCKET_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "The connection was refused.",
+  ECONNRESET: "The connection was reset.",
+  EPIPE: "The connection was closed.",
+  EHOSTUNREACH: "There is no route to the host.",
+  ENETUNREACH: "There is no route to the network.",
+  EADDRNOTAVAIL: "There is no route to the address.",
+  EACCES: "This machine does not allow the connection.",
+  EPERM: "This machine does not allow the connection.",
+  ETIMEDOUT: "The host did not answer.",
+  EMFILE: "This server has too many open connections.",
+};
+
+/** What a socket's error says. */
+export function socketFault(error: unknown): Fault {
+  const code = codeOf(error);
+  return new Fault(
+    "connect",
+    SOCKET_ERRORS[code] ?? `The connection failed (${code || "no reason given"}).`,
+  );
+}
+
+/** Node's code of an error, such as `ECONNRESET`; empty where it has none. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : "";
+}

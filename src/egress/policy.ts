@@ -1,0 +1,115 @@
+import ipaddr from "ipaddr.js";
+import type { Network } from "../config";
+import type { PolicyName } from "./model";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Which addresses a kind of request may reach. */
+export interface Policy {
+  /** Why an address may not be reached, as a sentence's end: "is …"; undefined if it may. */
+  judge(address: string): string | undefined;
+}
+
+/*
+ * Where clouds answer whoever asks from inside a machine, with its credentials among the rest, beyond
+ * the link-local ones: AWS, Google, Oracle and Scaleway over IPv6, Alibaba, Oracle, Azure.
+ */
+const METADATA: ReadonlySet<string> = new Set([
+  "fd00:ec2::254",
+  "fd20:ce::254",
+  "fd00:c1::a9fe:a9fe",
+  "fd00:42::42",
+  "100.100.100.200",
+  "192.0.0.192",
+  "168.63.129.16",
+]);
+
+/** Ranges in which no service lives that anybody watches. */
+const NOWHERE: ReadonlySet<string> = new Set(["unspecified", "multicast", "broadcast", "discard"]);
+
+const GLOBAL_IPV6 = ipaddr.IPv6.parse("2000::");
+
+/**
+ * What monitors may reach: private networks too, since that is where much of what people watch lives,
+ * but never link-local or metadata addresses, in whatever spelling or wrapping.
+ */
+export const monitorPolicy: Policy = {
+  judge: (address) => judgeParsed(address, neverReached),
+};
+
+/**
+ * What webhooks may reach: what is globally routable (by the registries of IANA) and what the
+ * installation allows by name. Nothing opens what monitors may not reach either.
+ */
+export function webhookPolicy(allowed: readonly Network[]): Policy {
+  return {
+    judge: (address) =>
+      judgeParsed(
+        address,
+        (parsed) =>
+          neverReached(parsed) ??
+          (isAllowed(parsed, allowed) || isGlobal(parsed)
+            ? undefined
+            : "is not an address of the public internet"),
+      ),
+  };
+}
+
+export function policiesOf(outboundAllow: readonly Network[]): Record<PolicyName, Policy> {
+  return { monitor: monitorPolicy, webhook: webhookPolicy(outboundAllow) };
+}
+
+function judgeParsed(
+  text: string,
+  judge: (address: Address) => string | undefined,
+): string | undefined {
+  if (!ipaddr.isValid(text)) return "is no address";
+  const address = ipaddr.process(text);
+  const carried = address instanceof ipaddr.IPv6 ? carriedIpv4(address) : undefined;
+  // Who reaches the one reaches the other: it is the carried address that counts.
+  return judge(carried ?? address);
+}
+
+function neverReached(address: Address): string | undefined {
+  const range = address.range();
+  if (range === "linkLocal") return "is a link-local address, where clouds keep their metadata";
+  if (METADATA.has(address.toString())) return "is an address at which a cloud keeps its metadata";
+  if (NOWHERE.has(range)) return "is not an address that a service has";
+  return undefined;
+}
+
+function isGlobal(address: Address): boolean {
+  if (address.range() !== "unicast") return false;
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6, 3);
+}
+
+function isAllowed(address: Address, allowed: readonly Network[]): boolean {
+  return allowed.some(
+    ([network, bits]) =>
+      network.kind() === address.kind() && address.match(network as never, bits as never),
+  );
+}
+
+/**
+ * The IPv4 address that an IPv6 one is translated or tunnelled to: IPv4-compatible (RFC 4291),
+ * IPv4-translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) and 6to4 (RFC 3056). Mapped ones are
+ * unwrapped before.
+ */
+function carriedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  const parts = address.parts;
+  switch (address.range()) {
+    case "rfc6145":
+    case "rfc6052":
+      return ipv4Of(parts[6], parts[7]);
+    case "6to4":
+      return ipv4Of(parts[1], parts[2]);
+    default:
+      return parts.slice(0, 6).every((part) => part === 0) && parts[6] !== 0
+        ? ipv4Of(parts[6], parts[7])
+        : undefined;
+  }
+}
+
+function ipv4Of(high = 0, low = 0): ipaddr.IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}

@@ -1,0 +1,144 @@
+import { type IncomingMessage, request as startRequest } from "node:http";
+import { VERSION } from "../version";
+import type { Connector, Opened } from "./connect";
+import { codeOf, Fault, socketFault, timedOut } from "./fault";
+import type { HttpAnswer, HttpRequest } from "./model";
+import { judgeHeader } from "./request-headers";
+import type { Resolve } from "./resolve";
+
+/** How much of a body is read unless the caller says otherwise. */
+export const MOST_BODY_BYTES = 256 * 1024;
+
+/** How many interim answers (1xx) are put up with. */
+const MOST_INTERIM_ANSWERS = 10;
+
+const ALPN = ["http/1.1"];
+
+/** Sends one request over a connection of its own, to an address that was judged. */
+export async function sendRequest(
+  request: HttpRequest,
+  { resolve, connector }: { resolve: Resolve; connector: Connector },
+): Promise<HttpAnswer | Fault> {
+  const refusal = judgeRequest(request);
+  if (refusal) return new Fault("refused", refusal);
+  const { url, family, policy, signal, verifyTls: verify = true } = request;
+  const resolved = await resolve({ host: url.hostname, family, policy, signal });
+  if (resolved instanceof Fault) return resolved;
+  const { host, addresses } = resolved;
+  const isTls = url.protocol === "https:";
+  const opened = await connector.open({
+    addresses,
+    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    tls: isTls ? { host: host.name, isName: !host.isAddress, verify, protocols: ALPN } : undefined,
+    signal,
+  });
+  return opened instanceof Fault ? opened : exchange(request, opened);
+}
+
+function judgeRequest({ url, headers = {} }: HttpRequest): string | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return "Only http and https addresses are requested.";
+  }
+  if (url.username !== "" || url.password !== "") return "The address holds credentials.";
+  for (const name in headers) {
+    const problem = judgeHeader(name, headers[name] ?? "");
+    if (problem) return `A header ${problem}.`;
+  }
+  return undefined;
+}
+
+/** Owns the connection from here on: it is closed whatever happens. */
+function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
+  const { url, method, headers, body, signal, maxBodyBytes = MOST_BODY_BYTES } = request;
+  const { socket } = opened;
+  return new Promise((resolve) => {
+    let answer: IncomingMessage | undefined;
+    let interimAnswers = 0;
+    let isSettled = false;
+    const settle = (outcome: HttpAnswer | Fault) => {
+      if (isSettled) return;
+      isSettled = true;
+      signal.removeEventListener("abort", onAbort);
+      socket.destroy();
+      resolve(outcome);
+    };
+    const onAbort = () =>
+      settle(timedOut(answer ? "reading the answer" : "waiting for the answer"));
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort);
+
+    const sent = startRequest({
+      createConnection: () => socket,
+      method,
+      path: url.pathname + url.search,
+      headers: {
+        "User-Agent": `Allclear/${VERSION}`,
+        Accept: "*/*",
+        ...headers,
+        Host: url.host,
+      },
+    });
+    sent.on("error", (error) => settle(exchangeFault(error, answer !== undefined)));
+    sent.on("information", () => {
+      interimAnswers += 1;
+      if (interimAnswers > MOST_INTERIM_ANSWERS) {
+        settle(new Fault("protocol", "The server sent interim answers without end."));
+      }
+    });
+    sent.on("upgrade", () =>
+      settle(new Fault("protocol", "The server switched to another protocol.")),
+    );
+    sent.on("response", (received) => {
+      answer = received;
+      received.on("error", (error) => settle(exchangeFault(error, true)));
+      collect(received, maxBodyBytes, (bytes, isCut) =>
+        settle(toAnswer(received, bytes, isCut, opened)),
+      );
+    });
+    sent.end(body);
+  });
+}
+
+function collect(
+  received: IncomingMessage,
+  most: number,
+  done: (bytes: Uint8Array, isCut: boolean) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  received.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > most) done(Buffer.concat(chunks, most), true);
+  });
+  received.on("end", () => {
+    if (received.complete) done(Buffer.concat(chunks, length), false);
+  });
+}
+
+function toAnswer(
+  received: IncomingMessage,
+  sentBody: Uint8Array,
+  isCut: boolean,
+  { address, certificate }: Opened,
+): HttpAnswer {
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(received.headersDistinct)) {
+    if (value) headers.set(name, value.join(", "));
+  }
+  return { status: received.statusCode ?? 0, headers, sentBody, isCut, address, certificate };
+}
+
+function exchangeFault(error: unknown, hasAnswered: boolean): Fault {
+  const code = codeOf(error);
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new Fault("protocol", "The headers of the answer are too large.");
+  }
+  if (code.startsWith("HPE_")) {
+    return new Fault("protocol", `The answer is not HTTP (${code.slice("HPE_".length)}).`);
+  }
+  if (hasAnswered) return new Fault("connect", "The connection broke in the middle of the answer.");
+  return code === "ECONNRESET" || code === "EPIPE"
+    ? new Fault("connect", "The connection was closed without an answer.")
+    : socketFault(error);
+}

@@ -1,0 +1,55 @@
+import { codeOf, Fault, timedOut } from "./fault";
+import { type Host, parseHost } from "./host";
+import type { BoundedLookup } from "./lookup";
+import type { PolicyName, ResolveTarget } from "./model";
+import type { Policy } from "./policy";
+import { ABORTED } from "./until-aborted";
+
+/** A host with its addresses, all of which may be reached. */
+export interface Resolved {
+  host: Host;
+  /** At least one, in order of choice. */
+  addresses: string[];
+}
+
+export type Resolve = (target: ResolveTarget) => Promise<Resolved | Fault>;
+
+/** Resolves a host once and judges every address it has: one that is refused refuses the host. */
+export function createResolve(
+  lookup: BoundedLookup,
+  policies: Record<PolicyName, Policy>,
+): Resolve {
+  return async ({ host: text, family, policy, signal }) => {
+    const host = parseHost(text);
+    if (!host) return new Fault("refused", "The host is neither a name nor an IP address.");
+    const found = host.isAddress ? [host.name] : await namedAddresses(host.name);
+    if (found instanceof Fault) return found;
+    const addresses = found.filter(
+      (address) => family === undefined || (address.includes(":") ? 6 : 4) === family,
+    );
+    if (addresses.length === 0) {
+      return new Fault("dns", `The host has no ${family ? `IPv${family} ` : ""}address.`);
+    }
+    for (const address of addresses) {
+      const problem = policies[policy].judge(address);
+      if (problem) return new Fault("refused", `The host's address ${problem}.`);
+    }
+    return { host, addresses };
+
+    async function namedAddresses(name: string): Promise<string[] | Fault> {
+      try {
+        const answer = await lookup(name, family, signal);
+        return answer === ABORTED ? timedOut("resolving the name") : answer;
+      } catch (error) {
+        return lookupFault(error);
+      }
+    }
+  };
+}
+
+function lookupFault(error: unknown): Fault {
+  const code = codeOf(error).replace(/^DNS_/, "");
+  return code === "ENOTFOUND" || code === "ENODATA"
+    ? new Fault("dns", "The name has no address.")
+    : new Fault("dns", `The name could not be resolved (${code || "no reason given"}).`);
+}

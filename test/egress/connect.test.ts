@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import { createEgress } from "../../src/egress";
+import { createTestClock } from "../support/clock";
+import type { OnConnection, RawServer } from "../support/raw-server";
+import { startRawServer, startTlsServer } from "../support/raw-server";
+import { createTestEgress, faultOf, patience, successOf } from "../support/egress";
+
+const NAMES = {
+  "shop.test": [["127.0.0.1"]],
+  "other.test": [["127.0.0.1"]],
+  localhost: [["127.0.0.1"]],
+};
+
+const silent: OnConnection = () => {};
+
+async function connectTo(
+  { port }: Pick<RawServer, "port">,
+  { host = "localhost", verify = true, isTls = true, signal = patience() } = {},
+) {
+  const { egress } = await createTestEgress(NAMES);
+  const tls = isTls ? { verify } : undefined;
+  return egress.connect({ host, port, tls, policy: "monitor", signal });
+}
+
+/** A port on which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = await startRawServer(silent);
+  await server[Symbol.asyncDispose]();
+  return server.port;
+}
+
+describe("a TCP connection", () => {
+  test("is opened to the address, and closed by who asked for it", async () => {
+    await using server = await startRawServer(silent);
+    const connection = successOf(await connectTo(server, { isTls: false }));
+    expect(connection).toMatchObject({ address: "127.0.0.1", certificate: null });
+    connection.close();
+    await server.allClosed();
+  });
+
+  test("that is refused is a fault", async () => {
+    const fault = faultOf(await connectTo({ port: await closedPort() }, { isTls: false }));
+    expect(fault).toMatchObject({ kind: "connect", message: "The connection was refused." });
+  });
+
+  test("goes to the next address where one refuses", async () => {
+    await using server = await startRawServer(silent);
+    const { egress } = await createTestEgress({ "two.test": [["127.0.0.2", "127.0.0.1"]] });
+    const connection = successOf(
+      await egress.connect({
+        host: "two.test",
+        port: server.port,
+        policy: "monitor",
+        signal: patience(),
+      }),
+    );
+    expect(connection.address).toBe("127.0.0.1");
+    connection.close();
+  });
+
+  test("is not begun after the deadline", async () => {
+    await using server = await startRawServer(silent);
+    const fault = faultOf(
+      await connectTo(server, { host: "127.0.0.1", isTls: false, signal: AbortSignal.abort() }),
+    );
+    expect(fault).toMatchObject({ kind: "timeout", message: "Timed out connecting." });
+    expect(server.connections()).toBe(0);
+  });
+});
+
+describe("a certificate", () => {
+  test("of a trusted authority for the name is right, and is told", async () => {
+    await using server = await startTlsServer("good", silent);
+    for (const host of ["localhost", "shop.test", "127.0.0.1"]) {
+      const connection = successOf(await connectTo(server, { host }));
+      connection.close();
+      expect(connection.certificate).toEqual({
+        expiresAt: Date.UTC(2099, 0),
+        subject: "localhost",
+        issuer: "Allclear test root",
+        problem: null,
+      });
+    }
+  });
+
+  test.each([
+    ["expired", "localhost", "The certificate expired on 2021-01-01."],
+    ["self", "localhost", "The certificate is self-signed."],
+    ["other", "localhost", "The certificate is for another name."],
+    ["good", "other.test", "The certificate is for another name."],
+    ["other", "127.0.0.1", "The certificate is for another name."],
+  ] as const)("that is wrong is a fault that says why: %s for %s", async (name, host, message) => {
+    await using server = await startTlsServer(name, silent);
+    const fault = faultOf(await connectTo(server, { host }));
+    expect(fault).toMatchObject({ kind: "tls", message, certificate: { problem: message } });
+    await server.allClosed();
+    const connection = successOf(await connectTo(server, { host, verify: false }));
+    expect(connection.certificate?.problem).toBe(message);
+    connection.close();
+  });
+
+  test("of an authority that nobody trusts is a fault", async () => {
+    await using server = await startTlsServer("good", silent);
+    const distrusting = createEgress({ clock: createTestClock(), config: { outboundAllow: [] } });
+    const target = { host: "127.0.0.1", port: server.port, tls: { verify: true } };
+    const fault = faultOf(
+      await distrusting.connect({ ...target, policy: "monitor", signal: patience() }),
+    );
+    expect(fault.kind).toBe("tls");
+    expect(fault.message).toContain("issuer is not known");
+  });
+});
+
+describe("a TLS handshake", () => {
+  test.each<[string, OnConnection, string]>([
+    ["is closed at once", (socket) => socket.destroy(), "closed in the TLS handshake"],
+    [
+      "is reset after the hello",
+      (socket) => socket.on("data", () => socket.resetAndDestroy()),
+      "closed in the TLS handshake",
+    ],
+    [
+      "meets plain text",
+      (socket) => socket.on("data", () => socket.end("HTTP/1.1 400 Bad\r\n\r\n")),
+      "does not speak TLS",
+    ],
+    ["meets nonsense", (socket) => socket.on("data", () => socket.end(Buffer.alloc(64, 7))), "."],
+  ])("that %s is a fault", async (_what, onConnection, message) => {
+    await using server = await startRawServer(onConnection);
+    const fault = faultOf(await connectTo(server));
+    expect(fault.kind).toBe("tls");
+    expect(fault.message).toContain(message);
+    await server.allClosed();
+  });
+
+  test("that is never answered ends with the deadline", async () => {
+    const deadline = new AbortController();
+    await using server = await startRawServer((socket) =>
+      socket.on("data", () => deadline.abort()),
+    );
+    const fault = faultOf(await connectTo(server, { signal: deadline.signal }));
+    expect(fault).toMatchObject({ kind: "timeout", message: "Timed out in the TLS handshake." });
+    await server.allClosed();
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import { type DnsRecordType, parseResolver } from "../../src/egress";
+import {
+  type DnsReply,
+  dnsName,
+  NXDOMAIN,
+  REFUSED,
+  SERVFAIL,
+  startDnsServer,
+} from "../support/dns-server";
+import { createTestEgress, faultOf, patience, successOf } from "../support/egress";
+
+const { egress } = await createTestEgress();
+
+function ask(resolver: string, type: DnsRecordType = "A", signal = patience()) {
+  return egress.query({ name: "shop.test", type, resolver, policy: "monitor", signal });
+}
+
+const numbers = (...values: number[]) =>
+  Buffer.concat(
+    values.map((value) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return bytes;
+    }),
+  );
+
+describe("a question to a resolver", () => {
+  test.each<[DnsRecordType, Buffer[], string[]]>([
+    ["A", [Buffer.from([192, 0, 2, 1]), Buffer.from([192, 0, 2, 2])], ["192.0.2.1", "192.0.2.2"]],
+    ["AAAA", [Buffer.from([0x20, 1, 0xd, 0xb8, ...Array(11).fill(0), 1])], ["2001:db8::1"]],
+    ["CNAME", [dnsName("www.example.com")], ["www.example.com"]],
+    ["NS", [dnsName("ns1.example.com")], ["ns1.example.com"]],
+    ["PTR", [dnsName("host.example.com")], ["host.example.com"]],
+    [
+      "MX",
+      [Buffer.concat([Buffer.from([0, 10]), dnsName("mail.example.com")])],
+      ["10 mail.example.com"],
+    ],
+    ["TXT", [Buffer.from("\x06v=spf1")], ["v=spf1"]],
+    ["TXT", [Buffer.from(`\xff${"k".repeat(255)}\x03end`, "latin1")], [`${"k".repeat(255)}end`]],
+    [
+      "SRV",
+      [Buffer.concat([Buffer.from([0, 1, 0, 2, 0x1f, 0x90]), dnsName("sip.example.com")])],
+      ["1 2 8080 sip.example.com"],
+    ],
+    ["CAA", [Buffer.from("\x00\x05issueca.test")], ['0 issue "ca.test"']],
+    [
+      "SOA",
+      [Buffer.concat([dnsName("ns.test"), dnsName("admin.test"), numbers(1, 2, 3, 4, 5)])],
+      ["ns.test admin.test 1 2 3 4 5"],
+    ],
+  ])("%s is answered as zone files write it", async (type, records, expected) => {
+    await using server = await startDnsServer(() => ({ records }));
+    const { records: found } = successOf(await ask(server.address, type));
+    expect(found.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("is asked anew each time: nothing is remembered, whatever the record allows", async () => {
+    const there = { records: [Buffer.from([192, 0, 2, 1])] };
+    let reply: DnsReply = there;
+    await using server = await startDnsServer(() => reply);
+    expect(successOf(await ask(server.address)).records).toEqual(["192.0.2.1"]);
+    reply = NXDOMAIN;
+    expect(faultOf(await ask(server.address)).kind).toBe("dns");
+    reply = there;
+    expect(successOf(await ask(server.address)).records).toEqual(["192.0.2.1"]);
+    expect(server.questions()).toBe(3);
+  });
+
+  test.each<[string, DnsReply, string]>([
+    ["that there is no such name", NXDOMAIN, "The name has no such record."],
+    ["that there is no such record", { records: [] }, "The name has no such record."],
+    ["that it failed", SERVFAIL, "The resolver could not answer (SERVFAIL)."],
+    ["that it refuses", REFUSED, "The resolver refused to answer."],
+  ])("that is answered %s is a fault", async (_what, reply, message) => {
+    await using server = await startDnsServer(() => reply);
+    expect(faultOf(await ask(server.address))).toMatchObject({ kind: "dns", message });
+  });
+
+  test("that is not answered ends with the deadline", async () => {
+    const deadline = new AbortController();
+    await using server = await startDnsServer(() => {
+      deadline.abort();
+      return null;
+    });
+    const fault = faultOf(await ask(server.address, "A", deadline.signal));
+    expect(fault).toMatchObject({ kind: "timeout", message: "Timed out asking the resolver." });
+  });
+
+  test("goes to no forbidden address, and to none that is no address", async () => {
+    expect(faultOf(await ask("169.254.169.254"))).toMatchObject({ kind: "refused" });
+    expect(faultOf(await ask("[fe80::1]:53"))).toMatchObject({ kind: "refused" });
+    expect(faultOf(await ask("dns.example.com"))).toMatchObject({ kind: "refused" });
+  });
+});
+
+test.each([
+  ["192.0.2.1", { address: "192.0.2.1", port: 53 }],
+  ["192.0.2.1:5353", { address: "192.0.2.1", port: 5353 }],
+  ["2001:db8::1", { address: "2001:db8::1", port: 53 }],
+  ["[2001:db8::1]:5353", { address: "2001:db8::1", port: 5353 }],
+  ["192.0.2.1:0", undefined],
+  ["192.0.2.1:65536", undefined],
+  ["dns.example.com", undefined],
+  ["", undefined],
+])("a resolver is written as an address with or without a port: %p", (text, expected) => {
+  expect(parseResolver(text)).toEqual(expected);
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { parseNetworks } from "../../src/config/parse";
+import { judgeHost, monitorPolicy, webhookPolicy } from "../../src/egress";
+
+const METADATA_SPELLINGS = [
+  "169.254.169.254",
+  "2852039166",
+  "0xa9fea9fe",
+  "0xA9.0xFE.0xA9.0xFE",
+  "0251.0376.0251.0376",
+  "169.254.43518",
+  "169.16689662",
+  "１６９．２５４．１６９．２５４",
+  "①⑥⑨.254.169.254",
+  "169.254.169.254.",
+  "::ffff:169.254.169.254",
+  "[::ffff:169.254.169.254]",
+  "[::ffff:a9fe:a9fe]",
+  "[0:0:0:0:0:FFFF:A9FE:A9FE]",
+  "[::a9fe:a9fe]",
+  "[::ffff:0:a9fe:a9fe]",
+  "[64:ff9b::a9fe:a9fe]",
+  "[64:ff9b:1::a9fe:a9fe]",
+  "[2002:a9fe:a9fe::1]",
+  "169.254.170.2",
+  "169.254.1.1",
+  "fe80::1",
+  "[febf:ffff::1]",
+  "fd00:ec2::254",
+  "[fd00:0ec2:0:0:0:0:0:254]",
+  "fd20:ce::254",
+  "100.100.100.200",
+  "1684301000",
+  "192.0.0.192",
+  "168.63.129.16",
+];
+
+const NOWHERE = [
+  "0.0.0.0",
+  "0",
+  "0.1.2.3",
+  "::",
+  "224.0.0.1",
+  "239.1.1.1",
+  "ff02::1",
+  "255.255.255.255",
+];
+
+const PRIVATE = [
+  "127.0.0.1",
+  "127.1",
+  "::1",
+  "10.1.2.3",
+  "172.16.0.1",
+  "192.168.1.1",
+  "100.64.0.1",
+  "fc00::1",
+  "fd12:3456::1",
+  "198.18.0.1",
+  "::ffff:10.1.2.3",
+  "[64:ff9b::10.1.2.3]",
+];
+
+const PUBLIC = [
+  "8.8.8.8",
+  "93.184.216.34",
+  "2606:4700::1111",
+  "[64:ff9b::8.8.8.8]",
+  "::ffff:8.8.8.8",
+];
+
+describe("what monitors may reach", () => {
+  test.each(METADATA_SPELLINGS)("link-local and metadata addresses are refused: %s", (host) => {
+    expect(judgeHost(host, monitorPolicy)).toMatch(
+      /^is (a link-local address|an address at which)/,
+    );
+  });
+
+  test.each(NOWHERE)("addresses that no service has are refused: %s", (host) => {
+    expect(judgeHost(host, monitorPolicy)).toBe("is not an address that a service has");
+  });
+
+  test.each([...PRIVATE, ...PUBLIC, "example.com", "nas"])("all else is allowed: %s", (host) => {
+    expect(judgeHost(host, monitorPolicy)).toBeUndefined();
+  });
+
+  test.each([
+    "",
+    " ",
+    "a b",
+    "a/b",
+    "a@b",
+    "a:80",
+    "a?b",
+    "a#b",
+    "a\\b",
+    "a%00",
+    "[::1",
+    "::g",
+    "1.2.3.4.5",
+    "256.1.1.1",
+    "a..b",
+    "fe80::1%eth0",
+    `${"a".repeat(64)}.`.repeat(5),
+  ])("what is no host is said to be none: %p", (text) => {
+    expect(judgeHost(text, monitorPolicy)).toBe("must be a host name or an IP address");
+  });
+});
+
+describe("what webhooks may reach", () => {
+  const policy = webhookPolicy([]);
+
+  test.each(PUBLIC)("addresses of the public internet are allowed: %s", (host) => {
+    expect(judgeHost(host, policy)).toBeUndefined();
+  });
+
+  test.each([
+    ...PRIVATE,
+    "192.0.2.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "240.0.0.1",
+    "2001:db8::1",
+    "3fff::1",
+    "100::1",
+    "fec0::1",
+    "4000::1",
+    "5f00::1",
+  ])("all else is refused: %s", (host) => {
+    expect(judgeHost(host, policy)).toBeDefined();
+  });
+
+  test.each([...METADATA_SPELLINGS, ...NOWHERE])(
+    "and so is what monitors may not reach: %s",
+    (host) => {
+      expect(judgeHost(host, policy)).toBeDefined();
+    },
+  );
+
+  test("networks that the installation names are allowed, and no others", () => {
+    const allowing = webhookPolicy(parseNetworks("10.0.0.0/8, fd12::/16"));
+    expect(judgeHost("10.1.2.3", allowing)).toBeUndefined();
+    expect(judgeHost("::ffff:10.1.2.3", allowing)).toBeUndefined();
+    expect(judgeHost("fd12::1", allowing)).toBeUndefined();
+    expect(judgeHost("192.168.1.1", allowing)).toBe("is not an address of the public internet");
+    expect(judgeHost("fd13::1", allowing)).toBe("is not an address of the public internet");
+  });
+
+  test("naming everything does not open link-local and metadata addresses", () => {
+    const allowing = webhookPolicy(parseNetworks("0.0.0.0/0, ::/0"));
+    expect(judgeHost("127.0.0.1", allowing)).toBeUndefined();
+    for (const host of METADATA_SPELLINGS) expect(judgeHost(host, allowing), host).toBeDefined();
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test";
+import { boundedLookup, type Lookup } from "../../src/egress/lookup";
+import { systemLookup } from "../../src/egress/system-lookup";
+import { systemClock } from "../../src/kernel/clock";
+import { createTestClock, settle } from "../support/clock";
+import { createTestEgress, faultOf, patience, successOf } from "../support/egress";
+import { answering, httpAnswer, startRawServer } from "../support/raw-server";
+
+const monitored = () => ({ policy: "monitor" as const, signal: patience() });
+
+describe("the address that was judged is the one that is reached", () => {
+  test("a name is asked for once; what it answers afterwards changes nothing", async () => {
+    await using server = await startRawServer(answering(httpAnswer(200, "hi")));
+    const { request, asked } = await createTestEgress({
+      "rebinding.test": [["127.0.0.1"], ["169.254.169.254"]],
+    });
+    const url = `http://rebinding.test:${server.port}/`;
+    const answer = successOf(await request(url));
+    expect(answer.address).toBe("127.0.0.1");
+    expect(asked).toEqual(["rebinding.test"]);
+    expect(faultOf(await request(url)).kind).toBe("refused");
+    expect(server.connections()).toBe(1);
+  });
+
+  test("the server is told the name, not the address", async () => {
+    let head = "";
+    await using server = await startRawServer(
+      answering((request) => {
+        head = request;
+        return httpAnswer(200);
+      }),
+    );
+    const { request } = await createTestEgress({ "shop.test": [["127.0.0.1"]] });
+    successOf(await request(`http://shop.test:${server.port}/a?b=c`));
+    expect(head).toStartWith("GET /a?b=c HTTP/1.1\r\n");
+    expect(head).toContain(`Host: shop.test:${server.port}\r\n`);
+    expect(head).toContain("Connection: close\r\n");
+  });
+
+  test("one forbidden address among several refuses the name, and nothing is sent", async () => {
+    await using server = await startRawServer(answering(httpAnswer(200)));
+    const { request } = await createTestEgress({
+      "mixed.test": [["127.0.0.1", "169.254.169.254"]],
+      "mapped.test": [["127.0.0.1", "::ffff:169.254.169.254"]],
+    });
+    for (const name of ["mixed.test", "mapped.test"]) {
+      const fault = faultOf(await request(`http://${name}:${server.port}/`));
+      expect(fault).toMatchObject({ kind: "refused" });
+      expect(fault.message).toBe(
+        "The host's address is a link-local address, where clouds keep their metadata.",
+      );
+    }
+    expect(server.connections()).toBe(0);
+  });
+
+  test("an address is never asked for", async () => {
+    const { egress, asked } = await createTestEgress();
+    expect(await egress.resolve({ host: "0x7f.1", ...monitored() })).toEqual(["127.0.0.1"]);
+    expect(await egress.resolve({ host: "[::1]", ...monitored() })).toEqual(["::1"]);
+    expect(faultOf(await egress.resolve({ host: "2852039166", ...monitored() })).kind).toBe(
+      "refused",
+    );
+    expect(asked).toEqual([]);
+  });
+
+  test("private addresses are for monitors; webhooks reach them only where they are named", async () => {
+    const names = { "inside.test": [["10.1.2.3"]] };
+    const closed = await createTestEgress(names);
+    const open = await createTestEgress(names, { outboundAllow: "10.0.0.0/8" });
+    const webhook = { host: "inside.test", policy: "webhook" as const, signal: patience() };
+    expect(await closed.egress.resolve({ ...webhook, policy: "monitor" })).toEqual(["10.1.2.3"]);
+    expect(faultOf(await closed.egress.resolve(webhook)).kind).toBe("refused");
+    expect(await open.egress.resolve(webhook)).toEqual(["10.1.2.3"]);
+  });
+
+  test("a wanted family is insisted on", async () => {
+    const { egress } = await createTestEgress({
+      "both.test": [["::1", "127.0.0.1"]],
+      "four.test": [["127.0.0.1"]],
+    });
+    const ask = (host: string, family?: 4 | 6) => egress.resolve({ host, family, ...monitored() });
+    expect(await ask("both.test")).toEqual(["::1", "127.0.0.1"]);
+    expect(await ask("both.test", 4)).toEqual(["127.0.0.1"]);
+    expect(faultOf(await ask("four.test", 6)).message).toBe("The host has no IPv6 address.");
+    expect(faultOf(await ask("127.0.0.1", 6)).kind).toBe("dns");
+  });
+
+  test("a name without an address is a fault that says so", async () => {
+    const { egress } = await createTestEgress({ "empty.test": [[]] });
+    const ask = (host: string) => egress.resolve({ host, ...monitored() });
+    expect(faultOf(await ask("nowhere.test"))).toMatchObject({
+      kind: "dns",
+      message: "The name has no address.",
+    });
+    expect(faultOf(await ask("empty.test")).kind).toBe("dns");
+    expect(faultOf(await ask("not a host")).kind).toBe("refused");
+  });
+});
+
+describe("looking names up is bounded", () => {
+  const never = () => new Promise<string[]>(() => {});
+
+  test("a deadline ends the wait for a resolver that says nothing", async () => {
+    const ask = boundedLookup(never, 9);
+    const deadline = new AbortController();
+    const answer = ask("slow.test", undefined, deadline.signal);
+    deadline.abort();
+    expect(typeof (await answer)).toBe("symbol");
+  });
+
+  test("only so many are asked at once, and who gives up is not asked at all", async () => {
+    const asked: string[] = [];
+    const answers = new Map<string, (addresses: string[]) => void>();
+    const ask = boundedLookup((name) => {
+      asked.push(name);
+      return new Promise((resolve) => answers.set(name, resolve));
+    }, 2);
+    const impatient = new AbortController();
+    const [a, b] = ["a", "b"].map((name) => ask(name, undefined, patience()));
+    const c = ask("c", undefined, impatient.signal);
+    const d = ask("d", undefined, patience());
+    expect(asked).toEqual(["a", "b"]);
+    impatient.abort();
+    await c;
+    answers.get("a")?.(["1.1.1.1"]);
+    expect(await a).toEqual(["1.1.1.1"]);
+    await settle();
+    expect(asked).toEqual(["a", "b", "d"]);
+    answers.get("b")?.(["2.2.2.2"]);
+    answers.get("d")?.(["4.4.4.4"]);
+    expect(await b).toEqual(["2.2.2.2"]);
+    expect(await d).toEqual(["4.4.4.4"]);
+  });
+
+  test("who asks the same at the same time shares the answer; afterwards it is asked again", async () => {
+    let asked = 0;
+    const ask = boundedLookup(async () => [`10.0.0.${++asked}`], 9);
+    const both = await Promise.all([1, 2].map(() => ask("a", undefined, patience())));
+    expect(both).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+    await settle();
+    expect(await ask("a", undefined, patience())).toEqual(["10.0.0.2"]);
+  });
+
+  test("a failure is told to who asked, and is not remembered", async () => {
+    let asked = 0;
+    const ask = boundedLookup(async () => {
+      asked += 1;
+      if (asked === 1) throw new Error("down");
+      return ["10.0.0.1"];
+    }, 9);
+    await expect(ask("a", undefined, patience())).rejects.toThrow("down");
+    await settle();
+    expect(await ask("a", undefined, patience())).toEqual(["10.0.0.1"]);
+  });
+});
+
+describe("the machine is asked", () => {
+  const failing = (code: string) => async () => {
+    throw Object.assign(new Error(code), { code });
+  };
+
+  function machine(quick: Lookup) {
+    const clock = createTestClock();
+    let thorough = 0;
+    const ask = systemLookup(clock, {
+      quick,
+      async thorough(name) {
+        thorough += 1;
+        if (name === "nowhere.test") throw Object.assign(new Error(), { code: "ENOTFOUND" });
+        return ["10.0.0.2"];
+      },
+    });
+    return {
+      clock,
+      ask: (name: string) => ask(name, undefined, patience()),
+      thorough: () => thorough,
+    };
+  }
+
+  test("quickly, in no thread, where that finds the name", async () => {
+    const { ask, thorough } = machine(async () => ["10.0.0.1"]);
+    expect(await ask("shop.test")).toEqual(["10.0.0.1"]);
+    expect(thorough()).toBe(0);
+  });
+
+  test("thoroughly for a name that only it knows, each time", async () => {
+    const { ask, thorough } = machine(failing("DNS_ENOTFOUND"));
+    expect(await ask("nas.local")).toEqual(["10.0.0.2"]);
+    expect(await ask("nas.local")).toEqual(["10.0.0.2"]);
+    expect(thorough()).toBe(2);
+    await expect(ask("nowhere.test")).rejects.toThrow();
+  });
+
+  test("thoroughly for a minute after only that could reach a resolver", async () => {
+    let quick = 0;
+    const { ask, clock } = machine(async () => {
+      quick += 1;
+      return failing("DNS_ETIMEOUT")();
+    });
+    expect(await ask("shop.test")).toEqual(["10.0.0.2"]);
+    expect(await ask("shop.test")).toEqual(["10.0.0.2"]);
+    expect(quick).toBe(1);
+    await clock.advance(60_000);
+    expect(await ask("shop.test")).toEqual(["10.0.0.2"]);
+    expect(quick).toBe(2);
+  });
+
+  test("for this machine's own name, in earnest", async () => {
+    const ask = systemLookup(systemClock());
+    const addresses = await ask("localhost", undefined, patience());
+    expect(addresses).not.toBeEmpty();
+    for (const address of addresses as string[]) expect(["127.0.0.1", "::1"]).toContain(address);
+  });
+});

@@ -1,0 +1,69 @@
+import { createSocket } from "node:dgram";
+import type { AddressInfo } from "node:net";
+
+/** How a question is answered: by records of the type that was asked for, or by a code; null says nothing. */
+export type DnsReply = { records: Buffer[] } | { code: number } | null;
+
+export const NXDOMAIN = { code: 3 };
+export const SERVFAIL = { code: 2 };
+export const REFUSED = { code: 5 };
+
+export interface DnsServer extends AsyncDisposable {
+  /** As a resolver is written: address and port. */
+  address: string;
+  /** How many questions it was asked. */
+  questions(): number;
+}
+
+const HEADER_BYTES = 12;
+
+/** A resolver on loopback that answers every question with what `reply` gives. */
+export async function startDnsServer(reply: () => DnsReply): Promise<DnsServer> {
+  const socket = createSocket("udp4");
+  let questions = 0;
+  socket.on("message", (message, { port, address }) => {
+    questions += 1;
+    const answer = reply();
+    if (answer) socket.send(encode(message, answer), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  return {
+    address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    questions: () => questions,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => socket.close(() => resolve())),
+  };
+}
+
+/** A name as messages of the DNS hold it. */
+export function dnsName(name: string): Buffer {
+  const labels = name.split(".").map((label) => [label.length, ...Buffer.from(label)]);
+  return Buffer.from([...labels.flat(), 0]);
+}
+
+function encode(message: Buffer, reply: { records: Buffer[] } | { code: number }): Buffer {
+  const records = "records" in reply ? reply.records : [];
+  const end = questionEnd(message);
+  const header = Buffer.from(message.subarray(0, HEADER_BYTES));
+  header[2] = 0x81;
+  header[3] = 0x80 | ("code" in reply ? reply.code : 0);
+  header.writeUInt16BE(records.length, 6);
+  // No authority and nothing additional, whatever the question brought.
+  header.writeUInt32BE(0, 8);
+  const type = message.readUInt16BE(end - 4);
+  const encoded = records.map((data) => {
+    const head = Buffer.alloc(12);
+    head.writeUInt16BE(0xc000 | HEADER_BYTES, 0);
+    head.writeUInt16BE(type, 2);
+    head.writeUInt16BE(1, 4);
+    head.writeUInt32BE(3600, 6);
+    head.writeUInt16BE(data.length, 10);
+    return Buffer.concat([head, data]);
+  });
+  return Buffer.concat([header, message.subarray(HEADER_BYTES, end), ...encoded]);
+}
+
+function questionEnd(message: Buffer): number {
+  let at = HEADER_BYTES;
+  while (message[at]) at += (message[at] ?? 0) + 1;
+  return at + 5;
+}

@@ -1,0 +1,100 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+
+/** A server of a test: on loopback, on a free port, gone with its connections when disposed of. */
+export interface RawServer extends AsyncDisposable {
+  port: number;
+  /** How many connections it has accepted. */
+  connections(): number;
+  /** Resolves when every connection that it accepted is closed. */
+  allClosed(): Promise<void>;
+}
+
+/** What a server does with a connection. What goes wrong on it is the client's to find out. */
+export type OnConnection = (socket: Socket) => void;
+
+/** Speaks whatever `onConnection` says, byte by byte if need be. */
+export function startRawServer(onConnection: OnConnection): Promise<RawServer> {
+  const server = createServer();
+  return started(server, "connection", onConnection);
+}
+
+/** The same inside TLS, with a certificate from `certificates/`. */
+export async function startTlsServer(
+  certificate: "good" | "expired" | "other" | "self",
+  onConnection: OnConnection,
+): Promise<RawServer> {
+  const pem = await certificateText(certificate);
+  const server = createTlsServer({ key: pem, cert: pem });
+  server.on("tlsClientError", () => {});
+  return started(server, "secureConnection", onConnection);
+}
+
+/** Whom the certificates `good`, `expired` and `other` are signed by. */
+export function certificateText(name: string): Promise<string> {
+  return Bun.file(new URL(`certificates/${name}.pem`, import.meta.url)).text();
+}
+
+/** Answers each request, once its headers have come, with what `answer` gives for them. */
+export function answering(answer: string | ((request: string) => string)): OnConnection {
+  return (socket) => {
+    let request = "";
+    socket.on("data", (chunk: Buffer) => {
+      request += chunk.toString("latin1");
+      if (!isComplete(request)) return;
+      socket.end(typeof answer === "string" ? answer : answer(request), "latin1");
+      request = "";
+    });
+  };
+}
+
+/** An answer with a body and its length. */
+export function httpAnswer(
+  status: number,
+  body = "",
+  headers: Record<string, string> = {},
+): string {
+  const lines = Object.entries({ "Content-Length": String(body.length), ...headers });
+  return `HTTP/1.1 ${status} -\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
+}
+
+function isComplete(request: string): boolean {
+  const end = request.indexOf("\r\n\r\n");
+  if (end === -1) return false;
+  const length = Number(/^content-length: (\d+)/im.exec(request)?.[1] ?? 0);
+  return request.length >= end + 4 + length;
+}
+
+async function started(
+  server: ReturnType<typeof createServer>,
+  event: "connection" | "secureConnection",
+  onConnection: OnConnection,
+): Promise<RawServer> {
+  const open = new Set<Socket | TLSSocket>();
+  let accepted = 0;
+  let whenClosed = Promise.withResolvers<void>();
+  server.on(event, (socket: Socket) => {
+    accepted += 1;
+    open.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      open.delete(socket);
+      if (open.size > 0) return;
+      whenClosed.resolve();
+      whenClosed = Promise.withResolvers();
+    });
+    onConnection(socket);
+    // Whoever does not read never hears that the other side has gone.
+    socket.resume();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => accepted,
+    allClosed: () => (open.size === 0 ? Promise.resolve() : whenClosed.promise),
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
