@@ -1,9 +1,9 @@
 import { promises as dns } from "node:dns";
 import { formatHost } from "../config";
 import { codeOf, Fault, timedOut } from "./fault";
-import { parseHost } from "./host";
 import type { DnsAnswer, DnsQuery, DnsRecordType } from "./model";
 import type { Policy } from "./policy";
+import { parseResolver } from "./resolver";
 import { ABORTED, untilAborted } from "./until-aborted";
 
 const FAULTS: Readonly<Record<string, string>> = {
@@ -40,16 +40,6 @@ export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnsw
   } finally {
     resolver.cancel();
   }
-}
-
-/** `address`, `address:port` or `[v6]:port`; undefined if it is none of them. */
-export function parseResolver(text: string): { address: string; port: number } | undefined {
-  const [, bracketed, plain, port = "53"] =
-    /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const host = parseHost(bracketed ?? plain ?? text);
-  const number = Number(port);
-  if (!host?.isAddress || number < 1 || number > 65_535) return undefined;
-  return { address: host.name, port: number };
 }
 
 async function ask(resolver: dns.Resolver, name: string, type: DnsRecordType): Promise<string[]> {

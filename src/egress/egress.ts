@@ -1,10 +1,8 @@
-import { createSecureContext, rootCertificates } from "node:tls";
 import type { Config } from "../config";
 import type { Clock } from "../kernel/clock";
-import { Connector } from "./connect";
-import { queryDns } from "./dns-query";
-import { Fault } from "./fault";
-import { boundedLookup, type Lookup } from "./lookup";
+import { whenAsked } from "../kernel/when-asked";
+import type { Fault } from "./fault";
+import type { Lookup } from "./lookup";
 import type {
   Connection,
   ConnectTarget,
@@ -14,10 +12,6 @@ import type {
   HttpRequest,
   ResolveTarget,
 } from "./model";
-import { policiesOf } from "./policy";
-import { sendRequest } from "./request";
-import { createResolve } from "./resolve";
-import { systemLookup } from "./system-lookup";
 
 /** The one way out. All answer within their signal's time, and none throws. */
 export interface Egress {
@@ -40,40 +34,13 @@ export interface EgressMeans {
   trust?: readonly string[];
 }
 
-const LOOKUPS_AT_ONCE = 256;
-
-export function createEgress({ clock, config, lookup, trust = [] }: EgressMeans): Egress {
-  const policies = policiesOf(config.outboundAllow);
-  const asking = lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock);
-  const resolve = createResolve(asking, policies);
-  const connector = new Connector(
-    clock,
-    trust.length > 0 ? createSecureContext({ ca: [...rootCertificates, ...trust] }) : undefined,
-  );
-
+/** What goes out is loaded with the first that does: it takes as long as half of a start. */
+export function createEgress(means: EgressMeans): Egress {
+  const opened = whenAsked(async () => (await import("./open-egress")).openEgress(means));
   return {
-    async resolve(target) {
-      const resolved = await resolve(target);
-      return resolved instanceof Fault ? resolved : resolved.addresses;
-    },
-
-    async connect(target) {
-      const resolved = await resolve(target);
-      if (resolved instanceof Fault) return resolved;
-      const { host, addresses } = resolved;
-      const opened = await connector.open({
-        addresses,
-        port: target.port,
-        tls: target.tls && { host: host.name, isName: !host.isAddress, verify: target.tls.verify },
-        signal: target.signal,
-      });
-      if (opened instanceof Fault) return opened;
-      const { socket, address, certificate } = opened;
-      return { address, certificate, close: () => void socket.destroy() };
-    },
-
-    request: (request) => sendRequest(request, { resolve, connector }),
-
-    query: (query) => queryDns(query, policies[query.policy]),
+    resolve: async (target) => (await opened()).resolve(target),
+    connect: async (target) => (await opened()).connect(target),
+    request: async (request) => (await opened()).request(request),
+    query: async (query) => (await opened()).query(query),
   };
 }

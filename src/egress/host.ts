@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import type { Policy } from "./policy";
 
 /** A host as it was written, in the one spelling in which it is used. */
@@ -14,6 +14,11 @@ const NOT_IN_HOSTS = /[\s/\\?#@%]/;
 
 const LONGEST_NAME = 253;
 
+// What the DNS and hosts files know: letters, digits and, inside a label, hyphens and underscores. No
+// program that is handed one can take it for an option.
+const NAME =
+  /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/;
+
 /**
  * Reads a host as a URL's parser does, which knows every spelling of an address (`0x7f.1`,
  * `2130706433`, full-width digits) and international names. Undefined if it is none.
@@ -22,7 +27,7 @@ export function parseHost(text: string): Host | undefined {
   if (text === "" || NOT_IN_HOSTS.test(text)) return undefined;
   const bare = text.replace(/^\[(.*)\]$/, "$1");
   const isIpv6 = bare.includes(":");
-  if (isIpv6 && isIP(bare) !== 6) return undefined;
+  if (isIpv6 && !ipaddr.IPv6.isValid(bare)) return undefined;
   let name: string;
   try {
     name = new URL(`http://${isIpv6 ? `[${bare}]` : bare}/`).hostname;
@@ -30,10 +35,12 @@ export function parseHost(text: string): Host | undefined {
     return undefined;
   }
   name = name.replace(/^\[(.*)\]$/, "$1");
-  if (isIP(name) !== 0) return { name, isAddress: true };
-  return name.length <= LONGEST_NAME && !name.includes("..")
-    ? { name, isAddress: false }
-    : undefined;
+  if (isAddress(name)) return { name, isAddress: true };
+  return name.length <= LONGEST_NAME && NAME.test(name) ? { name, isAddress: false } : undefined;
+}
+
+function isAddress(name: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(name) || ipaddr.IPv6.isValid(name);
 }
 
 /**

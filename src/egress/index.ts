@@ -4,7 +4,6 @@
  * What goes wrong is a `Fault`, never thrown.
  */
 export { type Body, readBody } from "./body";
-export { parseResolver } from "./dns-query";
 export { createEgress, type Egress, type EgressMeans } from "./egress";
 export { Fault, type FaultKind } from "./fault";
 export { type Host, judgeHost, parseHost } from "./host";
@@ -20,9 +19,10 @@ export {
   type HttpAnswer,
   type HttpRequest,
   type IpFamily,
+  MOST_BODY_BYTES,
   type PolicyName,
   type ResolveTarget,
 } from "./model";
 export { monitorPolicy, type Policy, webhookPolicy } from "./policy";
-export { MOST_BODY_BYTES } from "./request";
 export { judgeHeader } from "./request-headers";
+export { parseResolver } from "./resolver";

@@ -38,6 +38,9 @@ export interface Connection {
   close(): void;
 }
 
+/** How much of a body is read unless the caller says otherwise. */
+export const MOST_BODY_BYTES = 256 * 1024;
+
 export interface HttpRequest {
   /** http or https, without user info. */
   url: URL;

@@ -2,12 +2,9 @@ import { type IncomingMessage, request as startRequest } from "node:http";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
-import type { HttpAnswer, HttpRequest } from "./model";
+import { type HttpAnswer, type HttpRequest, MOST_BODY_BYTES } from "./model";
 import { judgeHeader } from "./request-headers";
 import type { Resolve } from "./resolve";
-
-/** How much of a body is read unless the caller says otherwise. */
-export const MOST_BODY_BYTES = 256 * 1024;
 
 /** How many interim answers (1xx) are put up with. */
 const MOST_INTERIM_ANSWERS = 10;

@@ -1,0 +1,49 @@
+import { createSecureContext, rootCertificates } from "node:tls";
+import { Connector } from "./connect";
+import { queryDns } from "./dns-query";
+import { Fault } from "./fault";
+import type { Egress, EgressMeans } from "./egress";
+import { boundedLookup } from "./lookup";
+import { policiesOf } from "./policy";
+import { sendRequest } from "./request";
+import { createResolve } from "./resolve";
+import { systemLookup } from "./system-lookup";
+
+const LOOKUPS_AT_ONCE = 256;
+
+/** The machinery of `createEgress`, with all that it loads. */
+export function openEgress({ clock, config, lookup, trust = [] }: EgressMeans): Egress {
+  const policies = policiesOf(config.outboundAllow);
+  const asking = lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock);
+  const resolve = createResolve(asking, policies);
+  const connector = new Connector(
+    clock,
+    trust.length > 0 ? createSecureContext({ ca: [...rootCertificates, ...trust] }) : undefined,
+  );
+
+  return {
+    async resolve(target) {
+      const resolved = await resolve(target);
+      return resolved instanceof Fault ? resolved : resolved.addresses;
+    },
+
+    async connect(target) {
+      const resolved = await resolve(target);
+      if (resolved instanceof Fault) return resolved;
+      const { host, addresses } = resolved;
+      const opened = await connector.open({
+        addresses,
+        port: target.port,
+        tls: target.tls && { host: host.name, isName: !host.isAddress, verify: target.tls.verify },
+        signal: target.signal,
+      });
+      if (opened instanceof Fault) return opened;
+      const { socket, address, certificate } = opened;
+      return { address, certificate, close: () => void socket.destroy() };
+    },
+
+    request: (request) => sendRequest(request, { resolve, connector }),
+
+    query: (query) => queryDns(query, policies[query.policy]),
+  };
+}
