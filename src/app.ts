@@ -5,6 +5,7 @@ import { createReveals } from "./admin/reveals";
 import { adminRoutes } from "./admin/routes";
 import { createWriteAs } from "./admin/write-as";
 import type { AppContext } from "./context";
+import { analyticsRoutes } from "./features/analytics/routes";
 import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
@@ -14,6 +15,12 @@ import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/ke
 import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
+import {
+  createHeartbeatDirectory,
+  createIdleMonitoring,
+  type Monitoring,
+} from "./features/monitors";
+import { monitorRoutes } from "./features/monitors/routes";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import {
@@ -46,8 +53,11 @@ export interface App {
   openApi(): unknown;
 }
 
-/** Puts the application together: the table of contents of what it can do. */
-export function createApp(ctx: AppContext): App {
+/**
+ * Puts the application together: the table of contents of what it can do. `monitoring` runs the checks;
+ * without it none is run, and who asks for one is told so.
+ */
+export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMonitoring()): App {
   const admissions = createAdmissions();
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
@@ -90,6 +100,8 @@ export function createApp(ctx: AppContext): App {
     .use(componentRoutes(ctx, admissions))
     .use(incidentRoutes(ctx, admissions))
     .use(maintenanceRoutes(ctx, admissions))
+    .use(monitorRoutes(ctx, admissions, monitoring))
+    .use(analyticsRoutes(ctx, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
@@ -107,6 +119,7 @@ export function createApp(ctx: AppContext): App {
     admissions,
     keys,
     sessions,
+    heartbeats: createHeartbeatDirectory(ctx),
     usage,
     limiter,
     addresses,

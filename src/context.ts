@@ -13,6 +13,8 @@ export interface Signals {
   keysChanged: Signal<void>;
   /** What a page shows was changed; the value is the page's id. */
   pageChanged: Signal<string>;
+  /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
+  monitorsChanged: Signal<void>;
   /** The public address, from which links are built, is another one. */
   settingsChanged: Signal<void>;
   /** Another process has committed something, whatever it was. */

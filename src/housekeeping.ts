@@ -1,14 +1,17 @@
 import type { AppContext } from "./context";
+import type { Db } from "./db";
+import { blankAuditAddresses, trimAudit, trimEvents } from "./events";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
+import { trimKeyUse } from "./features/keys";
 import { sweepSubmissions } from "./features/submissions";
 import type { Timer } from "./kernel/clock";
-import { HOUR_MS } from "./kernel/time";
+import { DAY_MS, HOUR_MS } from "./kernel/time";
 
 /**
  * Deletes, once an hour, what has ended and is of no use any more: dead sessions, links that open
- * nothing, forms and kept answers of yesterday. Bounded work each time, so that no transaction is a
- * long one.
+ * nothing, forms and kept answers of yesterday, and what was kept as long as the settings say: events,
+ * the audit log, addresses, the use of keys. Bounded work each time, so that no transaction is a long one.
  */
 export function startHousekeeping(ctx: AppContext): Timer {
   return ctx.clock.every(HOUR_MS, () => {
@@ -18,10 +21,25 @@ export function startHousekeeping(ctx: AppContext): Timer {
   });
 }
 
-async function sweep({ clock, db }: AppContext): Promise<void> {
+async function sweep({ clock, config, db }: AppContext): Promise<void> {
   const now = clock.now();
   await db.write((tx) => sweepAuth(tx, now));
   // There can be more of these in an hour than one transaction should delete.
   while (await db.write((tx) => sweepSubmissions(tx, now)));
   while (await db.write((tx) => sweepAnswers(tx, now)));
+  while (await db.write((tx) => trimEvents(tx, now - config.keepEventsDays * DAY_MS)));
+  while (await db.write((tx) => trimAudit(tx, now - config.keepAuditDays * DAY_MS)));
+  const addressesUntil = now - config.keepAddressesDays * DAY_MS;
+  while (await db.write((tx) => blankAuditAddresses(tx, addressesUntil)));
+  const kept = {
+    now,
+    hoursDays: config.keepKeyHoursDays,
+    addressesDays: config.keepAddressesDays,
+  };
+  let key: string | undefined = "";
+  while (key !== undefined) key = await trimNext(db, kept, key);
+}
+
+function trimNext(db: Db, kept: Parameters<typeof trimKeyUse>[1], after: string) {
+  return db.write((tx) => trimKeyUse(tx, kept, after));
 }

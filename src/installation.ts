@@ -119,6 +119,7 @@ export function createContext(parts: {
   const signals: Signals = {
     keysChanged: createSignal(),
     pageChanged: createSignal(),
+    monitorsChanged: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),
   };

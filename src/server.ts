@@ -3,6 +3,7 @@ import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { startMaintenanceClock } from "./features/maintenance";
+import { createMonitoring, startRollUps } from "./features/monitors";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
 import { issueSetUpLink, linkPath } from "./features/users";
@@ -13,6 +14,8 @@ import type { Timer } from "./kernel/clock";
 /** How long requests that are under way may take to end when the server stops. */
 const DRAIN_MS = 10_000;
 const FOREIGN_CHANGES_POLL_MS = 500;
+/** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
+const IDLE_TIMEOUT_SECONDS = 75;
 /** Bun's own guard; the front door's limit of 256 KiB is what callers are told of. */
 const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 
@@ -45,7 +48,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.config = bound;
     followPublicAddress(ctx);
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
-    app = createApp(ctx);
+    const monitoring = createMonitoring(ctx);
+    app = createApp(ctx, monitoring);
     const setUpToken = await ctx.db.write((tx) => {
       createSamplePage(ctx, tx);
       return issueSetUpLink(ctx, tx);
@@ -56,6 +60,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const running = app;
     const housekeeping = startHousekeeping(ctx);
     const maintenanceClock = startMaintenanceClock(ctx);
+    monitoring.start();
+    const rollUps = startRollUps(ctx, monitoring);
     return {
       url,
       setUpUrl:
@@ -65,7 +71,9 @@ export async function startServer(given: Config): Promise<RunningServer> {
         poll.cancel();
         housekeeping.cancel();
         maintenanceClock.cancel();
+        rollUps.cancel();
         await drain(socket);
+        await monitoring.stop();
         running.usage.stop();
         await running.usage.flush();
         installation.close();
@@ -91,6 +99,7 @@ function listen(config: Config, fetch: Fetch): Bun.Server<undefined> {
       // Bun would let a second server share the port without a word.
       reusePort: false,
       maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
       development: false,
     });
   } catch (error) {

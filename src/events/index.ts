@@ -4,4 +4,5 @@
  */
 export { type AuditEntry, audit, recordAudit } from "./audit";
 export { EVENTS, type EventType } from "./catalog";
+export { blankAuditAddresses, trimAudit, trimEvents } from "./retention";
 export { createOutbox, type EventSubscriber, type Outbox, type RecordedEvent } from "./outbox";

@@ -7,10 +7,11 @@ import { type Actor, userActor } from "../kernel/actor";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 
-/** Who is calling: the bearer of a live key, a signed-in user, or somebody known by an address only. */
+/** Who is calling: the bearer of a live key, a signed-in user, a watched job, or somebody known by an address only. */
 export type Caller =
   | { kind: "key"; credential: Credential }
   | { kind: "session"; session: LiveSession }
+  | { kind: "job"; monitorId: string }
   | { kind: "address" };
 
 /** What the front door found out about one request before it let it through. */
@@ -88,6 +89,12 @@ export function bearerOf(admission: Admission): Credential {
 export function sessionOf(admission: Admission): LiveSession {
   if (admission.caller.kind !== "session") throw new Error("the route needs no session");
   return admission.caller.session;
+}
+
+/** The id of the monitor whose job a heartbeat's route was called by. */
+export function monitorIdOf(admission: Admission): string {
+  if (admission.caller.kind !== "job") throw new Error("the route takes no heartbeats");
+  return admission.caller.monitorId;
 }
 
 /** The caller as the one who did something, and from where. */

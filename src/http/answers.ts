@@ -17,6 +17,17 @@ export function sendResource(request: Request, resource: { version: number }): R
   return Response.json(resource, { headers });
 }
 
+/**
+ * One resource that also tells of what is found out about it. Its entity tag, for If-Match, is the version
+ * of what somebody set; what was found is news to every reader, so If-None-Match is not heard.
+ */
+export function sendLiveResource(resource: { version: number }): Response {
+  const etag = versionTag(resource.version);
+  return Response.json(resource, {
+    headers: { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE, ETag: etag },
+  });
+}
+
 /** The resource that a POST has made, as the bytes that it was first shown in. `location` is a URL. */
 export function sendCreated(created: {
   status: number;

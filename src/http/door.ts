@@ -3,6 +3,7 @@ import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
+import type { HeartbeatDirectory } from "../features/monitors";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
@@ -26,6 +27,7 @@ export interface DoorParts {
   admissions: Admissions;
   keys: KeyDirectory;
   sessions: Sessions;
+  heartbeats: HeartbeatDirectory;
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
@@ -48,7 +50,7 @@ const NO_MATCH: Match = { route: undefined, allowed: [] };
 export function createDoor(parts: DoorParts): Door {
   const { ctx, routes, admissions, usage, limiter, addresses } = parts;
   const { clock, log } = ctx;
-  const authorisation = createAuthorisation(ctx, parts.keys, parts.sessions);
+  const authorisation = createAuthorisation(ctx, parts);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
   const means: VisitMeans = {
@@ -62,6 +64,7 @@ export function createDoor(parts: DoorParts): Door {
       return limiter.chargeKey(key.id, key.rateLimit);
     }
     if (visit.caller.kind === "session") return limiter.chargeSession(visit.caller.session.id);
+    if (visit.caller.kind === "job") return limiter.chargeHeartbeat(visit.caller.monitorId);
     const kind = visit.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"
@@ -110,6 +113,7 @@ export function createDoor(parts: DoorParts): Door {
         ip: visit.address.ip,
         ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
         ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
+        ...(caller.kind === "job" ? { monitor: caller.monitorId } : {}),
       },
       "request",
     );

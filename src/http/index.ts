@@ -9,9 +9,17 @@ export {
   type Admissions,
   bearerOf,
   createAdmissions,
+  monitorIdOf,
   sessionOf,
 } from "./admission";
-export { seeOther, sendHtml, sendList, sendResource, sendUntagged } from "./answers";
+export {
+  seeOther,
+  sendHtml,
+  sendList,
+  sendLiveResource,
+  sendResource,
+  sendUntagged,
+} from "./answers";
 export { SIGN_IN_PATH } from "./authorisation";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createOnce, type Made } from "./create-once";

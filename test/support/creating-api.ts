@@ -4,6 +4,7 @@ import type { AppContext } from "../../src/context";
 import { conflict } from "../../src/errors";
 import { createSessions } from "../../src/features/auth";
 import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
+import { createHeartbeatDirectory } from "../../src/features/monitors";
 import {
   createAdmissions,
   createClientAddresses,
@@ -149,6 +150,7 @@ function putBehindDoor(app: TestApp): void {
     admissions,
     keys: createKeyDirectory(ctx),
     sessions: createSessions(ctx),
+    heartbeats: createHeartbeatDirectory(ctx),
     usage: app.app.usage,
     limiter: app.app.limiter,
     addresses: createClientAddresses(ctx),

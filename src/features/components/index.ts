@@ -13,14 +13,25 @@ export {
   Status,
 } from "./model";
 export {
+  addTimes as addStatusTimes,
   type CauseInterval,
   type DayOf,
   foldDays,
-  knownSpan,
+  type Folded,
+  foldSpans,
+  type Interval,
   type Span,
+  type StatusTimes,
   timeByStatus,
+} from "./history";
+export {
+  countedTime,
+  downTime,
+  knownFrom,
+  knownSpan,
   uptime,
   uptimeOfDays,
+  uptimeOfTime,
 } from "./rules";
 export {
   createComponent,

@@ -6,6 +6,7 @@ import {
   type DayOf,
   foldDays,
   type GroupRow,
+  type Interval,
   knownSpan,
   listCausesOfPage,
   listComponentsOfPage,
@@ -31,6 +32,7 @@ import {
   presentMaintenance,
   UPCOMING_MS,
 } from "../maintenance";
+import { listNoDataOfPage } from "../monitors";
 import { type PageRow, presentPage } from "../pages";
 import type { StatusDocument } from "./model";
 import { headlineOf } from "./rules";
@@ -83,14 +85,20 @@ export function buildSnapshot(
   const rows = listComponentsOfPage(reader, { pageId });
   const causes = causesByComponent(reader, page, now);
   const causesOf = (row: ComponentRow) => causes.get(row.id) ?? [];
+  const gaps = gapsByComponent(reader, page, now);
   const records = {
     groups: listGroups(reader, { pageId }),
     incidents: listOpenIncidents(reader, { pageId }),
     maintenance: listMaintenanceForPage(reader, { pageId, now, until: now + UPCOMING_MS }),
   };
   const impacts = listOpenImpacts(reader, { pageId }).map(({ impact }) => impact);
-  const foldAll = () =>
-    new Map(rows.map((row) => [row.id, daysOf(row, causesOf(row), page.historyDays, now)]));
+  const foldAll = () => {
+    const daysOf = (row: ComponentRow) => {
+      const known = knownSpan(row, now, page.historyDays);
+      return foldDays(causesOf(row), known, page.historyDays, gaps.get(row.id));
+    };
+    return new Map(rows.map((row) => [row.id, daysOf(row)]));
+  };
   let days: Snapshot["days"] | undefined;
   return {
     document: {
@@ -102,7 +110,7 @@ export function buildSnapshot(
       groups: records.groups.map(presentGroup),
       components: rows.map((row) => ({
         ...presentComponent(row, page.slug, causesOf(row).filter(isOpen)),
-        uptime_90d: uptime(causesOf(row), knownSpan(row, now, UPTIME_DAYS)),
+        uptime_90d: uptime(causesOf(row), knownSpan(row, now, UPTIME_DAYS), gaps.get(row.id)),
       })),
       incidents: records.incidents.map((record) => presentIncident(record, baseUrl)),
       maintenance: records.maintenance.map((record) => presentMaintenance(record, baseUrl)),
@@ -126,20 +134,32 @@ function isOpen(cause: CauseRow): boolean {
   return cause.endedAt === null;
 }
 
-/** What marked each component within all days that are shown of it. */
+/** The beginning of all days that are shown of a page's components. */
+function firstDay(page: PageRow, now: number): number {
+  const days = Math.max(UPTIME_DAYS, page.historyDays);
+  return knownSpan({ createdAt: 0, startDate: null }, now, days).from;
+}
+
+/** What marked each component within these days. */
 function causesByComponent(
   reader: Reader,
   page: PageRow,
   now: number,
 ): ReadonlyMap<string, CauseRow[]> {
-  const days = Math.max(UPTIME_DAYS, page.historyDays);
-  const { from: since } = knownSpan({ createdAt: 0, startDate: null }, now, days);
+  const since = firstDay(page, now);
   const causes = listCausesOfPage(reader, { pageId: page.id, since }).map(({ cause }) => cause);
   return Map.groupBy(causes, (cause) => cause.componentId);
 }
 
-function daysOf(row: ComponentRow, causes: readonly CauseRow[], days: number, now: number) {
-  return foldDays(causes, knownSpan(row, now, days), days);
+/** When nothing was known of each component within them. */
+function gapsByComponent(
+  reader: Reader,
+  page: PageRow,
+  now: number,
+): ReadonlyMap<string, Interval[]> {
+  const since = firstDay(page, now);
+  const gaps = listNoDataOfPage(reader, { pageId: page.id, since }).map(({ row }) => row);
+  return Map.groupBy(gaps, (gap) => gap.componentId);
 }
 
 function pastOf(
