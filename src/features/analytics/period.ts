@@ -10,8 +10,11 @@ import type { Span } from "../components";
 export const INTERVALS = ["hour", "day", "month"] as const;
 export type IntervalName = (typeof INTERVALS)[number];
 
-/** The most lines that one answer has: intervals, times what they are told of. */
-export const LINES_MAX = 1_000;
+/**
+ * The most lines that one answer has: intervals, times what they are told of. Enough for a month by the
+ * hour, and few enough that none of them takes longer than other reads do.
+ */
+export const LINES_MAX = 750;
 /** How many UTC days, the last one included, are meant where nothing is said. */
 export const DEFAULT_DAYS = 30;
 

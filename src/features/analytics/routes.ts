@@ -108,7 +108,7 @@ export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
         ...declare(
           "getLatencyAnalytics",
           "Read response times",
-          "Of each monitor, by interval; of 50 monitors at most.",
+          "Of each monitor, by interval; of 20 monitors at most.",
           LatencyAnswer,
         ),
       },

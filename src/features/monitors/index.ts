@@ -14,7 +14,7 @@ export { createMonitor, type MonitorMarks, type NewMonitor } from "./create";
 export { deleteMonitor } from "./delete";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures, type Probing } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
-export { latencyByInterval, type LatencyFigures, latencyOf } from "./latency";
+export { latencyByInterval, type LatencyFigures, latencyOf, latencyOfEach } from "./latency";
 export {
   type Check,
   type Monitor,

@@ -42,6 +42,19 @@ export function latencyByInterval(
   return figuresByInterval(reader, nums, intervals).map(presentFigures);
 }
 
+/** The same of each of some monitors, and of all of it together; each row is read once. */
+export function latencyOfEach(
+  reader: Reader,
+  nums: readonly number[],
+  intervals: readonly Span[],
+): { each: LatencyFigures[][]; total: LatencyFigures } {
+  const each = nums.map((num) => figuresByInterval(reader, [num], intervals));
+  return {
+    each: each.map((figures) => figures.map(presentFigures)),
+    total: presentFigures(mergeFigures(each.flat())),
+  };
+}
+
 function figuresByInterval(
   reader: Reader,
   nums: readonly number[],
