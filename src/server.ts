@@ -46,6 +46,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
     followPublicAddress(ctx);
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
     app = createApp(ctx);
+    // Who asks is answered from here on, before what only a first run needs is written.
+    await nextTurn();
     const setUpToken = await ctx.db.write((tx) => {
       createSamplePage(ctx, tx);
       return issueSetUpLink(ctx, tx);
@@ -77,6 +79,11 @@ export async function startServer(given: Config): Promise<RunningServer> {
     installation.close();
     throw error;
   }
+}
+
+/** Lets the event loop answer what waits. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 type Fetch = (request: Request) => Response | Promise<Response>;

@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { sha256Hex } from "../kernel/hash";
 import type { Admission } from "./admission";
 import { matchesAny } from "./etag";
@@ -64,7 +63,7 @@ export class Representation {
     const isWorthIt = this.#plain.bytes.byteLength >= COMPRESS_FROM_BYTES;
     if (!isWorthIt || acceptEncoding === null || !acceptsGzip(acceptEncoding)) return this.#plain;
     this.#gzip ??= variant(
-      gzipSync(this.#plain.bytes),
+      Bun.gzipSync(this.#plain.bytes),
       {
         ...this.#options,
         headers: { ...this.#options.headers, "Content-Encoding": "gzip" },

@@ -1,7 +1,7 @@
 import { ERRORS, type Problem } from "../errors";
 import { seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
 import { containsKeyShape } from "../kernel/key-shape";
-import { Actions, ButtonLink, LINKED_ASSETS, PlainPage, renderLinkedDocument } from "../ui";
+import { Actions, ButtonLink, linkedAssets, PlainPage, renderLinkedDocument } from "../ui";
 
 /**
  * What went wrong, as a page for a person: where a browser asks, outside the API. A browser that has
@@ -51,7 +51,7 @@ function renderFailure(failure: Problem, { request, requestId }: Visit) {
   const isDashboard = /^\/admin(?:[/?]|$)/.test(path);
   return renderLinkedDocument({
     title: `${title} · Allclear`,
-    assets: LINKED_ASSETS,
+    assets: linkedAssets(),
     children: (
       <PlainPage
         title={title}

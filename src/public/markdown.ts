@@ -1,4 +1,4 @@
-import createMarkdown, { type MarkdownIt, type Token } from "markdown-it";
+import type { MarkdownIt, Token } from "markdown-it";
 import { whenAsked } from "../kernel/when-asked";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
@@ -7,7 +7,7 @@ const LINK_REL = "nofollow noopener ugc";
 /** Marks that reorder the text around them. Right-to-left text does not need them. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
 
-// Made when a text is first rendered, not while the server starts.
+// Loaded and made when a text is first rendered, not while the server starts.
 const linking = whenAsked(() => createRenderer({ linkify: true }));
 const plain = whenAsked(() => createRenderer({ linkify: false }));
 /** Looking for addresses takes time that grows with the square of a run without a space. */
@@ -53,6 +53,7 @@ function textOf({ type, content }: Token): string {
 }
 
 function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
+  const { default: createMarkdown } = require("markdown-it") as typeof import("markdown-it");
   const markdown = createMarkdown({ html: false, linkify, breaks: true });
   // A few characters a row would make a cell for each column of a wide head: seventy times the text.
   markdown.disable("table");

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { createHash } from "node:crypto";
 import type { StatusDocument } from "../features/status";
+import { sha256Base64 } from "../kernel/hash";
+import { whenAsked } from "../kernel/when-asked";
 import { type HtmlDocument, minifyCss } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
@@ -13,7 +14,7 @@ import { PAGE_SCRIPT_PATH } from "./page-script";
 import { createPageTimes, type PageTimes } from "./page-times";
 import { StatusRing, statusIcon } from "./status-ring";
 
-const CSS = minifyCss([tokens, base, charts, css].join("\n"));
+const pageCss = whenAsked(() => minifyCss([tokens, base, charts, css].join("\n")));
 
 /** What every page of one status page is given: whose it is, how it stands, where things are. */
 export interface PageContext {
@@ -46,7 +47,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, children } = props;
   const { page, status, paths, times } = context;
   const description = props.description || page.description;
-  const style = CSS + accentCss(page.accent);
+  const style = pageCss() + accentCss(page.accent);
   const isPublic = page.visibility === "public";
   const canonical = path === undefined ? page.url : page.url.replace(paths.home, path);
   const html = renderToString(
@@ -83,7 +84,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
 
 /** The inline style by its hash and the script of this server; nothing else, from nowhere else. */
 function policyFor(style: string): string {
-  const hash = createHash("sha256").update(style).digest("base64");
+  const hash = sha256Base64(style);
   return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 

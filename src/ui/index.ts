@@ -42,5 +42,5 @@ export { TextField } from "./text-field";
 export { Timeline, type TimelineItem } from "./timeline";
 export { duration, exactTime, longDay, relativeTime, shortDay } from "./times";
 export { type Tone } from "./tone-icon";
-export { LINKED_ASSETS, UI_ASSETS } from "./ui-assets";
+export { linkedAssets, UI_ASSETS } from "./ui-assets";
 export { WordMark } from "./word-mark";

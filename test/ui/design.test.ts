@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { renderDesign } from "../../src/admin/design";
-import { createAssets, LINKED_ASSETS, renderDocument, UI_ASSETS } from "../../src/ui";
+import { createAssets, linkedAssets, renderDocument, UI_ASSETS } from "../../src/ui";
 import { createTestApp } from "../support/app";
 import { elementsOf, valuesOf } from "./elements";
 
 const assets = createAssets(UI_ASSETS);
-const paths = LINKED_ASSETS;
+const paths = linkedAssets();
 const design = renderDesign(paths, Date.UTC(2026, 10, 21, 14, 32));
 const elements = elementsOf(design.html);
 
