@@ -53,7 +53,7 @@ function textOf({ type, content }: Token): string {
 }
 
 function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
-  const { default: createMarkdown } = require("markdown-it") as typeof import("markdown-it");
+  const createMarkdown = require("markdown-it") as typeof import("markdown-it").default;
   const markdown = createMarkdown({ html: false, linkify, breaks: true });
   // A few characters a row would make a cell for each column of a wide head: seventy times the text.
   markdown.disable("table");
