@@ -14,6 +14,7 @@ import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/ke
 import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
+import { createDomains } from "./features/pages";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import {
@@ -30,6 +31,7 @@ import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { failurePage } from "./public/failure-page";
 import { feedRoutes } from "./public/feed-routes";
+import { logoRoutes } from "./public/logo-routes";
 import { publicRoutes } from "./public/routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
@@ -97,6 +99,7 @@ export function createApp(ctx: AppContext): App {
     .use(feedRoutes(ctx, admissions, snapshots))
     .use(summaryRoutes(admissions, snapshots))
     .use(v2Routes(ctx, admissions, snapshots))
+    .use(logoRoutes(ctx, admissions, snapshots, sessions))
     .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));
 
@@ -105,6 +108,7 @@ export function createApp(ctx: AppContext): App {
     ctx,
     routes,
     admissions,
+    domains: createDomains(ctx),
     keys,
     sessions,
     usage,

@@ -1,5 +1,6 @@
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
+import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
 
 export interface Migration {
@@ -14,6 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "foundation", sql: foundation },
   { number: 2, name: "people", sql: people },
   { number: 3, name: "incidents", sql: incidents },
+  { number: 4, name: "page_face", sql: pageFace },
 ];
 
 /** The schema's version that this build reads and writes. */

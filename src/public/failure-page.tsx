@@ -44,11 +44,13 @@ function statusPagePath(path: string): string {
   return /^\/status\/[a-z0-9-]+(?=\/)/.exec(path)?.[0] ?? "/";
 }
 
-function renderFailure(failure: Problem, { request, requestId }: Visit) {
+function renderFailure(failure: Problem, { request, requestId, domain }: Visit) {
   const { title } = ERRORS[failure.code];
   const mayLeaveForm = failure.code === "sign_in_required";
   const path = pathOf(request.url);
-  const isDashboard = /^\/admin(?:[/?]|$)/.test(path);
+  // On a page's own domain there is that page, and no dashboard.
+  const isDashboard = !domain && /^\/admin(?:[/?]|$)/.test(path);
+  const statusPage = domain ? "/" : statusPagePath(path);
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets: linkedAssets(),
@@ -77,7 +79,7 @@ function renderFailure(failure: Problem, { request, requestId }: Visit) {
               Open sign-in in another tab
             </ButtonLink>
           ) : (
-            <WayBack isDashboard={isDashboard} statusPage={statusPagePath(path)} />
+            <WayBack isDashboard={isDashboard} statusPage={statusPage} />
           )}
         </Actions>
       </PlainPage>

@@ -33,9 +33,15 @@ export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): 
   return rendererFor(text).render(text, { topHeading } satisfies Required<Place>);
 }
 
-/** The same in plain words on one line, for where there is no room for more; cut at `maxLength`. */
+/** How much of a text is looked through for each of the characters that are wanted of it. */
+const LOOKED_THROUGH = 10;
+
+/**
+ * The beginning in plain words on one line, for where there is no room for more; cut at `maxLength`
+ * code points. A long text is not read to its end for that.
+ */
 export function plainText(source: string, maxLength: number): string {
-  const text = source.replace(OVERRIDES, "");
+  const text = source.slice(0, LOOKED_THROUGH * maxLength + 1_000).replace(OVERRIDES, "");
   const words = rendererFor(text)
     .parse(text, { topHeading: 1 })
     .flatMap((token) => [...(token.children ?? [token]).map(textOf), " "])

@@ -8,10 +8,12 @@ import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
+import { Logo } from "./logo";
 import css from "./page.css" with { type: "text" };
 import { type PagePaths, pathsOf } from "./page-paths";
 import { PAGE_SCRIPT_PATH } from "./page-script";
 import { createPageTimes, type PageTimes } from "./page-times";
+import { type RenderText, renderText } from "./rendered-texts";
 import { StatusRing, statusIcon } from "./status-ring";
 
 const pageCss = whenAsked(() => minifyCss([tokens, base, charts, css].join("\n")));
@@ -22,10 +24,15 @@ export interface PageContext {
   status: StatusDocument["status"];
   paths: PagePaths;
   times: PageTimes;
+  /** Makes HTML of what people wrote. */
+  render: RenderText;
 }
 
-export function contextOf({ page, status }: StatusDocument): PageContext {
-  return { page, status, paths: pathsOf(page.slug), times: createPageTimes(page) };
+export function contextOf(
+  { page, status }: StatusDocument,
+  render: RenderText = renderText,
+): PageContext {
+  return { page, status, paths: pathsOf(page.slug), times: createPageTimes(page), render };
 }
 
 interface PageDocumentProps {
@@ -95,18 +102,21 @@ interface FrameProps {
 
 function Header({ context, isHome, isPublic }: FrameProps & { isHome: boolean }) {
   const { page, status, paths } = context;
-  const ring = <StatusRing indicator={status.indicator} />;
+  const brand = page.logo ? (
+    <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
+  ) : (
+    <>
+      <StatusRing indicator={status.indicator} />
+      {page.name}
+    </>
+  );
   return (
     <header class="top">
       {isHome ? (
-        <h1 class="brand">
-          {ring}
-          {page.name}
-        </h1>
+        <h1 class="brand">{brand}</h1>
       ) : (
         <a class="brand" href={paths.home}>
-          {ring}
-          {page.name}
+          {brand}
         </a>
       )}
       {isPublic ? (

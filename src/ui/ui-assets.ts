@@ -2,11 +2,13 @@ import { whenAsked } from "../kernel/when-asked";
 import { type AssetSource, assetPath } from "./assets";
 import script from "./client.js" with { type: "text" };
 import type { LinkedAssets } from "./linked-document";
+import ordering from "./ordering.js" with { type: "text" };
 import { ringIcon } from "./ring-icon";
 import { dashboardCss } from "./style-sheet";
 
 const STYLE = { name: "allclear.css", text: whenAsked(dashboardCss) };
 const SCRIPT = { name: "allclear.js", text: script };
+const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon("#1a7f4b") };
 
 /** What the dashboard's pages link to. */
@@ -21,6 +23,7 @@ export const UI_ASSETS: readonly AssetSource[] = [
     },
   },
   { name: SCRIPT.name, mediaType: "text/javascript;charset=utf-8", content: SCRIPT },
+  { name: ORDERING.name, mediaType: "text/javascript;charset=utf-8", content: ORDERING },
   { name: ICON.name, mediaType: "image/svg+xml", content: ICON },
 ];
 
@@ -30,3 +33,6 @@ export const linkedAssets = whenAsked((): LinkedAssets => ({
   script: assetPath(SCRIPT.name, SCRIPT.text),
   icon: assetPath(ICON.name, ICON.text),
 }));
+
+/** The path of the script of lists whose order can be changed, for the pages that have one. */
+export const ORDERING_SCRIPT = assetPath(ORDERING.name, ORDERING.text);

@@ -4,6 +4,7 @@ import type { AppContext } from "../../src/context";
 import { conflict } from "../../src/errors";
 import { createSessions } from "../../src/features/auth";
 import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
+import { createDomains } from "../../src/features/pages";
 import {
   createAdmissions,
   createClientAddresses,
@@ -147,6 +148,7 @@ function putBehindDoor(app: TestApp): void {
     ctx,
     routes: app.app.routes,
     admissions,
+    domains: createDomains(ctx),
     keys: createKeyDirectory(ctx),
     sessions: createSessions(ctx),
     usage: app.app.usage,

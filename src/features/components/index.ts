@@ -3,14 +3,19 @@
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
 export { type Mark, type NewBaselines, replaceMarks } from "./marks";
+export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
+  COLLAPSE,
   Component,
+  type ComponentChange,
   ComponentGroup,
   ComponentInput,
   GroupInput,
+  presentChange,
   presentComponent,
   presentGroup,
   Status,
+  UpdateComponentBody,
 } from "./model";
 export {
   type CauseInterval,
@@ -27,6 +32,8 @@ export {
   createGroup,
   deleteComponent,
   deleteGroup,
+  getComponentRow,
+  getGroupRow,
   updateComponent,
   updateGroup,
 } from "./service";
@@ -35,8 +42,11 @@ export {
   type CauseRow,
   type ComponentRow,
   findComponent,
+  findComponents,
   type GroupRow,
-  listCausesOfPage,
+  listChanges,
   listComponentsOfPage,
+  listEndedCausesOfPage,
   listGroups,
+  listOpenCausesOfPage,
 } from "./store";
