@@ -21,6 +21,7 @@ import {
   type Monitoring,
 } from "./features/monitors";
 import { monitorRoutes } from "./features/monitors/routes";
+import { createDomains } from "./features/pages";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import {
@@ -37,6 +38,7 @@ import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { failurePage } from "./public/failure-page";
 import { feedRoutes } from "./public/feed-routes";
+import { logoRoutes } from "./public/logo-routes";
 import { publicRoutes } from "./public/routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
@@ -109,6 +111,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(feedRoutes(ctx, admissions, snapshots))
     .use(summaryRoutes(admissions, snapshots))
     .use(v2Routes(ctx, admissions, snapshots))
+    .use(logoRoutes(ctx, admissions, snapshots, sessions))
     .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));
 
@@ -117,6 +120,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     ctx,
     routes,
     admissions,
+    domains: createDomains(ctx),
     keys,
     sessions,
     heartbeats: createHeartbeatDirectory(ctx),

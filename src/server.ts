@@ -50,6 +50,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
     const monitoring = createMonitoring(ctx);
     app = createApp(ctx, monitoring);
+    // Who asks is answered from here on, before what only a first run needs is written.
+    await nextTurn();
     const setUpToken = await ctx.db.write((tx) => {
       createSamplePage(ctx, tx);
       return issueSetUpLink(ctx, tx);
@@ -85,6 +87,11 @@ export async function startServer(given: Config): Promise<RunningServer> {
     installation.close();
     throw error;
   }
+}
+
+/** Lets the event loop answer what waits. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 type Fetch = (request: Request) => Response | Promise<Response>;

@@ -3,6 +3,7 @@ import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
+import type { DomainPage } from "../features/pages";
 import { type Actor, userActor } from "../kernel/actor";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
@@ -22,6 +23,8 @@ export interface Admission {
   /** Undefined where no declared route matched. */
   route: Route | undefined;
   caller: Caller;
+  /** The page whose custom domain the request was sent to; undefined on every other host. */
+  domain: DomainPage | undefined;
   /** Where the request came from. Asking costs a system call. */
   readonly address: ClientAddress;
   /** The one token that the request took; undefined for a file, which takes none. */

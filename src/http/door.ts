@@ -4,12 +4,14 @@ import type { Sessions } from "../features/auth";
 import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { HeartbeatDirectory } from "../features/monitors";
+import type { Domains } from "../features/pages";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
 import { judgeBodyHeaders } from "./body";
 import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
+import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
 import { badHost, rateLimited } from "./refusals";
@@ -25,6 +27,7 @@ export interface DoorParts {
   ctx: Pick<AppContext, "baseUrl" | "clock" | "log" | "random">;
   routes: RouteTable;
   admissions: Admissions;
+  domains: Domains;
   keys: KeyDirectory;
   sessions: Sessions;
   heartbeats: HeartbeatDirectory;
@@ -42,8 +45,8 @@ const NO_URL: SplitUrl = { path: "/", query: "" };
 const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
- * The one entrance. A request's way: host and query, the declared route, the credential (looked up in
- * memory), exactly one token from the one bucket that pays for it, then 401, the scope, the body's
+ * The one entrance. A request's way: host and query, the declared route (on a page's custom domain, of
+ * that page's public surface), the credential (looked up in memory), exactly one token from the one bucket that pays for it, then 401, the scope, the body's
  * size and media type, and only then the handler. Every answer, whoever made it, leaves through
  * `finish` with the same headers.
  */
@@ -119,6 +122,15 @@ export function createDoor(parts: DoorParts): Door {
     );
   }
 
+  /** The declared route that a request may meet on the host that it was sent to. */
+  function matchOf(visit: Visit, path: string): Match {
+    const { method, url } = visit.request;
+    visit.domain = parts.domains.find(url);
+    return visit.domain
+      ? matchOnDomain(visit.domain, routes, { method, path })
+      : routes.match(method, path);
+  }
+
   /** Lets a request through to its handler. */
   function pass(visit: Visit, url: SplitUrl): Response | Promise<Response> {
     if (visit.caller.kind === "session") {
@@ -143,7 +155,7 @@ export function createDoor(parts: DoorParts): Door {
     if (logsRequests) visit.since = clock.monotonic();
     const url = splitUrl(request.url);
     const unreadable = url ? judgeQuery(url.query) : badHost();
-    const match = url && !unreadable ? routes.match(request.method, url.path) : NO_MATCH;
+    const match = url && !unreadable ? matchOf(visit, url.path) : NO_MATCH;
     visit.route = match.route;
     const refusal = unreadable ?? authorisation.judge(visit, match);
     visit.charge = charge(visit);

@@ -62,6 +62,11 @@ export interface Operation {
   idempotent?: true;
   /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
   isCrossOrigin?: boolean;
+  /**
+   * What answers on a page's custom domain too, where nothing else does: what belongs to one page, or a
+   * file that every page needs. See `matchOnDomain`.
+   */
+  surface?: "one page" | "every page";
 }
 
 /** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */

@@ -5,6 +5,7 @@ import { conflict } from "../../src/errors";
 import { createSessions } from "../../src/features/auth";
 import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
 import { createHeartbeatDirectory } from "../../src/features/monitors";
+import { createDomains } from "../../src/features/pages";
 import {
   createAdmissions,
   createClientAddresses,
@@ -148,6 +149,7 @@ function putBehindDoor(app: TestApp): void {
     ctx,
     routes: app.app.routes,
     admissions,
+    domains: createDomains(ctx),
     keys: createKeyDirectory(ctx),
     sessions: createSessions(ctx),
     heartbeats: createHeartbeatDirectory(ctx),

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../src/context";
 import type { Db, Tx } from "../../src/db";
 import type { Egress } from "../../src/egress";
-import { type CauseRow, findComponent, listCausesOfPage } from "../../src/features/components";
+import { type CauseRow, findComponent } from "../../src/features/components";
 import { createMonitor, createMonitoring, getMonitorRecord } from "../../src/features/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
 import {
@@ -19,6 +19,7 @@ import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { Clock } from "../../src/kernel/clock";
 import { createTestApp, type TestApp } from "./app";
+import { listCausesOfPage } from "./causes";
 import { settle, type TestClock } from "./clock";
 
 /** How a target of a test answers a check. */

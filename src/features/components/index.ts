@@ -3,14 +3,19 @@
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
 export { type Mark, type NewBaselines, replaceMarks } from "./marks";
+export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
+  COLLAPSE,
   Component,
+  type ComponentChange,
   ComponentGroup,
   ComponentInput,
   GroupInput,
+  presentChange,
   presentComponent,
   presentGroup,
   Status,
+  UpdateComponentBody,
 } from "./model";
 export {
   addTimes as addStatusTimes,
@@ -38,6 +43,8 @@ export {
   createGroup,
   deleteComponent,
   deleteGroup,
+  getComponentRow,
+  getGroupRow,
   updateComponent,
   updateGroup,
 } from "./service";
@@ -47,8 +54,11 @@ export {
   type CauseRow,
   type ComponentRow,
   findComponent,
+  findComponents,
   type GroupRow,
-  listCausesOfPage,
+  listChanges,
   listComponentsOfPage,
+  listEndedCausesOfPage,
   listGroups,
+  listOpenCausesOfPage,
 } from "./store";

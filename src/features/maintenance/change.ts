@@ -69,7 +69,7 @@ export interface MarksChange {
   /** From when on, in unix ms. */
   at: number;
   actor: Actor;
-  /** When it began, in unix ms, where nothing was marked for that yet. */
+  /** When it began, in unix ms, where it may be that nothing was marked for that yet. */
   unmarkedSince?: number | null;
 }
 
@@ -88,7 +88,7 @@ export function refreshMarks(
     .map(({ id }) => id)
     .filter((id) => living.has(id));
   let marks: MaintenanceMark[] = listMarksOf(tx, { maintenanceId: row.id });
-  if (unmarkedSince !== null) {
+  if (unmarkedSince !== null && marks.length === 0) {
     marks = marksAfter(marks, { isUnderWay: true, componentIds, at: unmarkedSince });
   }
   marks = marksAfter(marks, { isUnderWay: isUnderWay(row.status), componentIds, at });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { listCausesOfPage } from "../../../../src/features/components";
 import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
 import { outagesOf, timesByState, uptimeOf } from "../../../../src/features/monitors/spans";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { listCausesOfPage } from "../../../support/causes";
 import { openWatch, type Target, type Watch } from "../../../support/watch";
 
 const MONITORS = 1_000;
