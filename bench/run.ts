@@ -8,25 +8,33 @@ import { inWorkshop, type Workshop } from "./support/workshop";
 import { measureComponentChange } from "./rows/component-change";
 import { measureDashboardPage } from "./rows/dashboard-page";
 import { measureDashboardWeight } from "./rows/dashboard-weight";
+import { measureFirstView } from "./rows/first-view";
 import { measureFreshBytes } from "./rows/fresh-bytes";
+import { measureIncidentCreate } from "./rows/incident-create";
 import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
+import { measureLongHistory } from "./rows/long-history";
+import { measurePublicPage } from "./rows/public-page";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusRead } from "./rows/status-read";
 
 const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "status-read": measureStatusRead,
+  "public-page": measurePublicPage,
+  "first-view": measureFirstView,
   limiter: measureLimiter,
   "start-up": measureStartUp,
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
+  "incident-create": measureIncidentCreate,
   "key-list": measureKeyList,
   "dashboard-page": measureDashboardPage,
   "dashboard-weight": measureDashboardWeight,
   "log-in-flood": measureLogInFlood,
   "fresh-bytes": measureFreshBytes,
+  "long-history": measureLongHistory,
 };
 
 const asked = process.argv.slice(2);

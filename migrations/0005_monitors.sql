@@ -56,6 +56,8 @@ CREATE TABLE monitor_states (
   rolled_until INTEGER NOT NULL
 ) STRICT;
 
+CREATE INDEX monitor_states_by_rolled_until ON monitor_states (rolled_until);
+
 -- A monitor's whole past, without gaps: each span begins where the one before ended, the last is open.
 CREATE TABLE monitor_spans (
   monitor_num INTEGER NOT NULL REFERENCES monitors (num) ON DELETE CASCADE,
@@ -76,14 +78,16 @@ CREATE TABLE monitor_checks (
   PRIMARY KEY (monitor_num, at)
 ) STRICT, WITHOUT ROWID;
 
--- Results by minute, hour and day (`size`, in milliseconds); latencies as sums and as a sketch that can
--- be merged. NULL where nothing answered.
+-- Results by minute, hour and day (`size`, in milliseconds): how many, how many of them failed, how many
+-- were answered, and how long those took, as a sum and as a sketch that can be merged. NULL where
+-- nothing answered.
 CREATE TABLE monitor_rollups (
   monitor_num INTEGER NOT NULL REFERENCES monitors (num) ON DELETE CASCADE,
   size INTEGER NOT NULL CHECK (size IN (60000, 3600000, 86400000)),
   at INTEGER NOT NULL,
   checks INTEGER NOT NULL,
   failures INTEGER NOT NULL,
+  answers INTEGER NOT NULL,
   latency_sum INTEGER,
   latency_min INTEGER,
   latency_max INTEGER,
@@ -116,3 +120,6 @@ CREATE TABLE liveness (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   at INTEGER NOT NULL
 ) STRICT;
+
+-- The entries of the audit log that have an address still, so that those that are old are found.
+CREATE INDEX audit_log_with_address ON audit_log (at) WHERE ip IS NOT NULL;

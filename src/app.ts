@@ -5,6 +5,7 @@ import { createReveals } from "./admin/reveals";
 import { adminRoutes } from "./admin/routes";
 import { createWriteAs } from "./admin/write-as";
 import type { AppContext } from "./context";
+import { analyticsRoutes } from "./features/analytics/routes";
 import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
@@ -14,6 +15,13 @@ import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/ke
 import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
+import {
+  createHeartbeatDirectory,
+  createIdleMonitoring,
+  type Monitoring,
+} from "./features/monitors";
+import { monitorRoutes } from "./features/monitors/routes";
+import { createDomains } from "./features/pages";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import { webhookRoutes } from "./features/webhooks/routes";
@@ -31,6 +39,7 @@ import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { failurePage } from "./public/failure-page";
 import { feedRoutes } from "./public/feed-routes";
+import { logoRoutes } from "./public/logo-routes";
 import { publicRoutes } from "./public/routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
@@ -47,8 +56,11 @@ export interface App {
   openApi(): unknown;
 }
 
-/** Puts the application together: the table of contents of what it can do. */
-export function createApp(ctx: AppContext): App {
+/**
+ * Puts the application together: the table of contents of what it can do. `monitoring` runs the checks;
+ * without it none is run, and who asks for one is told so.
+ */
+export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMonitoring()): App {
   const admissions = createAdmissions();
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
@@ -92,6 +104,8 @@ export function createApp(ctx: AppContext): App {
     .use(incidentRoutes(ctx, admissions))
     .use(maintenanceRoutes(ctx, admissions))
     .use(webhookRoutes(ctx, admissions))
+    .use(monitorRoutes(ctx, admissions, monitoring))
+    .use(analyticsRoutes(ctx, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
@@ -99,6 +113,7 @@ export function createApp(ctx: AppContext): App {
     .use(feedRoutes(ctx, admissions, snapshots))
     .use(summaryRoutes(admissions, snapshots))
     .use(v2Routes(ctx, admissions, snapshots))
+    .use(logoRoutes(ctx, admissions, snapshots, sessions))
     .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));
 
@@ -107,8 +122,10 @@ export function createApp(ctx: AppContext): App {
     ctx,
     routes,
     admissions,
+    domains: createDomains(ctx),
     keys,
     sessions,
+    heartbeats: createHeartbeatDirectory(ctx),
     usage,
     limiter,
     addresses,

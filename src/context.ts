@@ -18,6 +18,8 @@ export interface Signals {
    * id.
    */
   deliveriesQueued: Signal<string>;
+  /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
+  monitorsChanged: Signal<void>;
   /** The public address, from which links are built, is another one. */
   settingsChanged: Signal<void>;
   /** Another process has committed something, whatever it was. */

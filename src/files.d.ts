@@ -12,8 +12,13 @@ declare module "swagger-ui-dist/*" {
   const path: string;
   export default path;
 }
-/** The browser's script, which the server never runs: its text. */
+/** The browser's scripts, which the server never runs: their text. */
 declare module "*/client.js" {
+  const text: string;
+  export default text;
+}
+/** What is added to it where an order can be changed. */
+declare module "*/ordering.js" {
   const text: string;
   export default text;
 }

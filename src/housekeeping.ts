@@ -1,6 +1,9 @@
 import type { AppContext } from "./context";
+import type { Db } from "./db";
+import { blankAuditAddresses, trimAudit } from "./events";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
+import { trimKeyUse } from "./features/keys";
 import { sweepSubmissions } from "./features/submissions";
 import { trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
@@ -8,8 +11,8 @@ import { DAY_MS, HOUR_MS } from "./kernel/time";
 
 /**
  * Deletes, once an hour, what has ended and is of no use any more: dead sessions, links that open
- * nothing, forms and kept answers of yesterday. Bounded work each time, so that no transaction is a
- * long one.
+ * nothing, forms and kept answers of yesterday, and what was kept as long as the settings say: events,
+ * the audit log, addresses, the use of keys. Bounded work each time, so that no transaction is a long one.
  */
 export function startHousekeeping(ctx: AppContext): Timer {
   return ctx.clock.every(HOUR_MS, () => {
@@ -19,18 +22,26 @@ export function startHousekeeping(ctx: AppContext): Timer {
   });
 }
 
-async function sweep(ctx: AppContext): Promise<void> {
-  const { clock, db } = ctx;
+async function sweep({ clock, config, db }: AppContext): Promise<void> {
   const now = clock.now();
   await db.write((tx) => sweepAuth(tx, now));
   // There can be more of these in an hour than one transaction should delete.
   while (await db.write((tx) => sweepSubmissions(tx, now)));
   while (await db.write((tx) => sweepAnswers(tx, now)));
-  await sweepDeliveries(ctx, now);
+  const eventsUntil = now - config.keepEventsDays * DAY_MS;
+  while (await db.write((tx) => trimDeliveries(tx, eventsUntil)));
+  while (await db.write((tx) => trimAudit(tx, now - config.keepAuditDays * DAY_MS)));
+  const addressesUntil = now - config.keepAddressesDays * DAY_MS;
+  while (await db.write((tx) => blankAuditAddresses(tx, addressesUntil)));
+  const kept = {
+    now,
+    hoursDays: config.keepKeyHoursDays,
+    addressesDays: config.keepAddressesDays,
+  };
+  let key: string | undefined = "";
+  while (key !== undefined) key = await trimNext(db, kept, key);
 }
 
-/** Events, and how each was delivered, a few at a time so that requests are answered in between. */
-async function sweepDeliveries({ config, db }: AppContext, now: number): Promise<void> {
-  const before = now - config.keepEventsDays * DAY_MS;
-  while (await db.write((tx) => trimDeliveries(tx, before)));
+function trimNext(db: Db, kept: Parameters<typeof trimKeyUse>[1], after: string) {
+  return db.write((tx) => trimKeyUse(tx, kept, after));
 }

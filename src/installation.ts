@@ -13,6 +13,7 @@ import {
 } from "./db/data-directory";
 import { migrate, type MigrationReport } from "./db/migrate";
 import { SCHEMA_VERSION } from "./db/migrations";
+import { newestUpdateId } from "./db/newest-update";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
@@ -116,11 +117,12 @@ export function createContext(parts: {
   random: RandomBytes;
 }): AppContext {
   const { config, db, clock, log, random } = parts;
-  const newId = createIdFactory(clock, random);
+  const newId = createIdFactory(clock, random, () => newestUpdateId(db));
   const signals: Signals = {
     keysChanged: createSignal(),
     pageChanged: createSignal(),
     deliveriesQueued: createSignal(),
+    monitorsChanged: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),
   };

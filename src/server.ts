@@ -4,6 +4,7 @@ import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { createEgress } from "./egress";
 import { startMaintenanceClock } from "./features/maintenance";
+import { createMonitoring, startRollUps } from "./features/monitors";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
 import { readHeadline } from "./features/status";
@@ -16,6 +17,8 @@ import type { Timer } from "./kernel/clock";
 /** How long requests and deliveries that are under way may take to end when the server stops. */
 const DRAIN_MS = 10_000;
 const FOREIGN_CHANGES_POLL_MS = 500;
+/** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
+const IDLE_TIMEOUT_SECONDS = 75;
 /** Bun's own guard; the front door's limit of 256 KiB is what callers are told of. */
 const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 
@@ -48,7 +51,10 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.config = bound;
     followPublicAddress(ctx);
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
-    app = createApp(ctx);
+    const monitoring = createMonitoring(ctx);
+    app = createApp(ctx, monitoring);
+    // Who asks is answered from here on, before what only a first run needs is written.
+    await nextTurn();
     const setUpToken = await ctx.db.write((tx) => {
       createSamplePage(ctx, tx);
       return issueSetUpLink(ctx, tx);
@@ -60,6 +66,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const housekeeping = startHousekeeping(ctx);
     const maintenanceClock = startMaintenanceClock(ctx);
     const deliverer = startDelivering(ctx, createEgress(ctx), readHeadline);
+    monitoring.start();
+    const rollUps = startRollUps(ctx, monitoring);
     return {
       url,
       setUpUrl:
@@ -69,7 +77,9 @@ export async function startServer(given: Config): Promise<RunningServer> {
         poll.cancel();
         housekeeping.cancel();
         maintenanceClock.cancel();
+        rollUps.cancel();
         await Promise.all([drain(socket), deliverer.stop(DRAIN_MS)]);
+        await monitoring.stop();
         running.usage.stop();
         await running.usage.flush();
         installation.close();
@@ -81,6 +91,11 @@ export async function startServer(given: Config): Promise<RunningServer> {
     installation.close();
     throw error;
   }
+}
+
+/** Lets the event loop answer what waits. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -95,6 +110,7 @@ function listen(config: Config, fetch: Fetch): Bun.Server<undefined> {
       // Bun would let a second server share the port without a word.
       reusePort: false,
       maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
       development: false,
     });
   } catch (error) {

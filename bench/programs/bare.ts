@@ -5,12 +5,13 @@
  */
 export interface ConstantAnswer {
   headers: Record<string, string>;
+  /** In base64: it may be compressed. */
   body: string;
 }
 
 const [file = "", form = "plain"] = process.argv.slice(2);
 const answer: ConstantAnswer = await Bun.file(file).json();
-const body = new TextEncoder().encode(answer.body);
+const body = Uint8Array.fromBase64(answer.body);
 const headers = form === "instance" ? new Headers(answer.headers) : answer.headers;
 
 const server = Bun.serve({

@@ -1,54 +1,61 @@
 /**
  * Fills the data directory that it is given with a large page and a year of incidents, then changes the
  * page again and again, each time in another way, and prints as JSON what it takes from the commit to
- * the bytes of each document.
+ * the bytes of each document, as the front door answers who asks first.
  */
-import { loadConfig } from "../../src/config";
+import { createApp } from "../../src/app";
 import { setBaselines } from "../../src/features/components";
 import { addUpdate } from "../../src/features/incidents";
-import { createSnapshots, type Snapshot, type Snapshots } from "../../src/features/status";
-import { NO_STORE, Representation } from "../../src/http";
-import { openForCommand } from "../../src/installation";
+import { createKey } from "../../src/features/keys";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import { V2_DOCUMENTS } from "../../src/public/v2/documents";
+import { openData } from "../support/open-data";
 import { seedHistory } from "../support/seed-history";
 
-/** Milliseconds of each round, and the size in bytes, by the document. */
+/** Milliseconds of each round, and the size in bytes as sent, by the document. */
 export type FreshBytes = Record<string, { ms: number[]; bytes: number }>;
 
-const INCIDENTS = 1_000;
+const HISTORY = { incidents: 1_000, days: 365, updates: 4 };
 const ROUNDS = 200;
 /** Until the code is compiled, as in a server that has run for a while. */
 const REHEARSALS = 100;
 const STATUSES = ["major_outage", "operational"] as const;
+const ORIGIN = "http://127.0.0.1:8080";
 
-const loaded = loadConfig({ dataDir: process.argv[2] ?? "", logLevel: "warn" }, {});
-if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-const installation = openForCommand(loaded.config, "bench", { mayCreate: true });
+const installation = openData(process.argv[2] ?? "", { mayCreate: true });
 const { ctx } = installation;
-const { slug, componentIds, incidentIds } = await seedHistory(ctx, INCIDENTS);
+const { slug, componentIds, incidentIds } = await seedHistory(ctx, HISTORY);
+const key = await ctx.db.write((tx) => {
+  const body = { name: "bench", scopes: ["read:status" as const], rate_limit: 1_000_000 };
+  return createKey(ctx, tx, body, CLI_ACTOR).value;
+});
 
-const MAKE: Record<string, (snapshot: Snapshot) => object> = {
-  "the status document": (snapshot) => snapshot.document,
-};
-for (const path of ["summary.json", "incidents.json"]) {
-  const document = V2_DOCUMENTS.find((each) => each.path === path);
-  if (!document) throw new Error(`there is no ${path}`);
-  MAKE[`/api/v2/${path}`] = (snapshot) =>
-    document.make({ snapshot, reader: ctx.db, now: ctx.clock.now() });
-}
+const page = `/status/${slug}`;
+const asked: [what: string, path: string, headers: Record<string, string>][] = [
+  ["the status document", `/api/v1/status/${slug}`, { Authorization: `Bearer ${key}` }],
+  ["`/api/v2/summary.json`", `${page}/api/v2/summary.json`, {}],
+  ["`/api/v2/incidents.json`", `${page}/api/v2/incidents.json`, {}],
+  ["the public page", page, {}],
+  ["the public page, compressed", page, { "Accept-Encoding": "gzip" }],
+];
 
 const fresh: FreshBytes = {};
-for (const [what, make] of Object.entries(MAKE)) {
-  // Of its own, so that what is made of it is the first that is asked for.
-  const snapshots = createSnapshots(ctx);
-  fresh[what] = { ms: [], bytes: 0 };
+for (const [what, path, headers] of asked) {
+  // Of its own, so that what is asked for is the first that is made of the change.
+  const app = createApp(ctx);
+  const spent: { ms: number[]; bytes: number } = { ms: [], bytes: 0 };
   for (let round = -REHEARSALS; round < ROUNDS; round++) {
     await change(round + REHEARSALS);
-    const { ms, bytes } = measure(snapshots, make);
-    fresh[what].bytes = bytes;
-    if (round >= 0) fresh[what].ms.push(ms);
+    const request = new Request(ORIGIN + path, { headers });
+    const since = Bun.nanoseconds();
+    const answer = await app.door(request, () => "127.0.0.1");
+    const { byteLength } = await answer.bytes();
+    const ms = (Bun.nanoseconds() - since) / 1e6;
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+    spent.bytes = byteLength;
+    if (round >= 0) spent.ms.push(ms);
   }
+  app.usage.stop();
+  fresh[what] = spent;
 }
 installation.close();
 process.stdout.write(JSON.stringify(fresh));
@@ -64,15 +71,4 @@ function change(round: number): Promise<unknown> {
     const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
     return setBaselines(ctx, tx, new Map([[id, status]]), why);
   });
-}
-
-function measure(snapshots: Snapshots, make: (snapshot: Snapshot) => object) {
-  const since = Bun.nanoseconds();
-  const snapshot = snapshots.read(slug, ctx.clock.now());
-  if (!snapshot) throw new Error("there is no page");
-  const { bytes } = new Representation(JSON.stringify(make(snapshot)), {
-    mediaType: "application/json",
-    cacheControl: NO_STORE,
-  });
-  return { ms: (Bun.nanoseconds() - since) / 1e6, bytes: bytes.byteLength };
 }

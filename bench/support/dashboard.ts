@@ -1,20 +1,37 @@
 import { join } from "node:path";
-import { createApp } from "../../src/app";
-import { loadConfig } from "../../src/config";
+import type { AppContext } from "../../src/context";
 import { startSession } from "../../src/features/auth";
+import { listGroups } from "../../src/features/components";
+import { getIncident } from "../../src/features/incidents";
+import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
 import { createKey, SCOPE_NAMES } from "../../src/features/keys";
+import { findPageBySlugOrId, updatePage } from "../../src/features/pages";
 import { createUser, inviteUser } from "../../src/features/users";
 import { sessionCookie } from "../../src/http";
-import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR, userActor } from "../../src/kernel/actor";
 import { makeOldAndBusy } from "./busy-keys";
-import { requestText } from "./connection";
-import { seed } from "./seed";
+import { type Answer, requestText } from "./connection";
+import { listAnswers, listPreviews } from "./dashboard-forms";
+import {
+  type DashboardIds,
+  type DashboardPage,
+  listLargePages,
+  listPages,
+} from "./dashboard-pages";
+import { openData } from "./open-data";
+import { seed, type Seed } from "./seed";
+import { seedHistory } from "./seed-history";
+import { type Past, seedPast } from "./seed-past";
 
 export const DASHBOARD_KEYS = 1_000;
 const USERS = 50;
 /** As many as a user can have. */
 const SESSIONS = 50;
+const OWNERS = 3;
+const HOUR_MS = 3_600_000;
+/** Ten years for ten thousand: two or three a day, of a house where much goes wrong. */
+const INCIDENTS_A_DAY = 2.74;
+const UPDATES = 10;
 
 const TEAMS = ["Checkout", "Warehouse", "Billing", "Mobile", "Search", "Data", "Support", "Edge"];
 const TASKS = [
@@ -27,110 +44,115 @@ const TASKS = [
 ];
 const NAMES = ["Ada", "Grace", "Edsger", "Barbara", "Donald", "Radia", "Ken", "Frances", "Niklaus"];
 
-export interface DashboardPage {
-  /** What a figure calls it: its path as it is declared, or words. */
-  name: string;
-  path: string;
-  /** Whether it is for those who are not signed in. */
-  isPublic: boolean;
-  /** What is sent to get it, where a form has to be sent. */
-  form?: Record<string, string>;
-}
-
 /** An installation that has been in use for long, and what opens its dashboard. */
 export interface Dashboard {
   dataDir: string;
-  /** Tokens of sessions of its owner, each with a bucket of its own. */
+  /** Tokens of sessions of its owners, each with a bucket of its own. */
   sessions: string[];
   /** Every page that a GET shows, the list of keys first. */
   pages: DashboardPage[];
-  /** Pages that answer a form: secrets that are shown once, and a form with what is wrong with it. */
+  /** Screens of a status page of 200 components. */
+  largePages: DashboardPage[];
+  /** Pages that answer a form: secrets that are shown once, and forms with what is wrong with them. */
   answers: DashboardPage[];
+  /** Pages as the public would see them after a change that is taken back. */
+  previews: DashboardPage[];
 }
 
-/** Fills a new data directory with a status page, users, an owner with many devices, and old keys. */
-export async function seedDashboard(dataDir: string): Promise<Dashboard> {
-  await seed(dataDir);
-  const loaded = loadConfig({ dataDir, logLevel: "warn" }, {});
-  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-  const installation = openForCommand(loaded.config, "bench", { mayCreate: false });
-  const { ctx } = installation;
+/**
+ * Fills a new data directory with a usual status page and a large one, users, owners with many devices,
+ * and old keys. The large page has so many incidents of ten updates each.
+ */
+export async function seedDashboard(
+  dataDir: string,
+  { incidents }: { incidents: number },
+): Promise<Dashboard> {
+  const seeded = await seed(dataDir);
+  const past = await seedPast(seeded);
+  const { ctx, close } = openData(dataDir);
   try {
-    const made = await ctx.db.write((tx) => {
-      const users = Array.from({ length: USERS }, (_, n) => {
-        const name = `${pick(NAMES, n)} ${pick(TEAMS, n * 3)}`;
-        const email = `${name.toLowerCase().replace(" ", ".")}.${n}@acme.example`;
-        const role = n === 0 ? "owner" : pick(["admin", "editor", "viewer"] as const, n);
-        return createUser(ctx, tx, { email, name, role }, CLI_ACTOR);
-      });
-      const keys = Array.from({ length: DASHBOARD_KEYS }, (_, n) => {
-        const name = `${pick(TEAMS, n * 5)} ${pick(TASKS, n * 7)} ${n}`;
-        const scopes = SCOPE_NAMES.filter((_scope, bit) => ((n % 127) + 1) & (1 << bit));
-        const body = { name, scopes, rate_limit: 100 * (1 + (n % 50)) };
-        return createKey(ctx, tx, body, userActor(pick(users, n * 11))).key;
-      });
-      const invited = { email: "new@acme.example", name: "New Colleague", role: "editor" as const };
-      const { token } = inviteUser(ctx, tx, invited, CLI_ACTOR);
-      const owner = pick(users, 0);
-      const sessions = Array.from({ length: SESSIONS }, (_, n) =>
-        startSession(ctx, tx, owner.id, { ip: `203.0.113.${n}`, userAgent: userAgent(n) }),
-      );
-      const ids = { key: pick(keys, DASHBOARD_KEYS - 20).id, user: pick(users, 1).id, token };
-      return { sessions, ids };
-    });
+    const days = incidents / INCIDENTS_A_DAY;
+    const large = await seedHistory(ctx, { incidents, days, updates: UPDATES });
+    const people = await seedPeople(ctx);
+    const ids = { ...people.ids, ...(await seedThings(ctx, seeded, past)) };
     makeOldAndBusy(join(dataDir, "allclear.db"));
-    const { sessions, ids } = made;
-    return { dataDir, sessions, pages: listPages(ctx, ids), answers: listAnswers(ids) };
+    return {
+      dataDir,
+      sessions: people.sessions,
+      pages: listPages(ctx, ids),
+      largePages: listLargePages(large.slug, pick(large.incidentIds, 0)),
+      answers: listAnswers(ids),
+      previews: listPreviews(ids),
+    };
   } finally {
-    installation.close();
+    close();
   }
 }
 
-interface Ids {
-  key: string;
-  user: string;
-  token: string;
-}
+type PeopleIds = Pick<DashboardIds, "key" | "user" | "token">;
 
-/** The dashboard's own table of routes, so that no page that is added later is left out. */
-function listPages(ctx: Parameters<typeof createApp>[0], ids: Ids): DashboardPage[] {
-  const app = createApp(ctx);
-  app.usage.stop();
-  const pages = app.routes.routes
-    // What begins with an underscore is for those who work on Allclear, and not in the executable.
-    .filter(({ method, path }) => method === "GET" && /^\/admin(\/(?!_)|$)/.test(path))
-    .map(({ path, operation }) => {
-      const id = path.startsWith("/admin/settings/keys/") ? ids.key : ids.user;
-      const filled = path.replace(":token", ids.token).replace(":id", id);
-      if (filled.includes(":")) throw new Error(`nothing is known to open ${path} with`);
-      const isPublic = operation.access.kind === "public";
-      return { name: `\`${path.replace(/:(\w+)/g, "{$1}")}\``, path: filled, isPublic };
+/** Users with their sessions and keys, and somebody who is invited. */
+function seedPeople(ctx: AppContext): Promise<{ sessions: string[]; ids: PeopleIds }> {
+  return ctx.db.write((tx) => {
+    const users = Array.from({ length: USERS }, (_, n) => {
+      const name = `${pick(NAMES, n)} ${pick(TEAMS, n * 3)}`;
+      const email = `${name.toLowerCase().replace(" ", ".")}.${n}@acme.example`;
+      const role = n < OWNERS ? "owner" : pick(["admin", "editor", "viewer"] as const, n);
+      return createUser(ctx, tx, { email, name, role }, CLI_ACTOR);
     });
-  const list = pages.findIndex(({ path }) => path === "/admin/settings/keys");
-  return [...pages.splice(list, 1), ...pages];
+    const keys = Array.from({ length: DASHBOARD_KEYS }, (_, n) => {
+      const name = `${pick(TEAMS, n * 5)} ${pick(TASKS, n * 7)} ${n}`;
+      const scopes = SCOPE_NAMES.filter((_scope, bit) => ((n % 127) + 1) & (1 << bit));
+      const body = { name, scopes, rate_limit: 100 * (1 + (n % 50)) };
+      return createKey(ctx, tx, body, userActor(pick(users, n * 11))).key;
+    });
+    const invited = { email: "new@acme.example", name: "New Colleague", role: "editor" as const };
+    const { token } = inviteUser(ctx, tx, invited, CLI_ACTOR);
+    const sessions = users
+      .slice(0, OWNERS)
+      .flatMap(({ id }) =>
+        Array.from({ length: SESSIONS }, (_, n) =>
+          startSession(ctx, tx, id, { ip: `203.0.113.${n}`, userAgent: userAgent(n) }),
+        ),
+      );
+    const ids = { key: pick(keys, DASHBOARD_KEYS - 20).id, user: pick(users, OWNERS).id, token };
+    return { sessions, ids };
+  });
 }
 
-function listAnswers({ key, user }: Ids): DashboardPage[] {
-  const form = "sent by the bench";
-  const newKey = { form, name: "Deploys", scopes: "read:status", expires: "90" };
-  const newUser = {
-    form,
-    name: "Another Colleague",
-    email: "another@acme.example",
-    role: "viewer",
-  };
-  const answers: Omit<DashboardPage, "isPublic">[] = [
-    { name: "the value of a new key", path: "/admin/settings/keys/new", form: newKey },
-    { name: "the form for a new key, sent empty", path: "/admin/settings/keys/new", form: {} },
-    {
-      name: "the new value of a key",
-      path: `/admin/settings/keys/${key}/rotate`,
-      form: { form, overlap: "24h" },
-    },
-    { name: "the link of an invitation", path: "/admin/settings/users/new", form: newUser },
-    { name: "a new link of a user", path: `/admin/settings/users/${user}/link`, form: { form } },
-  ];
-  return answers.map((page) => ({ ...page, isPublic: false }));
+/** What the screens of the seeded page are opened with, some of it made for them. */
+function seedThings(
+  ctx: AppContext,
+  { slug, componentIds }: Seed,
+  { openIncidentId, scheduledId }: Past,
+): Promise<Omit<DashboardIds, keyof PeopleIds>> {
+  return ctx.db.write((tx) => {
+    const page = findPageBySlugOrId(tx, slug);
+    if (!page) throw new Error("there is no page");
+    const oldSlug = `${slug}-before`;
+    for (const other of [oldSlug, slug]) updatePage(ctx, tx, page.id, { slug: other }, CLI_ACTOR);
+    const now = ctx.clock.now();
+    const planned = {
+      page: slug,
+      name: "New certificates",
+      body: "Certificates are renewed everywhere.",
+      components: componentIds.slice(3, 5),
+      scheduled_for: new Date(now - HOUR_MS).toISOString(),
+      scheduled_until: new Date(now + 24 * HOUR_MS).toISOString(),
+    };
+    const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
+    while (advanceMaintenance(ctx, tx, now));
+    return {
+      page: page.id,
+      oldSlug,
+      component: pick(componentIds, 0),
+      group: pick(listGroups(tx, { pageId: page.id }), 0).id,
+      openIncident: openIncidentId,
+      update: pick(getIncident(tx, openIncidentId, true).updates, 0).id,
+      scheduled: scheduledId,
+      underWay,
+    };
+  });
 }
 
 /** A request for a page as a browser sends it, compression accepted. */
@@ -144,6 +166,17 @@ export function browserRequest(url: string, page: DashboardPage, session: string
     },
     ...(page.form && { form: page.form }),
   });
+}
+
+/**
+ * Whether an answer is the screen that was asked for, and not one that only leads to it. Throws for any
+ * other, such as one that says that there is nothing.
+ */
+export function isScreen({ path, status }: DashboardPage, answer: Answer): boolean {
+  if (answer.status === status) return status !== 303;
+  const location = answer.headers.get("location");
+  const leading = location === undefined ? "" : ` and leads to ${location}`;
+  throw new Error(`${path} answers ${answer.status}${leading}, where ${status} was expected`);
 }
 
 function userAgent(n: number): string {

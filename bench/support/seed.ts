@@ -1,9 +1,8 @@
-import { loadConfig } from "../../src/config";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type Scope } from "../../src/features/keys";
 import { createPage } from "../../src/features/pages";
-import { openForCommand } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/kernel/actor";
+import { openData } from "./open-data";
 
 /** The page that is read and written: three groups, twenty components, as a shop would have them. */
 const PAGE = {
@@ -56,9 +55,7 @@ export async function seed(
   given: { keys?: number; scopes?: Scope[] } = {},
 ): Promise<Seed> {
   const { keys: keyCount = 0, scopes = ["read:status"] } = given;
-  const loaded = loadConfig({ dataDir, logLevel: "warn" }, {});
-  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-  const installation = openForCommand(loaded.config, "bench", { mayCreate: true });
+  const installation = openData(dataDir, { mayCreate: true });
   const { ctx } = installation;
   try {
     const componentIds = await ctx.db.write((tx) => {

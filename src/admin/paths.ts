@@ -24,6 +24,10 @@ export function componentPath(id: string): string {
   return `${COMPONENTS_PATH}/${encodeURIComponent(id)}`;
 }
 
+export function groupPath(id: string): string {
+  return `${COMPONENTS_PATH}/groups/${encodeURIComponent(id)}`;
+}
+
 /** The components of one page. */
 export function componentsOfPagePath(slug: string): string {
   return `${COMPONENTS_PATH}?page=${encodeURIComponent(slug)}`;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type Admission, type ClientAddresses, sendHtml, sessionOf } from "../http";
-import { LINKED_ASSETS } from "../ui";
+import { linkedAssets } from "../ui";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
 import { renderPlainScreen, renderScreen } from "./shell";
@@ -50,7 +50,7 @@ export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddre
         user,
         nav: navigationFor(user.role, admission.route?.path ?? ""),
         warnings: warnings(),
-        assets: LINKED_ASSETS,
+        assets: linkedAssets(),
         children,
         ...(flash ? { flash } : {}),
       });
@@ -58,7 +58,7 @@ export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddre
     },
 
     async plain(request, { title, children, ...how }) {
-      const document = renderPlainScreen({ title, assets: LINKED_ASSETS, children });
+      const document = renderPlainScreen({ title, assets: linkedAssets(), children });
       return sendHtml(request, document, how);
     },
   };

@@ -1,6 +1,7 @@
 import { applyCommand } from "./apply";
 import { backupCommand, restoreCommand } from "./backup";
 import type { Command } from "./command";
+import { exportCommand } from "./export";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { openapiCommand } from "./openapi";
@@ -13,6 +14,7 @@ export const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...userCommands,
   applyCommand,
+  exportCommand,
   backupCommand,
   restoreCommand,
   healthcheckCommand,

@@ -13,9 +13,9 @@ export const EVENTS = {
   "maintenance.completed": "A maintenance ended.",
   "maintenance.cancelled": "A maintenance was cancelled.",
   "maintenance.reminder": "A maintenance begins soon.",
-  "monitor.down": "A monitor is down.",
-  "monitor.up": "A monitor is up again.",
-  "monitor.degraded": "A monitor is slow, or warns.",
+  "monitor.down": "A monitor went down.",
+  "monitor.up": "A monitor that was down or degraded is up.",
+  "monitor.degraded": "A monitor answers, and too slowly.",
   "webhook.test": "A webhook was tried out.",
 } as const;
 

@@ -3,5 +3,13 @@
  * log of who changed what. Both write in the transaction of the change.
  */
 export { type AuditEntry, audit, recordAudit } from "./audit";
+export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";
-export { createOutbox, type EventSubscriber, type Outbox, type RecordedEvent } from "./outbox";
+export { blankAuditAddresses, trimAudit } from "./retention";
+export {
+  createOutbox,
+  type EventSubscriber,
+  type Outbox,
+  type OutboxEvent,
+  type RecordedEvent,
+} from "./outbox";

@@ -3,14 +3,16 @@ import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
+import type { DomainPage } from "../features/pages";
 import { type Actor, userActor } from "../kernel/actor";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 
-/** Who is calling: the bearer of a live key, a signed-in user, or somebody known by an address only. */
+/** Who is calling: the bearer of a live key, a signed-in user, a watched job, or somebody known by an address only. */
 export type Caller =
   | { kind: "key"; credential: Credential }
   | { kind: "session"; session: LiveSession }
+  | { kind: "job"; monitorId: string }
   | { kind: "address" };
 
 /** What the front door found out about one request before it let it through. */
@@ -21,6 +23,8 @@ export interface Admission {
   /** Undefined where no declared route matched. */
   route: Route | undefined;
   caller: Caller;
+  /** The page whose custom domain the request was sent to; undefined on every other host. */
+  domain: DomainPage | undefined;
   /** Where the request came from. Asking costs a system call. */
   readonly address: ClientAddress;
   /** The one token that the request took; undefined for a file, which takes none. */
@@ -88,6 +92,12 @@ export function bearerOf(admission: Admission): Credential {
 export function sessionOf(admission: Admission): LiveSession {
   if (admission.caller.kind !== "session") throw new Error("the route needs no session");
   return admission.caller.session;
+}
+
+/** The id of the monitor whose job a heartbeat's route was called by. */
+export function monitorIdOf(admission: Admission): string {
+  if (admission.caller.kind !== "job") throw new Error("the route takes no heartbeats");
+  return admission.caller.monitorId;
 }
 
 /** The caller as the one who did something, and from where. */

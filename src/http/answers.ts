@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import type { Page } from "./pagination";
 import type { Admission } from "./admission";
 import { matchesAny, versionTag } from "./etag";
@@ -86,7 +85,7 @@ export function sendHtml(
   const isCompressed = isWorthIt && acceptsGzip(request.headers.get("accept-encoding") ?? "");
   if (!isCompressed) return new Response(document.html, { status, headers });
   headers["Content-Encoding"] = "gzip";
-  return new Response(gzipSync(document.html), { status, headers });
+  return new Response(Bun.gzipSync(document.html), { status, headers });
 }
 
 /** 303: the answer to a form is a page of its own, so that reloading it sends nothing again. */

@@ -2,12 +2,14 @@ import type { AppContext } from "../context";
 import { Problem } from "../errors";
 import type { LiveSession, Sessions } from "../features/auth";
 import type { Credential, KeyDirectory } from "../features/keys";
+import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../kernel/role";
 import { createCredentials, judgeScopes } from "./credentials";
 import { judgeCrossSite } from "./cross-site";
+import { judgeHeartbeat } from "./heartbeat";
 import { toProblem } from "./problems";
 import { noRoute } from "./refusals";
-import type { Match } from "./route-table";
+import type { Match, Route } from "./route-table";
 import { findCurrentSession } from "./session-cookie";
 import type { Visit } from "./visit";
 
@@ -21,11 +23,17 @@ interface Authorisation {
   confirm(visit: Visit): void;
 }
 
+/** Whom the door lets in. */
+interface Known {
+  keys: KeyDirectory;
+  sessions: Sessions;
+  heartbeats: HeartbeatDirectory;
+}
+
 /** Who may go through the door, by what the route declares. No body is read for it. */
 export function createAuthorisation(
   ctx: Pick<AppContext, "baseUrl" | "clock">,
-  keys: KeyDirectory,
-  sessions: Sessions,
+  { keys, sessions, heartbeats }: Known,
 ): Authorisation {
   const credentials = createCredentials(keys);
 
@@ -33,6 +41,14 @@ export function createAuthorisation(
   function judgeCredential(request: Request, now: number): Credential | Problem {
     try {
       return credentials.judge(request.headers.get("authorization"), now);
+    } catch (error) {
+      return toProblem(error, "UNKNOWN");
+    }
+  }
+
+  function judgeToken({ request }: Visit, route: Route): string | Problem {
+    try {
+      return judgeHeartbeat(heartbeats, request, route);
     } catch (error) {
       return toProblem(error, "UNKNOWN");
     }
@@ -61,6 +77,12 @@ export function createAuthorisation(
         if (verdict instanceof Problem) return judgeCrossSite(ctx, visit.request) ?? verdict;
         visit.caller = { kind: "session", session: verdict };
         return judgeCrossSite(ctx, visit.request) ?? judgeRole(verdict.user.role, access.role);
+      }
+      if (access.kind === "heartbeat") {
+        const verdict = judgeToken(visit, match.route);
+        if (verdict instanceof Problem) return verdict;
+        visit.caller = { kind: "job", monitorId: verdict };
+        return undefined;
       }
       return access.kind === "public" ? judgeCrossSite(ctx, visit.request) : undefined;
     },

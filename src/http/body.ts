@@ -4,6 +4,9 @@ import { Problem } from "../errors";
 /** The kind of the schema of a body that is a form. */
 export const FORM_KIND = "AllclearForm";
 
+const PLAIN_FORM = "application/x-www-form-urlencoded";
+const FORM_WITH_FILES = "multipart/form-data";
+
 /** The most that a request's body may weigh. */
 export const BODY_MAX_BYTES = 256 * 1024;
 
@@ -17,13 +20,22 @@ export function judgeBodyHeaders(headers: Headers, schema: TSchema): Problem | u
   if (length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
   const isEmpty = headers.get("transfer-encoding") === null && (length === null || length === "0");
   if (isEmpty) return undefined;
-  const mediaType = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const mediaType = mediaTypeOf(headers);
   if (schema[Kind] === FORM_KIND) {
-    const isForm = mediaType === "application/x-www-form-urlencoded";
-    return isForm ? undefined : unsupported("application/x-www-form-urlencoded");
+    const taken = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
+    return taken.includes(mediaType) ? undefined : unsupported(taken.join(" or "));
   }
   const isJson = mediaType === "application/json" || /^application\/[^/]+\+json$/.test(mediaType);
   return isJson ? undefined : unsupported("application/json");
+}
+
+/** Whether a form's headers say that it may hold files. */
+export function maySendFiles(headers: Headers): boolean {
+  return mediaTypeOf(headers) === FORM_WITH_FILES;
+}
+
+function mediaTypeOf(headers: Headers): string {
+  return (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
 /**

@@ -11,7 +11,8 @@ import {
 import { containsKeyShape } from "../kernel/key-shape";
 import { toIso } from "../kernel/time";
 
-const CHALLENGE = 'Bearer realm="allclear"';
+/** RFC 6750's challenge. */
+export const CHALLENGE = 'Bearer realm="allclear"';
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
 const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 /** What nearly every caller sends: the same without a look at each letter, as the value is next. */
@@ -68,8 +69,13 @@ export function createCredentials(directory: KeyDirectory): Credentials {
 function canonicalCredentials(authorization: string): string | undefined {
   // The usual header is in this form already. What else it may hold, the value's own shape judges.
   if (authorization.startsWith(USUAL_START)) return authorization;
-  const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
+  const token = readBearerToken(authorization);
   return token === undefined ? undefined : `Bearer ${token}`;
+}
+
+/** The one token of bearer credentials, whatever it is; undefined where there is no well-formed one. */
+export function readBearerToken(authorization: string): string | undefined {
+  return BEARER_CREDENTIALS.exec(authorization)?.[1];
 }
 
 /** 403, if the credential lacks one of the scopes; undefined if it has them all. */

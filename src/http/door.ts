@@ -3,12 +3,15 @@ import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
+import type { HeartbeatDirectory } from "../features/monitors";
+import type { Domains } from "../features/pages";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
 import { judgeBodyHeaders } from "./body";
 import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
+import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
 import { badHost, rateLimited } from "./refusals";
@@ -24,8 +27,10 @@ export interface DoorParts {
   ctx: Pick<AppContext, "baseUrl" | "clock" | "log" | "random">;
   routes: RouteTable;
   admissions: Admissions;
+  domains: Domains;
   keys: KeyDirectory;
   sessions: Sessions;
+  heartbeats: HeartbeatDirectory;
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
@@ -40,15 +45,15 @@ const NO_URL: SplitUrl = { path: "/", query: "" };
 const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
- * The one entrance. A request's way: host and query, the declared route, the credential (looked up in
- * memory), exactly one token from the one bucket that pays for it, then 401, the scope, the body's
+ * The one entrance. A request's way: host and query, the declared route (on a page's custom domain, of
+ * that page's public surface), the credential (looked up in memory), exactly one token from the one bucket that pays for it, then 401, the scope, the body's
  * size and media type, and only then the handler. Every answer, whoever made it, leaves through
  * `finish` with the same headers.
  */
 export function createDoor(parts: DoorParts): Door {
   const { ctx, routes, admissions, usage, limiter, addresses } = parts;
   const { clock, log } = ctx;
-  const authorisation = createAuthorisation(ctx, parts.keys, parts.sessions);
+  const authorisation = createAuthorisation(ctx, parts);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
   const means: VisitMeans = {
@@ -62,6 +67,7 @@ export function createDoor(parts: DoorParts): Door {
       return limiter.chargeKey(key.id, key.rateLimit);
     }
     if (visit.caller.kind === "session") return limiter.chargeSession(visit.caller.session.id);
+    if (visit.caller.kind === "job") return limiter.chargeHeartbeat(visit.caller.monitorId);
     const kind = visit.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"
@@ -110,9 +116,19 @@ export function createDoor(parts: DoorParts): Door {
         ip: visit.address.ip,
         ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
         ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
+        ...(caller.kind === "job" ? { monitor: caller.monitorId } : {}),
       },
       "request",
     );
+  }
+
+  /** The declared route that a request may meet on the host that it was sent to. */
+  function matchOf(visit: Visit, path: string): Match {
+    const { method, url } = visit.request;
+    visit.domain = parts.domains.find(url);
+    return visit.domain
+      ? matchOnDomain(visit.domain, routes, { method, path })
+      : routes.match(method, path);
   }
 
   /** Lets a request through to its handler. */
@@ -139,7 +155,7 @@ export function createDoor(parts: DoorParts): Door {
     if (logsRequests) visit.since = clock.monotonic();
     const url = splitUrl(request.url);
     const unreadable = url ? judgeQuery(url.query) : badHost();
-    const match = url && !unreadable ? routes.match(request.method, url.path) : NO_MATCH;
+    const match = url && !unreadable ? matchOf(visit, url.path) : NO_MATCH;
     visit.route = match.route;
     const refusal = unreadable ?? authorisation.judge(visit, match);
     visit.charge = charge(visit);

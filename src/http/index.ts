@@ -9,6 +9,7 @@ export {
   type Admissions,
   bearerOf,
   createAdmissions,
+  monitorIdOf,
   sessionOf,
 } from "./admission";
 export {

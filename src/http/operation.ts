@@ -6,13 +6,16 @@ import type { Role } from "../kernel/role";
 
 /**
  * Who may call a route, and so whose bucket pays for it: a live API key that holds the scopes (an
- * empty list: any live key), a signed-in user with at least the role, everybody, or health checkers with a bucket of their own. A `file` is
- * content under a hashed name: not an endpoint, so nobody pays unless there is no such file.
+ * empty list: any live key), a signed-in user with at least the role, everybody, a watched job by the
+ * token of its monitor (the path's last part where the path has a `:token`, else as bearer), or health
+ * checkers with a bucket of their own. A `file` is content under a hashed name: not an endpoint, so
+ * nobody pays unless there is no such file.
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[] }
   | { kind: "session"; role: Role }
   | { kind: "public" }
+  | { kind: "heartbeat" }
   | { kind: "health" }
   | { kind: "file" };
 
@@ -35,6 +38,8 @@ export interface Answer {
   schema?: TSchema;
   /** `application/json` where a schema stands alone. */
   mediaType?: string;
+  /** Other media types that it is sent as, where the Accept header prefers them. */
+  alsoAs?: readonly string[];
 }
 
 /**
@@ -57,6 +62,11 @@ export interface Operation {
   idempotent?: true;
   /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
   isCrossOrigin?: boolean;
+  /**
+   * What answers on a page's custom domain too, where nothing else does: what belongs to one page, or a
+   * file that every page needs. See `matchOnDomain`.
+   */
+  surface?: "one page" | "every page";
 }
 
 /** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */

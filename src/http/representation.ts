@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { sha256Hex } from "../kernel/hash";
 import type { Admission } from "./admission";
 import { matchesAny } from "./etag";
@@ -20,6 +19,8 @@ export interface RepresentationOptions {
   cacheControl: string;
   /** Whether browsers of other origins may read it. */
   isCrossOrigin?: boolean;
+  /** Whether the bytes are compressed by their own format, as pictures are. */
+  isCompressed?: boolean;
   /** More headers that every answer with these bytes carries. */
   headers?: Record<string, string>;
 }
@@ -36,12 +37,14 @@ export const IMMUTABLE = "public, max-age=31536000, immutable";
 export class Representation {
   readonly #plain: Variant;
   readonly #options: RepresentationOptions;
+  readonly #isWorthIt: boolean;
   #gzip: Variant | undefined;
 
   constructor(content: string | Uint8Array<ArrayBuffer>, options: RepresentationOptions) {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     this.#options = options;
-    this.#plain = variant(bytes, options, bytes.byteLength >= COMPRESS_FROM_BYTES);
+    this.#isWorthIt = !options.isCompressed && bytes.byteLength >= COMPRESS_FROM_BYTES;
+    this.#plain = variant(bytes, options, this.#isWorthIt);
   }
 
   get bytes(): Uint8Array<ArrayBuffer> {
@@ -61,10 +64,10 @@ export class Representation {
   }
 
   #choose(acceptEncoding: string | null): Variant {
-    const isWorthIt = this.#plain.bytes.byteLength >= COMPRESS_FROM_BYTES;
-    if (!isWorthIt || acceptEncoding === null || !acceptsGzip(acceptEncoding)) return this.#plain;
+    if (!this.#isWorthIt || acceptEncoding === null || !acceptsGzip(acceptEncoding))
+      return this.#plain;
     this.#gzip ??= variant(
-      gzipSync(this.#plain.bytes),
+      Bun.gzipSync(this.#plain.bytes),
       {
         ...this.#options,
         headers: { ...this.#options.headers, "Content-Encoding": "gzip" },

@@ -1,4 +1,5 @@
 import type { Charge } from "../features/limits";
+import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Problem } from "../errors";
 import type { Admission, Caller } from "./admission";
@@ -23,6 +24,7 @@ export const NOBODY: Caller = { kind: "address" };
 export class Visit implements Admission {
   route: Route | undefined = undefined;
   caller: Caller = NOBODY;
+  domain: DomainPage | undefined = undefined;
   charge: Charge | undefined = undefined;
   failure: Problem | undefined = undefined;
   isStamped = false;

@@ -9,23 +9,32 @@ export type IdPrefix =
 export type NewId = (prefix: IdPrefix) => string;
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
+const COUNTER_MAX = 0xfff;
 const ID_SHAPE = /^[a-z]{3,4}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
  * An id factory in TypeID's form: a UUIDv7 (RFC 9562) in lower-case Crockford base32.
  * Within one millisecond the 12 bits behind the time count up (the RFC's "fixed bit-length
- * dedicated counter"), so that ids made by one process sort in the order of their making.
+ * dedicated counter"), so that ids made by one process sort in the order of their making, whatever the
+ * wall clock does. So do they behind `newest`, which an earlier process may have made while the clock
+ * was ahead; it is asked for at the first making.
  */
-export function createIdFactory(clock: Clock, random: RandomBytes): NewId {
-  let lastMs = 0;
-  let counter = 0;
+export function createIdFactory(
+  clock: Clock,
+  random: RandomBytes,
+  newest: () => string | undefined = () => undefined,
+): NewId {
+  let lastMs: number | undefined;
+  // Full: the first id stands in a millisecond of its own.
+  let counter = COUNTER_MAX;
   return (prefix) => {
     const nowMs = clock.now();
+    lastMs ??= millisecondOf(newest());
     const tail = random(10);
     if (nowMs > lastMs) {
       lastMs = nowMs;
       counter = ((tail[8] ?? 0) << 3) | ((tail[9] ?? 0) & 7);
-    } else if (++counter > 0xfff) {
+    } else if (++counter > COUNTER_MAX) {
       lastMs += 1;
       counter = 0;
     }
@@ -43,6 +52,15 @@ export function createIdFactory(clock: Clock, random: RandomBytes): NewId {
     }
     return `${prefix}_${text}`;
   };
+}
+
+/** When an id was made, in unix ms: the first 48 of its 128 bits. 0 where there is none. */
+function millisecondOf(id: string | undefined): number {
+  let value = 0n;
+  for (const digit of id?.slice(id.indexOf("_") + 1) ?? "") {
+    value = (value << 5n) | BigInt(CROCKFORD.indexOf(digit));
+  }
+  return Number(value >> 80n);
 }
 
 /** Whether a text has the shape of an id with this prefix. Says nothing of whether it exists. */

@@ -1,8 +1,15 @@
-import pino from "pino";
+import type { LogFn, Logger } from "pino";
 import { redactText } from "./redact";
+import { whenAsked } from "./when-asked";
 
 /** Structured lines: an object of facts, then a sentence. */
-export type Log = pino.Logger;
+export interface Log {
+  debug: LogFn;
+  info: LogFn;
+  warn: LogFn;
+  error: LogFn;
+  isLevelEnabled(level: LogLevel): boolean;
+}
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -10,9 +17,27 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * A logger that writes JSON lines to standard error, at once, so that a crash loses none: standard
- * output belongs to a command's data.
+ * output belongs to a command's data. Its library is loaded with the first line that is written.
  */
 export function createLog(level: LogLevel): Log {
+  const logger = whenAsked(() => openLogger(level));
+  const isLevelEnabled = (asked: LogLevel) =>
+    asked !== "silent" && LOG_LEVELS.indexOf(asked) >= LOG_LEVELS.indexOf(level);
+  const line = (at: "debug" | "info" | "warn" | "error"): LogFn =>
+    ((...given: Parameters<LogFn>) => {
+      if (isLevelEnabled(at)) logger()[at](...given);
+    }) as LogFn;
+  return {
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+    isLevelEnabled,
+  };
+}
+
+function openLogger(level: LogLevel): Logger {
+  const { pino } = require("pino") as typeof import("pino");
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: SERIALIZERS },
     pino.destination({ dest: 2, sync: true }),

@@ -1,7 +1,7 @@
 // What must never stand in a log: the value of a key (or what was meant to be one), the token of a
-// session or of a link that works once, wherever it was pasted, and what a query calls a token.
+// session, of a link that works once or of a heartbeat, wherever it was pasted, and what a query calls a token.
 const SECRETS =
-  /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/)[^/?#\s]+|((?:^|[?&])access_token=)[^&\s]*/g;
+  /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/|\/heartbeats\/)[^/?#\s]+|((?:^|[?&])access_token=)[^&\s]*/g;
 
 /** A path with its query as a log may keep it: what could be a secret is gone, however it is encoded. */
 export function redactUrl(pathAndQuery: string): string {

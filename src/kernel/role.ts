@@ -6,8 +6,8 @@ export type Role = (typeof ROLES)[number];
 /** What each role may do, as people read it. */
 export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
   owner: "Manages users, settings and API keys.",
-  admin: "Manages API keys.",
-  editor: "The same as a viewer, for now.",
+  admin: "Manages pages, components and API keys.",
+  editor: "Writes incidents and maintenance, and marks components.",
   viewer: "Reads every status page, private ones too.",
 };
 

@@ -11,36 +11,38 @@ const LOG_GAMMA = Math.log(GAMMA);
 /** Below this, in ms, values are told apart no more: they fall into the first bucket. */
 const SMALLEST = 1;
 
-/** How many values fell into each bucket, by the bucket's number. */
-export type Sketch = ReadonlyMap<number, number>;
+/** How many values fell into each bucket, by the bucket's number: a few hundred at most, without holes. */
+export type Sketch = readonly number[];
 
 /** The sketch of some values, each zero or more. */
 export function sketchOf(values: Iterable<number>): Sketch {
-  const counts = new Map<number, number>();
+  const counts: number[] = [];
   for (const value of values) add(counts, bucketOf(value), 1);
   return counts;
 }
 
 /** The sketch of all values of some sketches. */
 export function mergeSketches(sketches: Iterable<Sketch>): Sketch {
-  const counts = new Map<number, number>();
+  const counts: number[] = [];
   for (const sketch of sketches) {
-    for (const [bucket, count] of sketch) add(counts, bucket, count);
+    for (let bucket = 0; bucket < sketch.length; bucket++) {
+      counts[bucket] = (counts[bucket] ?? 0) + (sketch[bucket] ?? 0);
+    }
   }
   return counts;
 }
 
 /** How many values a sketch holds. */
 export function countOf(sketch: Sketch): number {
-  return sketch.values().reduce((sum, count) => sum + count, 0);
+  return sketch.reduce((sum, count) => sum + count, 0);
 }
 
 /** The value below which a part of all values lies: 0.95 for p95. Null where there is none. */
 export function quantileOf(sketch: Sketch, part: number): number | null {
   const rank = part * (countOf(sketch) - 1);
   let seen = 0;
-  for (const bucket of [...sketch.keys()].sort((a, b) => a - b)) {
-    seen += sketch.get(bucket) ?? 0;
+  for (let bucket = 0; bucket < sketch.length; bucket++) {
+    seen += sketch[bucket] ?? 0;
     if (seen > rank) return middleOf(bucket);
   }
   return null;
@@ -50,9 +52,10 @@ export function quantileOf(sketch: Sketch, part: number): number | null {
 export function sketchToBytes(sketch: Sketch): Buffer {
   const bytes: number[] = [];
   let before = 0;
-  for (const bucket of [...sketch.keys()].sort((a, b) => a - b)) {
+  for (const [bucket, count] of sketch.entries()) {
+    if (count === 0) continue;
     writeVarint(bytes, bucket - before);
-    writeVarint(bytes, sketch.get(bucket) ?? 0);
+    writeVarint(bytes, count);
     before = bucket;
   }
   return Buffer.from(bytes);
@@ -60,7 +63,7 @@ export function sketchToBytes(sketch: Sketch): Buffer {
 
 /** What `sketchToBytes` wrote. Throws for bytes that it did not. */
 export function sketchFromBytes(bytes: Uint8Array): Sketch {
-  const counts = new Map<number, number>();
+  const counts: number[] = [];
   const reader = { bytes, at: 0 };
   let bucket = 0;
   while (reader.at < bytes.length) {
@@ -70,8 +73,9 @@ export function sketchFromBytes(bytes: Uint8Array): Sketch {
   return counts;
 }
 
-function add(counts: Map<number, number>, bucket: number, count: number): void {
-  counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+function add(counts: number[], bucket: number, count: number): void {
+  while (counts.length <= bucket) counts.push(0);
+  counts[bucket] = (counts[bucket] ?? 0) + count;
 }
 
 function bucketOf(value: number): number {

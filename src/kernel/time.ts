@@ -45,3 +45,10 @@ export function parseInstant(text: string): number | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
+
+const UTC_NAMES = /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu|Greenwich|GMT(?:[+-]?0)?)$/i;
+
+/** Whether a time zone is one of the names of UTC. */
+export function isUtcZone(timeZone: string): boolean {
+  return UTC_NAMES.test(timeZone);
+}

@@ -22,6 +22,7 @@ export function assetRoutes(admissions: Admissions, assets: Assets) {
     operation({
       tag: "Documentation",
       access: { kind: "file" },
+      surface: "every page",
       summary: "A file that a page needs",
       answers: { 200: { description: "The file." } },
       errors: ["not_found"],

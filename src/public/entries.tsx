@@ -1,5 +1,6 @@
-import type { Incident } from "../features/incidents";
-import type { Maintenance } from "../features/maintenance";
+import type { IncidentLine } from "../features/incidents";
+import type { MaintenanceLine } from "../features/maintenance";
+import type { Entry } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import type { PageContext } from "./page-document";
 import { IncidentState, MaintenanceState } from "./state";
@@ -8,33 +9,8 @@ import { lasting } from "./words";
 
 const NAMES_SHOWN = 4;
 
-/** Something that happened, where many such things are listed. */
-export interface Entry {
-  /** When it began and, unless it still goes on, ended; unix ms. */
-  from: number;
-  to: number | null;
-  thing:
-    { kind: "incident"; incident: Incident } | { kind: "maintenance"; maintenance: Maintenance };
-}
-
-/** Incidents and maintenance together, the last begun first. */
-export function entriesOf(
-  incidents: readonly Incident[],
-  maintenance: readonly Maintenance[],
-): Entry[] {
-  return [
-    ...incidents.map((incident): Entry => ({
-      from: Date.parse(incident.started_at),
-      to: incident.resolved_at === null ? null : Date.parse(incident.resolved_at),
-      thing: { kind: "incident", incident },
-    })),
-    ...maintenance.map((one): Entry => ({
-      from: Date.parse(one.started_at ?? one.scheduled_for),
-      to: one.completed_at === null ? null : Date.parse(one.completed_at),
-      thing: { kind: "maintenance", maintenance: one },
-    })),
-  ].sort((a, b) => b.from - a.from);
-}
+/** From when to when something went on, in unix ms; without an end it still does. */
+export type Spell = Pick<Entry, "from" | "to">;
 
 /** UTC days in which nothing happened, one after another. Unix ms of their beginnings. */
 export interface QuietDays {
@@ -51,10 +27,10 @@ export type Chapter = { day: number; entries: Entry[] } | QuietDays;
  */
 export function chaptersOf(
   entries: readonly Entry[],
-  span?: { from: number; to: number; others: readonly Entry[] },
+  span?: { from: number; to: number; others: readonly Spell[] },
 ): Chapter[] {
   const byDay = Map.groupBy(entries, (entry) => startOfDay(entry.from));
-  const going = [...entries, ...(span?.others ?? [])];
+  const going: Spell[] = [...entries, ...(span?.others ?? [])];
   const days = new Set(byDay.keys());
   if (span) for (let day = startOfDay(span.from); day <= span.to; day += DAY_MS) days.add(day);
   const chapters: Chapter[] = [];
@@ -71,7 +47,7 @@ export function chaptersOf(
   return chapters;
 }
 
-function isGoingOn({ from, to }: Entry, day: number): boolean {
+function isGoingOn({ from, to }: Spell, day: number): boolean {
   return from < day + DAY_MS && (to === null || to >= day);
 }
 
@@ -118,8 +94,8 @@ function EntryRow({ entry: { thing }, context }: { entry: Entry; context: PageCo
   );
 }
 
-function IncidentRow({ incident, context }: { incident: Incident; context: PageContext }) {
-  const { id, name, components, started_at: from, resolved_at: to, postmortem } = incident;
+function IncidentRow({ incident, context }: { incident: IncidentLine; context: PageContext }) {
+  const { id, name, components, startedAt, resolvedAt, postmortemPublishedAt } = incident;
   const href = context.paths.incident(id);
   return (
     <li class="row">
@@ -128,14 +104,14 @@ function IncidentRow({ incident, context }: { incident: Incident; context: PageC
           {name}
         </a>
         <p class="muted">
-          {to === null ? "Going on" : lasting(from, to)}
+          {resolvedAt === null ? "Going on" : lasting(toIso(startedAt), toIso(resolvedAt))}
           <Affected components={components} />
-          {postmortem ? (
+          {postmortemPublishedAt === null ? null : (
             <>
               {" · "}
               <a href={`${href}#postmortem`}>post-mortem</a>
             </>
-          ) : null}
+          )}
         </p>
       </div>
       <IncidentState incident={incident} />
@@ -143,9 +119,9 @@ function IncidentRow({ incident, context }: { incident: Incident; context: PageC
   );
 }
 
-function MaintenanceRow(props: { maintenance: Maintenance; context: PageContext }) {
+function MaintenanceRow(props: { maintenance: MaintenanceLine; context: PageContext }) {
   const { maintenance, context } = props;
-  const { id, name, components, started_at: from, completed_at: to } = maintenance;
+  const { id, name, status, components, startedAt, endedAt } = maintenance;
   return (
     <li class="row">
       <div class="row-text">
@@ -154,7 +130,9 @@ function MaintenanceRow(props: { maintenance: Maintenance; context: PageContext 
         </a>
         <p class="muted">
           Maintenance
-          {from !== null && to !== null ? ` · ${lasting(from, to)}` : ""}
+          {endedAt === null || status === "cancelled"
+            ? ""
+            : ` · ${lasting(toIso(startedAt), toIso(endedAt))}`}
           <Affected components={components} />
         </p>
       </div>
@@ -163,12 +141,12 @@ function MaintenanceRow(props: { maintenance: Maintenance; context: PageContext 
   );
 }
 
-function Affected({ components }: { components: readonly { name: string }[] }) {
+function Affected({ components }: { components: readonly string[] }) {
   if (components.length === 0) return null;
   return (
     <>
       {" · "}
-      <Names names={components.map(({ name }) => name)} most={NAMES_SHOWN} />
+      <Names names={components} most={NAMES_SHOWN} />
     </>
   );
 }

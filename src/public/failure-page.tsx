@@ -1,7 +1,7 @@
 import { ERRORS, type Problem } from "../errors";
 import { seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
 import { containsKeyShape } from "../kernel/key-shape";
-import { Actions, ButtonLink, LINKED_ASSETS, PlainPage, renderLinkedDocument } from "../ui";
+import { Actions, ButtonLink, linkedAssets, PlainPage, renderLinkedDocument } from "../ui";
 
 /**
  * What went wrong, as a page for a person: where a browser asks, outside the API. A browser that has
@@ -44,14 +44,16 @@ function statusPagePath(path: string): string {
   return /^\/status\/[a-z0-9-]+(?=\/)/.exec(path)?.[0] ?? "/";
 }
 
-function renderFailure(failure: Problem, { request, requestId }: Visit) {
+function renderFailure(failure: Problem, { request, requestId, domain }: Visit) {
   const { title } = ERRORS[failure.code];
   const mayLeaveForm = failure.code === "sign_in_required";
   const path = pathOf(request.url);
-  const isDashboard = /^\/admin(?:[/?]|$)/.test(path);
+  // On a page's own domain there is that page, and no dashboard.
+  const isDashboard = !domain && /^\/admin(?:[/?]|$)/.test(path);
+  const statusPage = domain ? "/" : statusPagePath(path);
   return renderLinkedDocument({
     title: `${title} · Allclear`,
-    assets: LINKED_ASSETS,
+    assets: linkedAssets(),
     children: (
       <PlainPage
         title={title}
@@ -77,7 +79,7 @@ function renderFailure(failure: Problem, { request, requestId }: Visit) {
               Open sign-in in another tab
             </ButtonLink>
           ) : (
-            <WayBack isDashboard={isDashboard} statusPage={statusPagePath(path)} />
+            <WayBack isDashboard={isDashboard} statusPage={statusPage} />
           )}
         </Actions>
       </PlainPage>

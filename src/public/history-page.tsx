@@ -1,25 +1,31 @@
-import type { Incident } from "../features/incidents";
-import type { Maintenance } from "../features/maintenance";
-import type { StatusDocument } from "../features/status";
+import { type Entry, type StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
-import { Chapters, chaptersOf, entriesOf } from "./entries";
+import { Chapters, chaptersOf } from "./entries";
 import type { Month } from "./month";
 import { contextOf, renderPage } from "./page-document";
 
-/** What began in one UTC month. */
+/** A part of what began in a month. */
+export interface MonthPart {
+  entries: readonly Entry[];
+  /** The place in the month that it begins behind; undefined for its end. */
+  before: string | undefined;
+  /** The same of the part behind this one; undefined where this is the last. */
+  next: string | undefined;
+}
+
+/** What began in one UTC month, the last begun first, a part at a time. */
 export function renderHistoryPage(
   document: StatusDocument,
   month: Month,
-  happened: { incidents: readonly Incident[]; maintenance: readonly Maintenance[] },
+  { entries, before, next }: MonthPart,
 ): HtmlDocument {
   const context = contextOf(document);
   const { paths, times } = context;
-  const entries = entriesOf(happened.incidents, happened.maintenance);
   const title = times.month(month.name);
   return renderPage({
     context,
     title: `History, ${title}`,
-    path: paths.month(month.name),
+    path: paths.month(month.name, before),
     children: (
       <>
         <header class="title">
@@ -44,6 +50,12 @@ export function renderHistoryPage(
         ) : (
           <Chapters chapters={chaptersOf(entries)} topHeading={2} context={context} />
         )}
+        {next || before ? (
+          <nav class="months" aria-label={`Parts of ${title}`}>
+            {before ? <a href={paths.month(month.name)}>← Latest of {title}</a> : <span />}
+            {next ? <a href={paths.month(month.name, next)}>Earlier in {title} →</a> : null}
+          </nav>
+        ) : null}
       </>
     ),
   });

@@ -5,20 +5,33 @@ import { ClockTime } from "./clock-time";
 import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
+import type { RenderText } from "./rendered-texts";
+import { createRoom } from "./room";
 import { IncidentState } from "./state";
-import { MarkdownText } from "./text";
-import { UpdateList } from "./update-list";
+import { Text } from "./text";
+import { ALL_UPDATES, PERMALINK_BYTES, type UpdatePart, Updates } from "./update-part";
 import { INCIDENT_WORDS, lasting } from "./words";
 
-/** One incident with all that was told of it, and its post-mortem where that is published. */
-export function renderIncidentPage(document: StatusDocument, incident: Incident): HtmlDocument {
-  const context = contextOf(document);
+/**
+ * One incident with what was told of it, a part at a time, and its post-mortem where that is published.
+ * `render` makes HTML of what people wrote.
+ */
+export function renderIncidentPage(
+  document: StatusDocument,
+  incident: Incident,
+  part: UpdatePart = ALL_UPDATES,
+  render?: RenderText,
+): HtmlDocument {
+  const context = contextOf(document, render);
   const { times } = context;
+  const pathOf = (before?: string) => context.paths.incident(incident.id, before);
+  const room = createRoom(PERMALINK_BYTES, context.render, 3);
+  const isFirst = part.before === undefined;
   const { components, postmortem, started_at: from, resolved_at: to, updates } = incident;
   return renderPage({
     context,
     title: incident.name,
-    path: context.paths.incident(incident.id),
+    path: pathOf(part.before),
     description: plainText(updates[0]?.body ?? "", 200),
     children: (
       <article>
@@ -41,7 +54,7 @@ export function renderIncidentPage(document: StatusDocument, incident: Incident)
             },
           ]}
         />
-        {components.length > 0 ? (
+        {isFirst && components.length > 0 ? (
           <section aria-labelledby="affected">
             <h2 class="section-title" id="affected">
               Affected components
@@ -56,27 +69,20 @@ export function renderIncidentPage(document: StatusDocument, incident: Incident)
             </ul>
           </section>
         ) : null}
-        {postmortem?.published_at ? (
+        {isFirst && postmortem?.published_at ? (
           <section aria-labelledby="postmortem">
             <h2 class="section-title" id="postmortem">
               Post-mortem
             </h2>
             <div class="card story">
-              <MarkdownText source={postmortem.body} topHeading={3} />
+              <Text text={room.force(postmortem)} href={pathOf()} />
               <p class="muted">
                 Published <ClockTime at={postmortem.published_at} times={times} />
               </p>
             </div>
           </section>
         ) : null}
-        <section aria-labelledby="updates">
-          <h2 class="section-title" id="updates">
-            Updates
-          </h2>
-          <div class="card story">
-            <UpdateList updates={updates} times={times} topHeading={3} />
-          </div>
-        </section>
+        <Updates updates={updates} part={part} context={context} room={room} pathOf={pathOf} />
       </article>
     ),
   });

@@ -2,18 +2,20 @@ import { isUnderWay, type Maintenance } from "../features/maintenance";
 import { ClockTime } from "./clock-time";
 import type { PageContext } from "./page-document";
 import { MaintenanceState } from "./state";
-import { MarkdownText, Names } from "./text";
-import { UpdateList } from "./update-list";
+import type { Room } from "./room";
+import { Names, Text } from "./text";
+import { newestOf, UpdateList } from "./update-list";
 
-const UPDATES_SHOWN = 5;
 const NAMES_SHOWN = 8;
 
-/** What is being worked on, and what is planned. */
-export function MaintenanceList(props: {
+interface MaintenanceListProps {
   maintenance: readonly Maintenance[];
   context: PageContext;
-}) {
-  const { maintenance, context } = props;
+  room: Room;
+}
+
+/** What is being worked on, and what is planned, told as far as there is room. */
+export function MaintenanceList({ maintenance, context, room }: MaintenanceListProps) {
   if (maintenance.length === 0) return null;
   return (
     <section aria-labelledby="maintenance">
@@ -28,21 +30,23 @@ export function MaintenanceList(props: {
         ) : null}
       </div>
       {maintenance.map((one) => (
-        <MaintenanceCard key={one.id} maintenance={one} context={context} />
+        <MaintenanceCard key={one.id} maintenance={one} context={context} room={room} />
       ))}
     </section>
   );
 }
 
-function MaintenanceCard(props: { maintenance: Maintenance; context: PageContext }) {
-  const { maintenance, context } = props;
+function MaintenanceCard(props: { maintenance: Maintenance; context: PageContext; room: Room }) {
+  const { maintenance, context, room } = props;
   const { id, name, components, updates, scheduled_for: at, scheduled_until: until } = maintenance;
   const { paths, times } = context;
+  const href = paths.maintenance(id);
+  const [newest] = updates;
   return (
     <article class="card story">
       <div class="story-head">
         <h3>
-          <a href={paths.maintenance(id)}>{name}</a>
+          <a href={href}>{name}</a>
         </h3>
         <MaintenanceState maintenance={maintenance} />
       </div>
@@ -56,10 +60,10 @@ function MaintenanceCard(props: { maintenance: Maintenance; context: PageContext
         ) : null}
       </p>
       {isUnderWay(maintenance.status) ? (
-        <UpdateList updates={updates.slice(0, UPDATES_SHOWN)} times={times} topHeading={4} />
-      ) : (
-        <MarkdownText source={updates[0]?.body ?? ""} topHeading={4} />
-      )}
+        <UpdateList told={newestOf(updates, room)} times={times} named={0} href={href} />
+      ) : newest ? (
+        <Text text={room.fitOrBegin(newest)} href={href} />
+      ) : null}
     </article>
   );
 }

@@ -5,23 +5,31 @@ import { ClockTime } from "./clock-time";
 import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
+import type { RenderText } from "./rendered-texts";
+import { createRoom } from "./room";
 import { MaintenanceState } from "./state";
 import { Names } from "./text";
-import { UpdateList } from "./update-list";
+import { ALL_UPDATES, PERMALINK_BYTES, type UpdatePart, Updates } from "./update-part";
 
-/** One maintenance with all that was told of it. */
+/**
+ * One maintenance with what was told of it, a part at a time. `render` makes HTML of what people wrote.
+ */
 export function renderMaintenancePage(
   document: StatusDocument,
   maintenance: Maintenance,
+  part: UpdatePart = ALL_UPDATES,
+  render?: RenderText,
 ): HtmlDocument {
-  const context = contextOf(document);
+  const context = contextOf(document, render);
+  const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
+  const room = createRoom(PERMALINK_BYTES, context.render, 3);
   const { page, paths, times } = context;
   const { components, started_at: startedAt, completed_at: completedAt } = maintenance;
   const { scheduled_for: from, scheduled_until: until, updates } = maintenance;
   return renderPage({
     context,
     title: maintenance.name,
-    path: paths.maintenance(maintenance.id),
+    path: pathOf(part.before),
     description: plainText(updates[0]?.body ?? "", 200),
     children: (
       <article>
@@ -57,14 +65,7 @@ export function renderMaintenancePage(
             <a href={paths.calendar}>Add this page's maintenance to a calendar</a>
           </p>
         ) : null}
-        <section aria-labelledby="updates">
-          <h2 class="section-title" id="updates">
-            Updates
-          </h2>
-          <div class="card story">
-            <UpdateList updates={updates} times={times} topHeading={3} />
-          </div>
-        </section>
+        <Updates updates={updates} part={part} context={context} room={room} pathOf={pathOf} />
       </article>
     ),
   });

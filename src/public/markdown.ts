@@ -1,4 +1,4 @@
-import createMarkdown, { type MarkdownIt, type Token } from "markdown-it";
+import type { MarkdownIt, Token } from "markdown-it";
 import { whenAsked } from "../kernel/when-asked";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
@@ -7,7 +7,7 @@ const LINK_REL = "nofollow noopener ugc";
 /** Marks that reorder the text around them. Right-to-left text does not need them. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
 
-// Made when a text is first rendered, not while the server starts.
+// Loaded and made when a text is first rendered, not while the server starts.
 const linking = whenAsked(() => createRenderer({ linkify: true }));
 const plain = whenAsked(() => createRenderer({ linkify: false }));
 /** Looking for addresses takes time that grows with the square of a run without a space. */
@@ -33,9 +33,15 @@ export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): 
   return rendererFor(text).render(text, { topHeading } satisfies Required<Place>);
 }
 
-/** The same in plain words on one line, for where there is no room for more; cut at `maxLength`. */
+/** How much of a text is looked through for each of the characters that are wanted of it. */
+const LOOKED_THROUGH = 10;
+
+/**
+ * The beginning in plain words on one line, for where there is no room for more; cut at `maxLength`
+ * code points. A long text is not read to its end for that.
+ */
 export function plainText(source: string, maxLength: number): string {
-  const text = source.replace(OVERRIDES, "");
+  const text = source.slice(0, LOOKED_THROUGH * maxLength + 1_000).replace(OVERRIDES, "");
   const words = rendererFor(text)
     .parse(text, { topHeading: 1 })
     .flatMap((token) => [...(token.children ?? [token]).map(textOf), " "])
@@ -53,6 +59,7 @@ function textOf({ type, content }: Token): string {
 }
 
 function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
+  const createMarkdown = require("markdown-it") as typeof import("markdown-it").default;
   const markdown = createMarkdown({ html: false, linkify, breaks: true });
   // A few characters a row would make a cell for each column of a wide head: seventy times the text.
   markdown.disable("table");

@@ -2,16 +2,20 @@ import type { Incident } from "../features/incidents";
 import { ClockTime } from "./clock-time";
 import type { PageContext } from "./page-document";
 import { IncidentState } from "./state";
+import type { Room } from "./room";
 import { Names } from "./text";
-import { UpdateList } from "./update-list";
+import { newestOf, UpdateList } from "./update-list";
 
-/** The page shows these; all of them are at the incident's own. */
-const UPDATES_SHOWN = 5;
 const NAMES_SHOWN = 8;
 
-/** What is going on, each incident with what was told of it last. */
-export function OpenIncidents(props: { incidents: readonly Incident[]; context: PageContext }) {
-  const { incidents, context } = props;
+interface OpenIncidentsProps {
+  incidents: readonly Incident[];
+  context: PageContext;
+  room: Room;
+}
+
+/** What is going on, each incident with what was told of it last, as far as there is room. */
+export function OpenIncidents({ incidents, context, room }: OpenIncidentsProps) {
   if (incidents.length === 0) return null;
   return (
     <section aria-labelledby="now">
@@ -19,16 +23,17 @@ export function OpenIncidents(props: { incidents: readonly Incident[]; context: 
         Happening now
       </h2>
       {incidents.map((incident) => (
-        <OpenIncident key={incident.id} incident={incident} context={context} />
+        <OpenIncident key={incident.id} incident={incident} context={context} room={room} />
       ))}
     </section>
   );
 }
 
-function OpenIncident({ incident, context }: { incident: Incident; context: PageContext }) {
+function OpenIncident(props: { incident: Incident; context: PageContext; room: Room }) {
+  const { incident, context, room } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
-  const shown = incident.updates.slice(0, UPDATES_SHOWN);
+  const told = newestOf(incident.updates, room);
   return (
     <article class="card story">
       <div class="story-head">
@@ -46,8 +51,8 @@ function OpenIncident({ incident, context }: { incident: Incident; context: Page
           </>
         ) : null}
       </p>
-      <UpdateList updates={shown} times={times} topHeading={4} />
-      {incident.updates.length > shown.length ? (
+      <UpdateList told={told} times={times} named={NAMES_SHOWN} href={href} />
+      {incident.updates.length > told.length ? (
         <p class="more">
           <a href={href}>Earlier updates</a>
         </p>

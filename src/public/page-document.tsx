@@ -1,19 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { createHash } from "node:crypto";
 import type { StatusDocument } from "../features/status";
+import { sha256Base64 } from "../kernel/hash";
+import { whenAsked } from "../kernel/when-asked";
 import { type HtmlDocument, minifyCss } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
+import { Logo } from "./logo";
 import css from "./page.css" with { type: "text" };
 import { type PagePaths, pathsOf } from "./page-paths";
 import { PAGE_SCRIPT_PATH } from "./page-script";
 import { createPageTimes, type PageTimes } from "./page-times";
+import { type RenderText, renderText } from "./rendered-texts";
 import { StatusRing, statusIcon } from "./status-ring";
 
-const CSS = minifyCss([tokens, base, charts, css].join("\n"));
+const pageCss = whenAsked(() => minifyCss([tokens, base, charts, css].join("\n")));
 
 /** What every page of one status page is given: whose it is, how it stands, where things are. */
 export interface PageContext {
@@ -21,10 +24,15 @@ export interface PageContext {
   status: StatusDocument["status"];
   paths: PagePaths;
   times: PageTimes;
+  /** Makes HTML of what people wrote. */
+  render: RenderText;
 }
 
-export function contextOf({ page, status }: StatusDocument): PageContext {
-  return { page, status, paths: pathsOf(page.slug), times: createPageTimes(page) };
+export function contextOf(
+  { page, status }: StatusDocument,
+  render: RenderText = renderText,
+): PageContext {
+  return { page, status, paths: pathsOf(page.slug), times: createPageTimes(page), render };
 }
 
 interface PageDocumentProps {
@@ -46,7 +54,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, children } = props;
   const { page, status, paths, times } = context;
   const description = props.description || page.description;
-  const style = CSS + accentCss(page.accent);
+  const style = pageCss() + accentCss(page.accent);
   const isPublic = page.visibility === "public";
   const canonical = path === undefined ? page.url : page.url.replace(paths.home, path);
   const html = renderToString(
@@ -83,7 +91,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
 
 /** The inline style by its hash and the script of this server; nothing else, from nowhere else. */
 function policyFor(style: string): string {
-  const hash = createHash("sha256").update(style).digest("base64");
+  const hash = sha256Base64(style);
   return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
@@ -94,18 +102,21 @@ interface FrameProps {
 
 function Header({ context, isHome, isPublic }: FrameProps & { isHome: boolean }) {
   const { page, status, paths } = context;
-  const ring = <StatusRing indicator={status.indicator} />;
+  const brand = page.logo ? (
+    <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
+  ) : (
+    <>
+      <StatusRing indicator={status.indicator} />
+      {page.name}
+    </>
+  );
   return (
     <header class="top">
       {isHome ? (
-        <h1 class="brand">
-          {ring}
-          {page.name}
-        </h1>
+        <h1 class="brand">{brand}</h1>
       ) : (
         <a class="brand" href={paths.home}>
-          {ring}
-          {page.name}
+          {brand}
         </a>
       )}
       {isPublic ? (

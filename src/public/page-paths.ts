@@ -2,9 +2,11 @@
 export interface PagePaths {
   home: string;
   history: string;
-  month(month: string): string;
-  incident(id: string): string;
-  maintenance(id: string): string;
+  /** A month of the history: from its end, or from behind a place in it. */
+  month(month: string, before?: string): string;
+  /** What was told of an incident: from the newest on, or from behind the update of this id. */
+  incident(id: string, before?: string): string;
+  maintenance(id: string, before?: string): string;
   atom: string;
   rss: string;
   calendar: string;
@@ -16,12 +18,16 @@ export function pathsOf(slug: string): PagePaths {
   return {
     home,
     history: `${home}/history`,
-    month: (month) => `${home}/history?month=${month}`,
-    incident: (id) => `${home}/incidents/${id}`,
-    maintenance: (id) => `${home}/maintenance/${id}`,
+    month: (month, before) => `${home}/history?month=${month}${before ? `&before=${before}` : ""}`,
+    incident: (id, before) => `${home}/incidents/${id}${behind(before)}`,
+    maintenance: (id, before) => `${home}/maintenance/${id}${behind(before)}`,
     atom: `${home}/feed.atom`,
     rss: `${home}/feed.rss`,
     calendar: `${home}/calendar.ics`,
     json: `${home}/summary.json`,
   };
+}
+
+function behind(before: string | undefined): string {
+  return before === undefined ? "" : `?before=${before}`;
 }

@@ -1,3 +1,5 @@
+import { isUtcZone } from "../kernel/time";
+
 /** How one page writes its times: in its language, in UTC, and beside it in its own time zone. */
 export interface PageTimes {
   /** The language tag that times are written by. */
@@ -19,9 +21,6 @@ export interface PageTimes {
 const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
 const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
 
-/** The zones whose clocks show UTC. */
-const IS_UTC = /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu|Greenwich|GMT(?:[+-]?0)?)$/i;
-
 /** Building the formatters costs more than using them: make one of these for each rendering. */
 export function createPageTimes(page: { locale: string; time_zone: string }): PageTimes {
   // Plain English is written as all of Allclear is: the day first, the clock to 24.
@@ -31,7 +30,7 @@ export function createPageTimes(page: { locale: string; time_zone: string }): Pa
   const full = format({ ...DAY, ...CLOCK });
   const day = format(DAY);
   const month = format({ month: "long", year: "numeric" });
-  const own = IS_UTC.test(page.time_zone) ? undefined : page.time_zone;
+  const own = isUtcZone(page.time_zone) ? undefined : page.time_zone;
   const ownFull = format({ ...DAY, ...CLOCK }, own);
   const ownDay = format(DAY, own);
   const ownClock = format(CLOCK, own);

@@ -3,11 +3,16 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
-import { getIncident, listIncidentsBetween, presentIncident } from "../features/incidents";
-import { getMaintenance, listPastMaintenance, presentMaintenance } from "../features/maintenance";
-import { findDefaultPage } from "../features/pages";
-import type { Snapshot, Snapshots } from "../features/status";
-import { type Admissions, operation } from "../http";
+import { getIncidentPart, presentIncident } from "../features/incidents";
+import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
+import {
+  firstMomentOf,
+  readHistory,
+  readPast,
+  type Snapshot,
+  type Snapshots,
+} from "../features/status";
+import { type Admission, type Admissions, operation } from "../http";
 import { Text } from "../kernel/schema";
 import type { HtmlDocument } from "../ui";
 import { renderHistoryPage } from "./history-page";
@@ -15,14 +20,27 @@ import { htmlRepresentation } from "./html";
 import { renderIncidentPage } from "./incident-page";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
+import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
+import { createRenderedTexts } from "./rendered-texts";
 import { createSite } from "./site";
 import { renderEmptyHome, renderStatusPage } from "./status-page";
+import { UPDATES_MAX } from "./update-part";
 
 const PAGE = {
   tag: "Pages",
   access: { kind: "public" },
+  surface: "one page",
   answers: { 200: { description: "HTML." } },
 } as const;
+
+/** How much of a month one page of its history has. */
+const ENTRIES_MAX = 100;
+
+/** Others append parameters of their own to links. */
+const PermalinkQuery = Type.Object(
+  { before: Type.Optional(Text({ maxLength: 100, pattern: "^upd_[0-9a-z]+$" })) },
+  { additionalProperties: true },
+);
 
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
 export function publicRoutes(
@@ -33,37 +51,44 @@ export function publicRoutes(
 ) {
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
-  const statusPage = (snapshot: Snapshot) => renderStatusPage(snapshot, ctx.clock.now());
+  const render = createRenderedTexts();
+
+  function statusPage(snapshot: Snapshot): HtmlDocument {
+    const now = ctx.clock.now();
+    const past = readPast(ctx.db, snapshot.document.page.id, now);
+    return renderStatusPage(snapshot, past, now, render);
+  }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
-  function incidentPage(id: string, { document }: Snapshot): HtmlDocument {
-    const record = getIncident(ctx.db, id, false);
+  function incidentPage(id: string, before: string | undefined, { document }: Snapshot) {
+    const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("incident");
-    return renderIncidentPage(document, presentIncident(record, ctx.baseUrl));
+    const incident = presentIncident(record, ctx.baseUrl);
+    return renderIncidentPage(document, incident, { before, isMore }, render);
   }
 
-  function maintenancePage(id: string, { document }: Snapshot): HtmlDocument {
-    const maintenance = getMaintenance(ctx, ctx.db, id);
-    if (maintenance.page_id !== document.page.id) throw notFound("maintenance");
-    return renderMaintenancePage(document, maintenance);
+  function maintenancePage(id: string, before: string | undefined, { document }: Snapshot) {
+    const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
+    if (record.row.pageId !== document.page.id) throw notFound("maintenance");
+    const maintenance = presentMaintenance(record, ctx.baseUrl);
+    return renderMaintenancePage(document, maintenance, { before, isMore }, render);
   }
 
-  function historyPage(month: Month, { document }: Snapshot): HtmlDocument {
-    const span = { pageId: document.page.id, from: month.from, to: month.to };
-    const goingOn = document.maintenance.filter(
-      ({ started_at: at }) => at !== null && at.startsWith(month.name),
-    );
-    return renderHistoryPage(document, month, {
-      incidents: listIncidentsBetween(ctx.db, span).map((record) =>
-        presentIncident(record, ctx.baseUrl),
-      ),
-      maintenance: [
-        ...goingOn,
-        ...listPastMaintenance(ctx.db, span).map((record) =>
-          presentMaintenance(record, ctx.baseUrl),
-        ),
-      ],
-    });
+  function historyPage(month: Month, before: string | undefined, { document }: Snapshot) {
+    const { id, created_at: createdAt } = document.page;
+    const first = firstMomentOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
+    const span = { pageId: id, from: month.from, to: month.to, before: placeOf(before) };
+    const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
+    const previous = month.from > first ? month.previous : undefined;
+    const part = { entries, before, next: next && placeText(next) };
+    return renderHistoryPage(document, { ...month, previous }, part);
+  }
+
+  /** Which public page is at `/`: the one whose domain it is, else the default page. */
+  function homeSlug({ domain }: Admission): string | undefined {
+    if (domain) return domain.slug;
+    const page = snapshots.defaultPage();
+    return page?.isPublic ? page.slug : undefined;
   }
 
   return new Elysia()
@@ -71,14 +96,14 @@ export function publicRoutes(
     .get(
       "/",
       ({ request, admission }) => {
-        const page = findDefaultPage(ctx.db, {});
+        const slug = homeSlug(admission);
         const answer =
-          page?.visibility === "public"
-            ? site.answer({ slug: page.slug, rest: "", request, admission }, statusPage)
-            : emptyHome.respond(request, admission);
+          slug === undefined
+            ? emptyHome.respond(request, admission)
+            : site.answer({ slug, rest: "", request, admission }, statusPage);
         return answer;
       },
-      operation({ ...PAGE, summary: "The default page" }),
+      operation({ ...PAGE, summary: "The default page, or the one whose domain it is" }),
     )
     .get(
       "/status/:slug",
@@ -88,21 +113,27 @@ export function publicRoutes(
     )
     .get(
       "/status/:slug/incidents/:id",
-      ({ params: { slug, id }, request, admission }) =>
+      ({ params: { slug, id }, query: { before }, request, admission }) =>
         site.answer(
-          { slug, rest: `/incidents/${encodeURIComponent(id)}`, request, admission },
-          (snapshot) => incidentPage(id, snapshot),
+          { slug, rest: restOf("incidents", id, before), request, admission },
+          (snapshot) => incidentPage(id, before, snapshot),
         ),
-      operation({ ...PAGE, summary: "An incident", errors: ["not_found"] }),
+      {
+        query: PermalinkQuery,
+        ...operation({ ...PAGE, summary: "An incident", errors: ["not_found"] }),
+      },
     )
     .get(
       "/status/:slug/maintenance/:id",
-      ({ params: { slug, id }, request, admission }) =>
+      ({ params: { slug, id }, query: { before }, request, admission }) =>
         site.answer(
-          { slug, rest: `/maintenance/${encodeURIComponent(id)}`, request, admission },
-          (snapshot) => maintenancePage(id, snapshot),
+          { slug, rest: restOf("maintenance", id, before), request, admission },
+          (snapshot) => maintenancePage(id, before, snapshot),
         ),
-      operation({ ...PAGE, summary: "A maintenance", errors: ["not_found"] }),
+      {
+        query: PermalinkQuery,
+        ...operation({ ...PAGE, summary: "A maintenance", errors: ["not_found"] }),
+      },
     )
     .get(
       "/status/:slug/history",
@@ -110,17 +141,26 @@ export function publicRoutes(
         const name = query.month ?? monthNameOf(admission.now);
         const month = monthOf(name, admission.now);
         if (!month) throw notFound("month");
-        const visit = { slug, rest: `/history?month=${name}`, request, admission };
-        const answer = site.answer(visit, (snapshot) => historyPage(month, snapshot));
+        const { before } = query;
+        const rest = `/history?month=${name}${before === undefined ? "" : `&before=${before}`}`;
+        const visit = { slug, rest, request, admission };
+        const answer = site.answer(visit, (snapshot) => historyPage(month, before, snapshot));
         return answer;
       },
       {
         // Others append parameters of their own to links.
         query: Type.Object(
-          { month: Type.Optional(Text({ maxLength: 7, pattern: MONTH_PATTERN })) },
+          {
+            month: Type.Optional(Text({ maxLength: 7, pattern: MONTH_PATTERN })),
+            before: Type.Optional(Text({ maxLength: 100, pattern: PLACE_PATTERN })),
+          },
           { additionalProperties: true },
         ),
         ...operation({ ...PAGE, summary: "What happened in a month", errors: ["not_found"] }),
       },
     );
+}
+
+function restOf(room: string, id: string, before: string | undefined): string {
+  return `/${room}/${encodeURIComponent(id)}${before === undefined ? "" : `?before=${before}`}`;
 }

@@ -4,7 +4,7 @@ import { IndicatorShape } from "../ui";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
 /** How bad an open incident is, or that it is resolved. */
-export function IncidentState({ incident }: { incident: Incident }) {
+export function IncidentState({ incident }: { incident: Pick<Incident, "status" | "impact"> }) {
   const { status, impact } = incident;
   if (status === "resolved") return <State indicator="none" words={INCIDENT_WORDS.resolved} />;
   // Without an impact there is nothing to point at: its status stands by itself.
@@ -13,7 +13,7 @@ export function IncidentState({ incident }: { incident: Incident }) {
 }
 
 /** How far a maintenance is. */
-export function MaintenanceState({ maintenance }: { maintenance: Maintenance }) {
+export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenance, "status"> }) {
   const { status } = maintenance;
   const words = MAINTENANCE_WORDS[status];
   if (status === "completed") return <State indicator="none" words={words} />;

@@ -20,15 +20,16 @@ export function createDrawDays(): DrawDays {
   }
 
   return (days) =>
-    days.map(({ start, known, time }) => {
+    days.map(({ start, known, noData, time }) => {
       const quiet = quietDay(start);
       if (known === 0) return { ...quiet, status: null, goodShare: 0 };
-      if (time.operational === known) return quiet;
+      if (time.operational === known && noData === 0) return quiet;
       return {
         day: quiet.day,
         status: COMPONENT_STATUSES.findLast((status) => time[status] > 0) ?? "operational",
-        goodShare: time.operational / known,
+        goodShare: time.operational / (known + noData),
         minutes: minutesOf(time),
+        ...(noData > 0 ? { noDataMinutes: Math.ceil(noData / MINUTE_MS) } : {}),
       };
     });
 }

@@ -1,17 +1,32 @@
-import { PAST_DAYS, type Snapshot } from "../features/status";
+import { type Entry, PAST_DAYS, type Snapshot } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
 import { Components } from "./component-list";
-import { Chapters, chaptersOf, entriesOf } from "./entries";
+import { Chapters, chaptersOf, type Spell } from "./entries";
 import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, renderPage } from "./page-document";
+import type { RenderText } from "./rendered-texts";
+import { createRoom } from "./room";
 
-/** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
-export function renderStatusPage(snapshot: Snapshot, now: number): HtmlDocument {
+/** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
+const TEXTS_BYTES = 100_000;
+
+/**
+ * The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms).
+ * `past` is what `readPast` gives; `render` makes HTML of what people wrote.
+ */
+export function renderStatusPage(
+  snapshot: Snapshot,
+  past: readonly Entry[],
+  now: number,
+  render?: RenderText,
+): HtmlDocument {
   const { document } = snapshot;
-  const context = contextOf(document);
+  const context = contextOf(document, render);
+  // Incidents first: of what is going on more is told than of what is planned.
+  const room = createRoom(TEXTS_BYTES, context.render, 4);
   return renderPage({
     context,
     title: document.status.description,
@@ -20,10 +35,10 @@ export function renderStatusPage(snapshot: Snapshot, now: number): HtmlDocument 
         {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
         {context.page.sample ? <SampleNotice /> : null}
         <Banner context={context} now={now} />
-        <OpenIncidents incidents={document.incidents} context={context} />
-        <MaintenanceList maintenance={document.maintenance} context={context} />
+        <OpenIncidents incidents={document.incidents} context={context} room={room} />
+        <MaintenanceList maintenance={document.maintenance} context={context} room={room} />
         <Components snapshot={snapshot} times={context.times} />
-        <Past snapshot={snapshot} context={context} now={now} />
+        <Past snapshot={snapshot} past={past} context={context} now={now} />
       </>
     ),
   });
@@ -77,14 +92,19 @@ function Banner({ context, now }: { context: PageContext; now: number }) {
   );
 }
 
-function Past(props: { snapshot: Snapshot; context: PageContext; now: number }) {
-  const { snapshot, context, now } = props;
-  const { document, past } = snapshot;
+interface PastProps {
+  snapshot: Snapshot;
+  past: readonly Entry[];
+  context: PageContext;
+  now: number;
+}
+
+function Past({ snapshot, past, context, now }: PastProps) {
   const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
-  const chapters = chaptersOf(entriesOf(past.incidents, past.maintenance), {
+  const chapters = chaptersOf(past, {
     from: Math.max(from, startOfDay(Date.parse(context.page.created_at))),
     to: now,
-    others: entriesOf(document.incidents, document.maintenance.filter(isBegun)),
+    others: goingOn(snapshot),
   });
   return (
     <section aria-labelledby="past">
@@ -100,6 +120,8 @@ function Past(props: { snapshot: Snapshot; context: PageContext; now: number }) 
   );
 }
 
-function isBegun({ started_at: at }: { started_at: string | null }): boolean {
-  return at !== null;
+function goingOn({ document }: Snapshot): Spell[] {
+  return [...document.incidents, ...document.maintenance].flatMap(({ started_at: at }) =>
+    at === null ? [] : [{ from: Date.parse(at), to: null }],
+  );
 }

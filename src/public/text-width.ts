@@ -1,3 +1,5 @@
+import { whenAsked } from "../kernel/when-asked";
+
 /*
  * The width of a text without its font: Verdana's advances in hundredths of an em, which its stand-ins
  * come close to. What is off by a little is set right by `textLength` where the text is drawn.
@@ -15,8 +17,11 @@ const ADVANCES: readonly (readonly [hundredths: number, characters: string])[] =
   [100, "mW@%"],
 ];
 
-const ADVANCE_OF: ReadonlyMap<string, number> = new Map(
-  ADVANCES.flatMap(([advance, characters]) => [...characters].map((one) => [one, advance])),
+const advances = whenAsked(
+  (): ReadonlyMap<string, number> =>
+    new Map(
+      ADVANCES.flatMap(([advance, characters]) => [...characters].map((one) => [one, advance])),
+    ),
 );
 const OTHER_ADVANCE = 65;
 const WIDE_ADVANCE = 120;
@@ -37,5 +42,5 @@ export function textWidth(text: string, fontSize: number): number {
 }
 
 function advanceOf(grapheme: string): number {
-  return ADVANCE_OF.get(grapheme) ?? (WIDE.test(grapheme) ? WIDE_ADVANCE : OTHER_ADVANCE);
+  return advances().get(grapheme) ?? (WIDE.test(grapheme) ? WIDE_ADVANCE : OTHER_ADVANCE);
 }

@@ -3,26 +3,51 @@ import type { Maintenance } from "../features/maintenance";
 import { StatusLabel } from "../ui";
 import { ClockTime } from "./clock-time";
 import type { PageTimes } from "./page-times";
-import { MarkdownText } from "./text";
+import type { Room, ShownText } from "./room";
+import { Text } from "./text";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
 type Update = Incident["updates"][number] | Maintenance["updates"][number];
 
 const WORDS: Record<Update["status"], string> = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
 
+/** An update, and what is shown of its text. */
+export interface Told {
+  update: Update;
+  text: ShownText;
+}
+
+/** Where something is shown among others: all of its updates are at its own page. */
+const NEWEST_SHOWN = 5;
+
+/** The newest of some updates as far as there is room for them; of the very newest at least its first words. */
+export function newestOf(updates: readonly Update[], room: Room): Told[] {
+  const told: Told[] = [];
+  for (const update of updates.slice(0, NEWEST_SHOWN)) {
+    const text = told.length === 0 ? room.fitOrBegin(update) : room.fit(update);
+    if (!text) break;
+    told.push({ update, text });
+    // Where there was no room for this one, the older ones do not stand behind its first words.
+    if ("words" in text) break;
+  }
+  return told;
+}
+
 interface UpdateListProps {
   /** Newest first. */
-  updates: readonly Update[];
+  told: readonly Told[];
   times: PageTimes;
-  /** The level of the highest heading within a text. */
-  topHeading: number;
+  /** How many components that an update names are shown; the others are counted. */
+  named: number;
+  /** The path of the page that has all of it. */
+  href: string;
 }
 
 /** What was told, newest first. */
-export function UpdateList({ updates, times, topHeading }: UpdateListProps) {
+export function UpdateList({ told, times, named, href }: UpdateListProps) {
   return (
     <ol class="timeline">
-      {updates.map((update) => (
+      {told.map(({ update, text }) => (
         <li key={update.id} id={update.id} class={isOver(update) ? "is-over" : undefined}>
           <p class="timeline-head">
             <strong>{WORDS[update.status]}</strong>{" "}
@@ -30,8 +55,8 @@ export function UpdateList({ updates, times, topHeading }: UpdateListProps) {
               <ClockTime at={update.display_at} times={times} />
             </span>
           </p>
-          <MarkdownText source={update.body} topHeading={topHeading} />
-          {"components" in update ? <Named components={update.components} /> : null}
+          <Text text={text} href={`${href}#${update.id}`} />
+          {"components" in update ? <Named components={update.components} most={named} /> : null}
         </li>
       ))}
     </ol>
@@ -42,15 +67,18 @@ function isOver({ status }: Update): boolean {
   return status === "resolved" || status === "completed";
 }
 
-function Named({ components }: { components: Incident["updates"][number]["components"] }) {
+function Named(props: { components: Incident["updates"][number]["components"]; most: number }) {
+  const { components, most } = props;
   if (components.length === 0) return null;
+  const rest = components.length - most;
   return (
     <ul class="named">
-      {components.map(({ id, name, new_status: status }) => (
+      {components.slice(0, most).map(({ id, name, new_status: status }) => (
         <li key={id}>
           <bdi>{name}</bdi> <StatusLabel status={status} />
         </li>
       ))}
+      {rest > 0 ? <li class="muted">and {rest} more</li> : null}
     </ul>
   );
 }

@@ -1,15 +1,14 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
-import { findDefaultPage } from "../features/pages";
 import type { Snapshots } from "../features/status";
 import { type Admissions, operation } from "../http";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
 
 /**
- * Atlassian Statuspage's public JSON: of the default page under `/api/v2/`, of every public page under
- * `/status/{slug}/api/v2/`. A slug that the page had before answers too, without a redirect, as it does
+ * Atlassian Statuspage's public JSON: under `/api/v2/` of the default page, or of the one whose domain it
+ * is; of every public page under `/status/{slug}/api/v2/`. A slug that the page had before answers too, without a redirect, as it does
  * to programs under `/api/v1`.
  */
 export function v2Routes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
@@ -21,7 +20,7 @@ export function v2Routes(ctx: AppContext, admissions: Admissions, snapshots: Sna
     routes.get(
       `/api/v2/${document.path}`,
       ({ request, admission }) => {
-        const page = findDefaultPage(ctx.db, {});
+        const page = admission.domain ?? snapshots.defaultPage();
         if (!page) throw notFound("status page");
         return json(readPublic(snapshots, page.slug, admission.now)).respond(request, admission);
       },

@@ -4,6 +4,8 @@ import { safeHref } from "./safe-href";
 /** One primary button a screen; danger for what cannot be taken back. */
 type ButtonKind = "primary" | "quiet" | "danger";
 
+type Preset = Readonly<Record<string, string | readonly string[]>>;
+
 export interface ButtonProps {
   kind?: ButtonKind;
   type?: "submit" | "button";
@@ -11,13 +13,32 @@ export interface ButtonProps {
   value?: string;
   /** The form that it sends, where it stands outside of it. */
   form?: string;
+  /** Where the form is sent instead, in another tab that leaves this one as it is. */
+  previewAction?: string;
+  /** Values that a click fills into the form, by field name; without a script the form is sent. */
+  preset?: Preset;
+  isCurrent?: boolean;
+  /** More about it, on hover. */
+  title?: string;
   children: ComponentChildren;
 }
 
 /** Says what it does: "Revoke key", never "OK". */
-export function Button({ kind = "quiet", type = "submit", children, ...rest }: ButtonProps) {
+export function Button(props: ButtonProps) {
+  const { kind = "quiet", type = "submit", previewAction, preset, isCurrent, ...more } = props;
+  const { children, ...rest } = more;
+  const preview = previewAction
+    ? { formAction: safeHref(previewAction), formTarget: "_blank" }
+    : undefined;
   return (
-    <button class={`button ${kind}`} type={type} {...rest}>
+    <button
+      class={`button ${kind}`}
+      type={type}
+      aria-current={isCurrent ? "true" : undefined}
+      data-preset={preset ? JSON.stringify(preset) : undefined}
+      {...rest}
+      {...preview}
+    >
       {children}
     </button>
   );
@@ -31,7 +52,7 @@ interface ButtonLinkProps {
   /** Closes the dialog that it stands in; elsewhere it is a link. */
   closesDialog?: boolean;
   /** Values that a click fills into the page's form, by field name; without script it is a link. */
-  preset?: Readonly<Record<string, string | readonly string[]>>;
+  preset?: Preset;
   isCurrent?: boolean;
   /** Whether it opens another tab and leaves this one as it is. */
   opensTab?: boolean;

@@ -12,6 +12,7 @@ function enhance(root) {
     const local = at.toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
     time.title = time.title ? `${local}\n${time.title}` : local;
   }
+  for (const input of all("[data-zone]", root)) tellZones(input);
 }
 
 async function copy(button) {
@@ -65,13 +66,21 @@ function applyPreset(link, event) {
     const wanted = [values[field.name]].flat();
     if (field.type === "checkbox" || field.type === "radio") {
       field.checked = wanted.includes(field.value);
-    } else {
+    } else if (!isWritten(field)) {
       field.value = wanted[0] ?? "";
     }
   }
   for (const other of all("[data-preset]")) other.removeAttribute("aria-current");
   link.setAttribute("aria-current", "true");
   form.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+/** Whether somebody wrote what stands in it: a preset replaces another's text, and nobody's own. */
+function isWritten({ type, name, value }) {
+  if (type !== "textarea" || value.trim() === "") return false;
+  return ![...all("[data-preset]")].some(
+    ({ dataset }) => JSON.parse(dataset.preset)[name] === value,
+  );
 }
 
 /** Lists the hints of the boxes that are checked. */
@@ -90,8 +99,59 @@ function summarise() {
   }
 }
 
+const ZONED = {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+};
+
+/** Tells a moment that is typed in UTC by other clocks: the page's, and this computer's. */
+function tellZones(input) {
+  const note = document.getElementById(`${input.id}-zones`);
+  const at = new Date(`${input.value}Z`);
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zones = new Set([input.dataset.zone, own === "UTC" ? "" : own].filter(Boolean));
+  note.textContent = Number.isNaN(at.getTime())
+    ? ""
+    : [...zones].flatMap((zone) => zoneTime(at, zone)).join(" · ");
+}
+
+/** Nothing for a zone that this browser does not know. */
+function zoneTime(at, timeZone) {
+  try {
+    return `${timeZone}: ${new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone }).format(at)}`;
+  } catch {
+    return [];
+  }
+}
+
+/** Proposes a slug for what is typed as the name, until a slug is typed. */
+function proposeSlug({ target }) {
+  const slug = target.form?.querySelector("[data-slug-of]");
+  if (target === slug) slug.dataset.typed = slug.value;
+  if (target.name !== slug?.dataset.slugOf || (slug.dataset.typed ?? slug.defaultValue)) return;
+  const plain = target.value.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "");
+  slug.value = plain
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, "");
+}
+
+/** Takes a file back that is larger than the server would take, and says so. */
+function weigh({ target }) {
+  if (!target.dataset.maxBytes) return;
+  const isTooLarge = target.files[0]?.size > Number(target.dataset.maxBytes);
+  if (isTooLarge) target.value = "";
+  target.nextElementSibling.hidden = !isTooLarge;
+}
+
 function sendOnce(event) {
-  if (event.defaultPrevented) return;
+  // What opens another tab leaves this page to go on with.
+  if (event.defaultPrevented || event.submitter?.formTarget === "_blank") return;
   const { elements } = event.target;
   // Once the form has been read: a disabled button's value is not sent.
   setTimeout(setDisabled, 0, elements, true);
@@ -114,8 +174,9 @@ async function openDialog(link, event) {
     return;
   }
   for (const form of all("form:not([action])", body)) form.action = link.href;
+  renameIds(body);
   const dialog = document.createElement("dialog");
-  dialog.setAttribute("aria-labelledby", "dialog-title");
+  dialog.setAttribute("aria-labelledby", body.querySelector("h1").id);
   dialog.append(document.adoptNode(body), closeButton());
   dialog.addEventListener("close", () => {
     dialog.remove();
@@ -137,6 +198,17 @@ async function fetchDialogBody(url) {
     return page.querySelector("[data-dialog-body]");
   } catch {
     return null;
+  }
+}
+
+/** What lies over a page has ids that the page does not have: its fields may be called the same. */
+function renameIds(body) {
+  const rename = (ids) => ids.replace(/[^ ]+/g, "dialog-$&");
+  for (const element of [body, ...all("*", body)]) {
+    for (const name of ["id", "for", "list", "aria-describedby", "aria-labelledby"]) {
+      const ids = element.getAttribute(name);
+      if (ids) element.setAttribute(name, rename(ids));
+    }
   }
 }
 
@@ -197,7 +269,12 @@ document.addEventListener("click", (event) => {
   }
 });
 document.addEventListener("submit", sendOnce);
+document.addEventListener("input", proposeSlug);
 document.addEventListener("change", summarise);
+document.addEventListener("change", weigh);
+document.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-zone]")) tellZones(target);
+});
 document.addEventListener("keydown", walkDays);
 for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
   document.addEventListener(type, tellDay);

@@ -11,6 +11,8 @@ export interface StatusDay {
   goodShare: number;
   /** Minutes in each status but operational. */
   minutes: Readonly<Partial<Record<ComponentStatus, number>>>;
+  /** Minutes of which nothing is known, on a day of which something is. */
+  noDataMinutes?: number;
 }
 
 /** Days one after another of which the same is told: one by itself, or several that were all alike. */
@@ -24,7 +26,7 @@ export interface DayRun {
   name: string;
   /** "Major outage", "No data". */
   word: string;
-  /** "12 min major outage, 1 h 10 min degraded performance": worst first, empty where there is nothing. */
+  /** "12 min major outage, 2 h no data": worst first, empty where there is nothing. */
   minutes: string;
 }
 
@@ -67,11 +69,12 @@ function isUneventful({ status, goodShare }: StatusDay): boolean {
   return status === null || (status === "operational" && goodShare >= 1);
 }
 
-function minutesOf({ minutes }: StatusDay): string {
+function minutesOf({ minutes, noDataMinutes = 0 }: StatusDay): string {
   const told: string[] = [];
   for (const status of COMPONENT_STATUSES) {
     const count = status === "operational" ? 0 : (minutes[status] ?? 0);
     if (count > 0) told.unshift(`${duration(count)} ${STATUS_WORDS[status].toLowerCase()}`);
   }
+  if (noDataMinutes > 0) told.push(`${duration(noDataMinutes)} no data`);
   return told.join(", ");
 }

@@ -1,6 +1,9 @@
 import type { DayRun } from "./day-runs";
 
-/** What the bars show, in words and minutes, newest first. Days that were all alike share a line. */
+/**
+ * What the bars show, in words and minutes, newest first. Days that were all alike share a line. Its
+ * lines are written as text, as the bars are.
+ */
 export function DayTable({ runs }: { runs: readonly DayRun[] }) {
   return (
     <table>
@@ -11,15 +14,12 @@ export function DayTable({ runs }: { runs: readonly DayRun[] }) {
           <th scope="col">How long</th>
         </tr>
       </thead>
-      <tbody>
-        {runs.toReversed().map(({ day, name, word, minutes }) => (
-          <tr key={day.day}>
-            <th scope="row">{name}</th>
-            <td>{word}</td>
-            <td>{minutes || "–"}</td>
-          </tr>
-        ))}
-      </tbody>
+      <tbody dangerouslySetInnerHTML={{ __html: runs.toReversed().map(writeLine).join("") }} />
     </table>
   );
+}
+
+function writeLine({ name, word, minutes }: DayRun): string {
+  const [day, worst, howLong] = [name, word, minutes || "–"].map((text) => Bun.escapeHTML(text));
+  return `<tr><th scope="row">${day}</th><td>${worst}</td><td>${howLong}</td></tr>`;
 }

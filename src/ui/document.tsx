@@ -1,13 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { createHash } from "node:crypto";
+import { sha256Base64 } from "../kernel/hash";
+import { whenAsked } from "../kernel/when-asked";
 import base from "./base.css" with { type: "text" };
 import { minifyCss } from "./css";
 import { ringIcon } from "./ring-icon";
 import tokens from "./tokens.css" with { type: "text" };
 
-const CSS = minifyCss(`${tokens}\n${base}`);
-const CSS_HASH = createHash("sha256").update(CSS).digest("base64");
+/** The style of a page that stands alone, and its hash. */
+const style = whenAsked(() => {
+  const css = minifyCss(`${tokens}\n${base}`);
+  return { css, hash: sha256Base64(css) };
+});
 
 /** A whole HTML page, and the policy that it is to be sent with. */
 export interface HtmlDocument {
@@ -38,13 +42,13 @@ export function renderDocument(props: DocumentProps): HtmlDocument {
         <title>{title}</title>
         {props.description ? <meta name="description" content={props.description} /> : null}
         <link rel="icon" href={icon} />
-        <style dangerouslySetInnerHTML={{ __html: CSS }} />
+        <style dangerouslySetInnerHTML={{ __html: style().css }} />
       </head>
       <body>{props.children}</body>
     </html>,
   );
   return {
     html: `<!doctype html>${html}`,
-    policy: `default-src 'none'; style-src 'sha256-${CSS_HASH}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    policy: `default-src 'none'; style-src 'sha256-${style().hash}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   };
 }

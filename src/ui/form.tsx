@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { EnterButton, type EnterButtonProps } from "./enter-button";
 import { safeHref } from "./safe-href";
 
 interface FormProps {
@@ -6,14 +7,23 @@ interface FormProps {
   action: string;
   /** Values that are sent along. */
   hidden?: Readonly<Record<string, string>>;
+  /**
+   * What the main button sends of itself, where another stands before it: Enter in a field presses a
+   * form's first.
+   */
+  enter?: EnterButtonProps;
+  /** Whether it has a `FileField`. */
+  sendsFiles?: boolean;
   children: ComponentChildren;
 }
 
 /** A form that is posted. The server judges it, so that every complaint is told in one way. */
-export function Form({ action, hidden, children }: FormProps) {
+export function Form({ action, hidden, enter, sendsFiles, children }: FormProps) {
+  const encoding = sendsFiles ? "multipart/form-data" : undefined;
   return (
-    <form class="form" method="post" action={safeHref(action)} noValidate>
+    <form class="form" method="post" action={safeHref(action)} enctype={encoding} noValidate>
       <HiddenFields values={hidden} />
+      {enter ? <EnterButton {...enter} /> : null}
       {children}
     </form>
   );

@@ -14,16 +14,19 @@ export interface Option {
 interface OptionRowsProps extends Pick<FieldProps, "name" | "error"> {
   type: "checkbox" | "radio";
   options: readonly Option[];
+  /** How many options of the same field stand before these. */
+  before?: number;
   /** Whether the labels are names that programs use. */
   isCode?: boolean | undefined;
 }
 
 /** Choices below each other, each with its sentence. The whole row is the label. */
-export function OptionRows({ type, name, error, options, isCode }: OptionRowsProps) {
+export function OptionRows(props: OptionRowsProps) {
+  const { type, name, error, options, before = 0, isCode } = props;
   return (
     <ul class="card options">
       {options.map((option, index) => {
-        const id = `${fieldId(name)}-${index}`;
+        const id = `${fieldId(name)}-${before + index}`;
         const hintId = option.hint ? `${id}-hint` : undefined;
         return (
           <li class="option" key={option.value}>

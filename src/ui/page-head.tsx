@@ -19,7 +19,7 @@ export function PageHead({ title, crumbs = [], actions, children }: PageHeadProp
           <ol>
             {crumbs.map(({ href, label }) => (
               <li key={label}>
-                {href === undefined ? label : <a href={safeHref(href)}>{label}</a>}
+                {href === undefined ? <span>{label}</span> : <a href={safeHref(href)}>{label}</a>}
               </li>
             ))}
           </ol>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Button } from "./button";
 import { fieldId } from "./field";
 import { HiddenFields } from "./form";
@@ -13,13 +14,23 @@ interface SearchFormProps {
   placeholder: string;
   /** Other parameters of the query that are to stay. */
   hidden?: Readonly<Record<string, string>>;
+  /** `FilterSelect`s. */
+  children?: ComponentChildren;
+  /** Whether one of them leaves something out. */
+  isFiltered?: boolean;
 }
 
 /** Searches a list by its address, so that a search can be kept and shared. */
-export function SearchForm({ action, value, label, placeholder, hidden = {} }: SearchFormProps) {
+export function SearchForm(props: SearchFormProps) {
+  const { action, value, label, placeholder, hidden = {}, children, isFiltered = false } = props;
   const rest = new URLSearchParams(hidden).toString();
   return (
-    <form class="search" role="search" method="get" action={safeHref(action)}>
+    <form
+      class={children ? "search has-filters" : "search"}
+      role="search"
+      method="get"
+      action={safeHref(action)}
+    >
       <HiddenFields values={hidden} />
       <label class="visually-hidden" for={fieldId("q")}>
         {label}
@@ -34,8 +45,9 @@ export function SearchForm({ action, value, label, placeholder, hidden = {} }: S
         title={label}
         autocomplete="off"
       />
+      {children}
       <Button>Search</Button>
-      {value === "" ? null : (
+      {value === "" && !isFiltered ? null : (
         <a class="search-clear" href={safeHref(rest === "" ? action : `${action}?${rest}`)}>
           Show all
         </a>

@@ -6,12 +6,19 @@ import chips from "./css/chips.css" with { type: "text" };
 import code from "./css/code.css" with { type: "text" };
 import content from "./css/content.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
+import filters from "./css/filters.css" with { type: "text" };
+import folds from "./css/folds.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
+import moments from "./css/moments.css" with { type: "text" };
 import notices from "./css/notices.css" with { type: "text" };
+import order from "./css/order.css" with { type: "text" };
+import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
+import selectRows from "./css/select-rows.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
+import writing from "./css/writing.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 
 /** The dashboard's one style sheet: what every page has, then one idea a file, last what people prefer. */
@@ -26,9 +33,16 @@ export function dashboardCss(): string {
       shell,
       buttons,
       forms,
+      folds,
+      writing,
+      selectRows,
+      filters,
+      moments,
       notices,
       table,
+      order,
       charts,
+      pictures,
       code,
       dialog,
       preferences,

@@ -34,9 +34,11 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("is under /api/v1, and everything under /api/v1 is protected", async () => {
+  test("is under /api/v1, and all of that is protected but what jobs call with a token", async () => {
     await using site = await createSite();
-    const inApi = site.app.app.routes.routes.filter(({ path }) => path.startsWith("/api/v1/"));
+    const inApi = site.app.app.routes.routes.filter(
+      ({ path }) => path.startsWith("/api/v1/") && !/^\/api\/v1\/heartbeats(\/|$)/.test(path),
+    );
     expect(site.protectedRoutes.map(({ route }) => route)).toEqual(inApi);
     expect(inApi.length).toBeGreaterThanOrEqual(8);
   });
@@ -87,6 +89,39 @@ describe("every protected route", () => {
       expect([401, 403]).not.toContain(answer.status);
       expect(answer.status).toBeLessThan(500);
     }
+  });
+});
+
+describe("every route that jobs call", () => {
+  test("is under /api/v1/heartbeats, and refuses no token, a wrong one and a key", async () => {
+    await using site = await createSite();
+    const { app } = site;
+    const routes = app.app.routes.routes.filter(
+      ({ operation }) => operation.access.kind === "heartbeat",
+    );
+    expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      "GET /api/v1/heartbeats",
+      "GET /api/v1/heartbeats/:token",
+      "POST /api/v1/heartbeats",
+      "POST /api/v1/heartbeats/:token",
+    ]);
+    const { value } = await app.createKey({ scopes: [...SCOPE_NAMES] });
+    const audit = app.audit();
+    for (const { method, path } of routes) {
+      if (path.endsWith(":token")) {
+        for (const token of ["x", "x".repeat(43), value]) {
+          const wrong = path.replace(":token", token);
+          expectProblem(await app.call(wrong, { method, key: value }), "not_found");
+        }
+      } else {
+        expectProblem(await app.call(path, { method }), "missing_key");
+        for (const key of ["x", "x".repeat(43), value]) {
+          expectProblem(await app.call(path, { method, key }), "invalid_key");
+        }
+      }
+    }
+    expect(app.audit()).toEqual(audit);
+    expect(app.events()).toEqual([]);
   });
 });
 
@@ -156,7 +191,7 @@ describe("every route", () => {
   test("that is not protected answers without a key", async () => {
     await using site = await createSite();
     const open = site.app.app.routes.routes.filter(
-      ({ operation }) => !["key", "session"].includes(operation.access.kind),
+      ({ operation }) => !["key", "session", "heartbeat"].includes(operation.access.kind),
     );
     expect(open.length).toBeGreaterThan(0);
     for (const route of open) {

@@ -18,7 +18,9 @@ describe("GET /openapi.json", () => {
       expect(told.operationId).toBe(operation.id);
       expect(told.requestBody !== undefined).toBe(hasBody !== undefined);
       const scopes = operation.access.kind === "key" ? operation.access.scopes : undefined;
-      expect(told.security).toEqual(scopes ? [{ apiKey: scopes }] : []);
+      const byToken = operation.access.kind === "heartbeat" && !path.endsWith("/:token");
+      const bearer = scopes ? [{ apiKey: scopes }] : byToken ? [{ heartbeatToken: [] }] : [];
+      expect(told.security).toEqual(bearer);
       expect(Object.keys(told.responses)).toContain("429");
       if (scopes) expect(Object.keys(told.responses)).toContain("401");
       if (scopes?.length) expect(Object.keys(told.responses)).toContain("403");

@@ -44,6 +44,19 @@ describe("an id", () => {
     );
   });
 
+  test("sorts behind the newest that an earlier process made, also where the clock was set back since", () => {
+    const earlier = createIdFactory(createTestClock(), systemRandom);
+    const newest = Array.from({ length: 5_000 }, () => earlier("upd")).at(-1) ?? "";
+    for (const step of [-3_600_000, -1, 0, 1, 3_600_000]) {
+      const clock = createTestClock();
+      clock.setWallClock(clock.now() + step);
+      const newId = createIdFactory(clock, systemRandom, () => newest);
+      const first = newId("upd");
+      expect(first > newest).toBe(true);
+      expect(newId("upd") > first).toBe(true);
+    }
+  });
+
   test("differs from all others of its millisecond, 10,000 of them, by its counter alone", () => {
     const newId = createIdFactory(createTestClock(), (size) => new Uint8Array(size).fill(0xff));
     const ids = Array.from({ length: 10_000 }, () => newId("evt"));

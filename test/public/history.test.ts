@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
+import { createIncident } from "../../src/features/incidents";
+import { advanceMaintenance } from "../../src/features/maintenance";
+import { readHistory } from "../../src/features/status";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
+import { counted } from "../support/counted";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 
@@ -49,11 +54,89 @@ describe("the history of a page", () => {
     const page = readHtml((await site.app.call("/status/acme/history")).text);
     expect(page.texts("h1")).toEqual(["History, March 2026"]);
     expect(page.texts(".empty")).toEqual(["Nothing was reported in March 2026."]);
-    expect(page.attributes(".months a", "rel")).toEqual(["prev"]);
+    // The page was made in it, and nothing is known from before.
+    expect(page.attributes(".months a", "rel")).toEqual([]);
     await site.app.clock.advance(22 * DAY_MS);
     const next = readHtml((await site.app.call("/status/acme/history")).text);
     expect(next.texts("h1")).toEqual(["History, April 2026"]);
+    expect(next.attributes(".months a", "rel")).toEqual(["prev"]);
   });
+
+  test.each(["incident", "maintenance"])(
+    "leads back to the month of its first %s, and no further",
+    async (kind) => {
+      await using site = await createPublicSite();
+      const span = ["2025-12-31T22:00:00Z", "2025-12-31T23:00:00Z"] as const;
+      await site.open({ draft: true, started_at: "2024-01-01T00:00:00Z" });
+      if (kind === "incident") await site.open({ started_at: span[0], resolved_at: span[1] });
+      else {
+        await site.plan(...span);
+        await site.app.ctx.db.write((tx) =>
+          advanceMaintenance(site.app.ctx, tx, site.app.clock.now()),
+        );
+      }
+      const linksOf = async (month: string) => {
+        const { text } = await site.app.call(`/status/acme/history?month=${month}`);
+        return readHtml(text).attributes(".months a", "rel");
+      };
+      expect(await linksOf("2026-02")).toEqual(["prev", "next"]);
+      expect(await linksOf("2026-01")).toEqual(["prev", "next"]);
+      expect(await linksOf("2025-12")).toEqual(["next"]);
+    },
+  );
+
+  test("tells a full month in parts, each thing once, the last begun first", async () => {
+    await using site = await createPublicSite();
+    const { app } = site;
+    const { ctx } = app;
+    const names: string[] = [];
+    await ctx.db.write((tx) => {
+      // Several at once, so that parts end among those that began together.
+      for (let n = 0; n < 230; n++) {
+        const at = toIso(Date.parse("2026-02-01T00:00:00Z") + Math.floor(n / 7) * HOUR_MS);
+        const input = { page: "acme", name: `No. ${n}`, body: "Hm.", started_at: at };
+        createIncident(ctx, tx, { ...input, resolved_at: at }, "api", CLI_ACTOR);
+        names.unshift(`No. ${n}`);
+      }
+    });
+    const found: string[] = [];
+    let parts = 0;
+    for (let next: string | undefined = "/status/acme/history?month=2026-02"; next;) {
+      const page = readHtml((await app.call(next)).text);
+      found.push(...page.texts(".row-link"));
+      parts += 1;
+      next = page.attributes('nav[aria-label="Parts of February 2026"] a', "href").at(-1);
+      if (next === "/status/acme/history?month=2026-02") break;
+    }
+    expect(found).toEqual(names);
+    expect(parts).toBe(3);
+  });
+
+  test("reads as much of a month of a thousand incidents as it shows, and no texts", async () => {
+    await using site = await createPublicSite();
+    const { ctx } = site.app;
+    const from = Date.parse("2026-02-01T00:00:00Z");
+    const costs = await ctx.db.write((tx) => {
+      for (let n = 0; n < 1_000; n++) {
+        const at = toIso(from + n * 1_000);
+        const input = { page: "acme", name: `No. ${n}`, body: "Hm.", started_at: at };
+        createIncident(ctx, tx, { ...input, resolved_at: at }, "api", CLI_ACTOR);
+      }
+      const counting = counted(tx);
+      readHistory(counting.tx, { pageId: site.page.id, from, to: from + 28 * DAY_MS }, 50);
+      return { statements: counting.statements(), rows: counting.rows() };
+    });
+    expect(costs).toEqual({ statements: 3, rows: 51 });
+  });
+
+  test.each(["x", "1-upd_1", "-1-inc_1", "9999999999999999-inc_1", "1-inc_%00"])(
+    "refuses what is no place in it: %s",
+    async (place) => {
+      await using site = await createPublicSite();
+      const answer = await site.app.call(`/status/acme/history?month=2026-02&before=${place}`);
+      expectProblem(answer, "invalid_request");
+    },
+  );
 
   test("begins in 1970 and ends with this month", async () => {
     await using site = await createPublicSite();

@@ -10,6 +10,7 @@ import { auditLog, events } from "../../src/db/tables/events";
 import { ERRORS, type ErrorCode, fieldErrors } from "../../src/errors";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
+import type { Monitoring } from "../../src/features/monitors";
 import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
 import { startSession } from "../../src/features/auth";
 import { createUser, hasUsers } from "../../src/features/users";
@@ -99,6 +100,8 @@ export async function createTestApp(
     clock?: TestClock;
     databasePath?: string;
     logLevel?: LogLevel;
+    /** What runs the checks; without it none is run. */
+    monitoring?: (ctx: AppContext) => Monitoring;
   } = {},
 ): Promise<TestApp> {
   const clock = options.clock ?? createTestClock();
@@ -108,7 +111,7 @@ export async function createTestApp(
   const db = createDb(sqlite, clock, log);
   const config = testConfig(options.env);
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
-  const app = createApp(ctx);
+  const app = createApp(ctx, options.monitoring?.(ctx));
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
     const { key, host = "status.test", from = "203.0.113.7" } = given;

@@ -4,6 +4,8 @@ import type { AppContext } from "../../src/context";
 import { conflict } from "../../src/errors";
 import { createSessions } from "../../src/features/auth";
 import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/keys";
+import { createHeartbeatDirectory } from "../../src/features/monitors";
+import { createDomains } from "../../src/features/pages";
 import {
   createAdmissions,
   createClientAddresses,
@@ -147,8 +149,10 @@ function putBehindDoor(app: TestApp): void {
     ctx,
     routes: app.app.routes,
     admissions,
+    domains: createDomains(ctx),
     keys: createKeyDirectory(ctx),
     sessions: createSessions(ctx),
+    heartbeats: createHeartbeatDirectory(ctx),
     usage: app.app.usage,
     limiter: app.app.limiter,
     addresses: createClientAddresses(ctx),

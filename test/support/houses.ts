@@ -5,7 +5,8 @@ import { createUser, issueSetUpLink } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";
-import { furnish, type Furnished, furnishingClock, PUBLIC_ADDRESS } from "./furnished";
+import { furnish, type Furnished, furnishingClock } from "./furnished";
+import { PUBLIC_ADDRESS } from "./furnished-people";
 
 /** Three installations to look at: without a user, with an owner and nothing else, and one in use. */
 export interface Houses extends AsyncDisposable {

@@ -1,4 +1,6 @@
-import { listCausesOfPage } from "../../src/features/components";
+import { asc, eq } from "drizzle-orm";
+import { selectMany } from "../../src/db";
+import { componentCauses } from "../../src/db/tables/components";
 import { startMaintenanceClock } from "../../src/features/maintenance";
 import type { PageRow } from "../../src/features/pages";
 import type { Timer } from "../../src/kernel/clock";
@@ -95,7 +97,7 @@ export async function createMaintenanceSite(
     cancel: (id) => send("POST", `/${id}/cancel`),
     statusOf: async (name) =>
       (await app.call(`/api/v1/components/${ids[name]}`, { key })).body.status,
-    marks: () => marksOf(app, page, ids),
+    marks: () => marksOf(app, ids),
     told: () =>
       app
         .events()
@@ -114,14 +116,19 @@ export async function createMaintenanceSite(
   };
 }
 
-function marksOf(app: TestApp, page: PageRow, ids: Record<string, string>): Marked[] {
+const listMarks = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select()
+    .from(componentCauses)
+    .where(eq(componentCauses.source, "maintenance"))
+    .orderBy(asc(componentCauses.id)),
+);
+
+function marksOf(app: TestApp, ids: Record<string, string>): Marked[] {
   const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
-  return listCausesOfPage(app.ctx.db, { pageId: page.id, since: 0 })
-    .map(({ cause }) => cause)
-    .filter(({ source }) => source === "maintenance")
-    .map(({ componentId, startedAt, endedAt }) => ({
-      component: names.get(componentId) ?? componentId,
-      from: new Date(startedAt).toISOString(),
-      to: endedAt === null ? null : new Date(endedAt).toISOString(),
-    }));
+  return listMarks(app.ctx.db, {}).map(({ componentId, startedAt, endedAt }) => ({
+    component: names.get(componentId) ?? componentId,
+    from: new Date(startedAt).toISOString(),
+    to: endedAt === null ? null : new Date(endedAt).toISOString(),
+  }));
 }

@@ -1,6 +1,6 @@
 import { createComponent } from "../../src/features/components";
 import type { PageInput } from "../../src/features/pages";
-import { createSnapshots, type Snapshot } from "../../src/features/status";
+import { createSnapshots, type Entry, readPast, type Snapshot } from "../../src/features/status";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 
@@ -24,6 +24,8 @@ export interface PublicSite extends AsyncDisposable {
   document(): Promise<Answer["body"]>;
   /** What the page is served from, now. */
   snapshot(): Snapshot;
+  /** What the page shows as past, now. */
+  past(): Entry[];
 }
 
 export async function createPublicSite(input: Partial<PageInput> = {}): Promise<PublicSite> {
@@ -75,6 +77,7 @@ export async function createPublicSite(input: Partial<PageInput> = {}): Promise<
       if (!snapshot) throw new Error("there is no page");
       return snapshot;
     },
+    past: () => readPast(app.ctx.db, page.id, app.clock.now()),
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { renderDesign } from "../../src/admin/design";
-import { createAssets, LINKED_ASSETS, renderDocument, UI_ASSETS } from "../../src/ui";
+import { createAssets, linkedAssets, renderDocument, UI_ASSETS } from "../../src/ui";
+import { ORDERING_SCRIPT } from "../../src/ui/ui-assets";
 import { createTestApp } from "../support/app";
 import { elementsOf, valuesOf } from "./elements";
 
 const assets = createAssets(UI_ASSETS);
-const paths = LINKED_ASSETS;
+const paths = linkedAssets();
 const design = renderDesign(paths, Date.UTC(2026, 10, 21, 14, 32));
 const elements = elementsOf(design.html);
 
@@ -24,6 +25,7 @@ describe("the page of all components", () => {
     const scripts = elements.filter(({ tag }) => tag === "script");
     expect(scripts.map((script) => script.attributes)).toEqual([
       { type: "module", src: paths.script },
+      { type: "module", src: ORDERING_SCRIPT },
     ]);
     expect(elements.length).toBeGreaterThan(300);
   });
@@ -58,12 +60,18 @@ describe("the files of the dashboard", () => {
   test("are under 12 KB together, compressed", async () => {
     const bytes = gzipSync((await textOf(paths.style)) + (await textOf(paths.script))).byteLength;
     expect(bytes).toBeLessThan(12 * 1_024);
-    expect(gzipSync(await textOf(paths.script)).byteLength).toBeLessThan(3.25 * 1_024);
+    expect(gzipSync(await textOf(paths.script)).byteLength).toBeLessThan(4 * 1_024);
+  });
+
+  test("what an order's page has besides is under 2.5 KB, compressed", async () => {
+    expect(gzipSync(await textOf(ORDERING_SCRIPT)).byteLength).toBeLessThan(2.5 * 1_024);
   });
 
   test("ask for nothing else", async () => {
     expect(await textOf(paths.style)).not.toMatch(/url\(|@import|https?:/);
-    expect(await textOf(paths.script)).not.toMatch(/\bimport\b|https?:\/\/\w|eval\(|innerHTML/);
+    for (const script of [paths.script, ORDERING_SCRIPT]) {
+      expect(await textOf(script)).not.toMatch(/\bimport\b|https?:\/\/\w|eval\(|innerHTML/);
+    }
   });
 
   test("hold a rule for every class that the components use", async () => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import axePath from "axe-core/axe.min.js" with { type: "file" };
 import { renderDesign } from "../../src/admin/design";
-import { type Assets, createAssets, LINKED_ASSETS, UI_ASSETS } from "../../src/ui";
+import { type Assets, createAssets, linkedAssets, UI_ASSETS } from "../../src/ui";
 
 const CHROMIUM = "/usr/bin/chromium";
 /** A name of a home network, which is no secure context. */
@@ -69,7 +69,7 @@ type Served = Pick<Gallery, "requests" | "answers"> & { server: Bun.Server<undef
 
 async function serveDesign(): Promise<Served> {
   const assets = createAssets(UI_ASSETS);
-  const design = renderDesign(LINKED_ASSETS, Date.now());
+  const design = renderDesign(linkedAssets(), Date.now());
   const requests: string[] = [];
   const answers: Gallery["answers"] = new Map();
   const server = Bun.serve({

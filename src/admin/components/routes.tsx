@@ -1,8 +1,89 @@
 import { Elysia } from "elysia";
+import { Problem } from "../../errors";
+import { orderComponents } from "../../features/components";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { NoPageYet } from "../no-page";
 import type { AdminParts } from "../parts";
-import { COMPONENTS_PATH } from "../paths";
+import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { readPages } from "../read-pages";
+import { componentDetailRoutes } from "./detail-routes";
+import { groupAdminRoutes } from "./group-routes";
+import { ComponentList } from "./list";
+import { moveRoutes } from "./move-routes";
+import { newComponentRoutes } from "./new-routes";
+import { readListing, readPage } from "./read";
+import { orderOf } from "./sequence";
+import { statusRoutes } from "./status-routes";
 
-/** `/admin/components`. */
-export function componentAdminRoutes({ admissions }: AdminParts) {
-  return new Elysia({ prefix: COMPONENTS_PATH }).use(admissions.plugin);
+const OUTDATED =
+  "Components were added or removed since you opened this page, so the order was not saved. Below they are as they are now.";
+
+/** `/admin/components`: for everybody to read, for editors to mark, for admins to arrange. */
+export function componentAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const MAY_READ = session("viewer");
+  const MAY_ARRANGE = session("admin");
+
+  function showList(at: ScreenRequest, asked: string | undefined, refusal?: string) {
+    const { role } = sessionOf(at.admission).user;
+    const title = "Components";
+    const page = readPage(ctx.db, asked);
+    if (!page) return render.screen(at, { title, children: <NoPageYet {...{ title, role }} /> });
+    const list = {
+      page,
+      pages: readPages(ctx.db),
+      listing: readListing(ctx.db, page.id),
+      role,
+      refusal,
+    };
+    return render.screen(at, {
+      title,
+      status: refusal === undefined ? 200 : 409,
+      children: <ComponentList {...list} />,
+    });
+  }
+
+  return new Elysia({ prefix: COMPONENTS_PATH })
+    .use(admissions.plugin)
+    .use(newComponentRoutes(parts))
+    .use(groupAdminRoutes(parts))
+    .use(moveRoutes(parts))
+    .use(statusRoutes(parts))
+    .use(componentDetailRoutes(parts))
+    .get(
+      "",
+      async ({ request, admission, query }) => showList({ request, admission }, query["page"]),
+      screenOperation("The components of a page", MAY_READ),
+    )
+    .get(
+      "/order",
+      // Where a browser goes that comes back to an order that was refused.
+      async () => seeOther(COMPONENTS_PATH),
+      screenOperation("The components whose order was posted", MAY_READ),
+    )
+    .post(
+      "/order",
+      async ({ request, admission, body: form }) => {
+        const page = readPage(ctx.db, form.text("page"));
+        if (!page) return seeOther(COMPONENTS_PATH);
+        const order = orderOf(form.all("item"));
+        let isChanged: boolean;
+        try {
+          isChanged = await writeAs(admission, (tx) =>
+            orderComponents(ctx, tx, page.id, order, actorOf(admission)),
+          );
+        } catch (error) {
+          const isOutdated = error instanceof Problem && error.code === "validation_failed";
+          if (isOutdated) return showList({ request, admission }, page.id, OUTDATED);
+          throw error;
+        }
+        const text = isChanged ? "The order was changed." : undefined;
+        return done(admission, componentsOfPagePath(page.slug), text);
+      },
+      { ...formBody(), ...screenOperation("Change the order of components", MAY_ARRANGE) },
+    );
 }

@@ -3,13 +3,17 @@ import {
   Button,
   ButtonLink,
   CheckboxList,
+  CheckRows,
   ChoiceField,
   Columns,
   Form,
   FormErrors,
+  MomentField,
   RadioList,
   Section,
   SelectField,
+  SelectRows,
+  StatusLabel,
   Summary,
   TextField,
 } from "../../ui";
@@ -115,6 +119,52 @@ export function DesignForms({ path }: { path: string }) {
                   { value: "viewer", label: "Viewer" },
                 ]}
                 hint="Viewers read."
+              />
+              <SelectRows
+                legend="Components"
+                name="components"
+                hint="The same question about several things."
+                options={[
+                  { value: "", label: "Not affected" },
+                  { value: "partial_outage", label: "Partial outage" },
+                ]}
+                parts={[
+                  { key: "alone", rows: [{ name: "on:site", label: "Website", value: "" }] },
+                  {
+                    key: "core",
+                    title: "Core",
+                    rows: [
+                      {
+                        name: "on:api",
+                        label: "API",
+                        note: <StatusLabel status="degraded_performance" />,
+                        value: "partial_outage",
+                      },
+                      { name: "on:search", label: "Search", value: "" },
+                    ],
+                  },
+                ]}
+              />
+              <CheckRows
+                legend="Worked on"
+                name="worked_on"
+                parts={[
+                  { key: "", options: [{ value: "site", label: "Website", isChecked: false }] },
+                  {
+                    key: "core",
+                    title: "Core",
+                    options: [
+                      { value: "api", label: "API", isChecked: true },
+                      { value: "search", label: "Search", isChecked: false },
+                    ],
+                  },
+                ]}
+              />
+              <MomentField
+                label="Begins (UTC)"
+                name="begins_at"
+                value="2027-01-31T14:00"
+                timeZone="Europe/Berlin"
               />
               <Actions>
                 <Button kind="primary">Create API Key</Button>

@@ -30,7 +30,10 @@ import {
 } from "../../ui";
 import { DesignCharts } from "./charts";
 import { DesignForms } from "./forms";
+import { DesignPictures } from "./pictures";
+import { DesignOrder } from "./order";
 import { DesignTable } from "./table";
+import { DesignWriting } from "./writing";
 import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../paths";
 import { renderScreen } from "../shell";
 
@@ -96,6 +99,9 @@ export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
         <Words now={now} />
         <Messages now={now} />
         <DesignForms path={PATH} />
+        <DesignWriting path={PATH} />
+        <DesignPictures path={PATH} icon={assets.icon} />
+        <DesignOrder path={PATH} />
         <DesignCharts now={now} />
         <Keys />
         <Section title="Dialog">

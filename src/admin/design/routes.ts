@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { sendHtml, session } from "../../http";
-import { LINKED_ASSETS } from "../../ui";
+import { linkedAssets } from "../../ui";
 import type { AdminParts } from "../parts";
 import { screenOperation } from "../screen-operation";
 import { renderDesign } from ".";
@@ -11,7 +11,7 @@ export function designAdminRoutes({ ctx, admissions }: AdminParts) {
     .use(admissions.plugin)
     .get(
       "/admin/_design",
-      async ({ request }) => sendHtml(request, renderDesign(LINKED_ASSETS, ctx.clock.now())),
+      async ({ request }) => sendHtml(request, renderDesign(linkedAssets(), ctx.clock.now())),
       screenOperation("Every component in every state", session("viewer")),
     );
 }

@@ -5,6 +5,7 @@ import {
   Chip,
   Chips,
   Day,
+  FilterSelect,
   Moment,
   Row,
   RowLink,
@@ -89,7 +90,18 @@ export function DesignTable({ path, now }: { path: string; now: number }) {
           label="Search by name or scope"
           placeholder="Search keys"
           hidden={{ state: "live" }}
-        />
+          isFiltered
+        >
+          <FilterSelect
+            label="Page"
+            name="page"
+            value="store"
+            options={[
+              { value: "", label: "All pages" },
+              { value: "store", label: "Store" },
+            ]}
+          />
+        </SearchForm>
         <span class="muted">5 keys</span>
       </Toolbar>
       <Table

@@ -1,8 +1,160 @@
 import { Elysia } from "elysia";
+import { listComponentsOfPage, listGroups } from "../../features/components";
+import { createIncident, presentIncident } from "../../features/incidents";
+import type { PageRow } from "../../features/pages";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
+import { renderIncidentPage } from "../../public/incident-page";
+import { createDone } from "../done";
+import { NO_COMPLAINTS } from "../field-errors";
+import { newFormToken } from "../form-token";
+import { NoPageYet } from "../no-page";
+import { choosePage, OTHER_PAGE, readPageChoice } from "../page-choice";
 import type { AdminParts } from "../parts";
-import { INCIDENTS_PATH } from "../paths";
+import { INCIDENTS_PATH, incidentPath } from "../paths";
+import { createPreview } from "../preview";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { incidentDetailRoutes } from "./detail-routes";
+import { IncidentList } from "./list";
+import { readIncidentList } from "./listing";
+import {
+  EMPTY_REPORT,
+  readReport,
+  type ReportRefusal,
+  reportRefusalOrThrow,
+  type ReportValues,
+  toIncident,
+} from "./report";
+import { REPORT_PATH, ReportForm } from "./report-form";
+import { TEMPLATE_FIELD } from "./template-buttons";
+import { fillIn, REPORT_TEMPLATES } from "./templates";
+import { readPages } from "../read-pages";
 
 /** `/admin/incidents`. */
-export function incidentAdminRoutes({ admissions }: AdminParts) {
-  return new Elysia({ prefix: INCIDENTS_PATH }).use(admissions.plugin);
+export function incidentAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const preview = createPreview(parts);
+  const MAY_READ = session("viewer");
+  const MAY_WRITE = session("editor");
+
+  function showForm(
+    at: ScreenRequest,
+    asked: string | undefined,
+    values: ReportValues,
+    refusal?: ReportRefusal,
+  ) {
+    const pages = readPages(ctx.db);
+    const page = choosePage(pages, asked);
+    const title = "Report an incident";
+    if (!page) {
+      const { role } = sessionOf(at.admission).user;
+      return render.screen(at, { title, children: <NoPageYet title={title} role={role} /> });
+    }
+    const ofPage = { pageId: page.id };
+    const form = {
+      pages,
+      page,
+      values,
+      components: listComponentsOfPage(ctx.db, ofPage),
+      groups: listGroups(ctx.db, ofPage),
+      complaints: refusal?.complaints ?? NO_COMPLAINTS,
+      formToken: newFormToken(ctx),
+    };
+    return render.screen(at, {
+      title,
+      status: refusal?.status ?? 200,
+      children: <ReportForm {...form} />,
+    });
+  }
+
+  /** Does with a form what it is for, unless it has to be looked at once more: then it comes back. */
+  async function withReport(
+    at: ScreenRequest,
+    form: Form,
+    act: (values: ReportValues, page: PageRow) => Promise<Response>,
+  ): Promise<Response> {
+    const { page, isChoosing, isOtherPage } = readPageChoice(form, readPages(ctx.db));
+    const components = page ? listComponentsOfPage(ctx.db, { pageId: page.id }) : [];
+    const values = readReport(form, components);
+    if (isChoosing) return showForm(at, page?.id, values);
+    const template = form.text(TEMPLATE_FIELD);
+    if (template !== "") return showForm(at, page?.id, fillIn(values, REPORT_TEMPLATES, template));
+    if (!page || isOtherPage) {
+      return showForm(at, page?.id, values, { status: 422, complaints: { page: OTHER_PAGE } });
+    }
+    try {
+      return await act(values, page);
+    } catch (error) {
+      return showForm(at, page.id, values, reportRefusalOrThrow(error, values));
+    }
+  }
+
+  return new Elysia({ prefix: INCIDENTS_PATH })
+    .use(admissions.plugin)
+    .use(incidentDetailRoutes(parts))
+    .get(
+      "",
+      async ({ request, admission, query }) => {
+        const list = readIncidentList(ctx.db, query);
+        const { role } = sessionOf(admission).user;
+        return render.screen(
+          { request, admission },
+          {
+            title: "Incidents",
+            children: <IncidentList list={list} role={role} now={admission.now} />,
+          },
+        );
+      },
+      screenOperation("The list of incidents", MAY_READ),
+    )
+    .get(
+      "/new",
+      async ({ request, admission, query }) =>
+        showForm({ request, admission }, query["page"], EMPTY_REPORT),
+      screenOperation("The form to report an incident", MAY_WRITE),
+    )
+    .post(
+      "/new",
+      async ({ request, admission, body: form }) =>
+        withReport({ request, admission }, form, async (values, page) => {
+          const isDraft = form.text("intent") === "draft";
+          const input = toIncident(values, { page: page.id, isDraft });
+          const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+          const { subjectId } = await writeAs(admission, (tx) =>
+            makeOnce(ctx, tx, sent, () => {
+              const made = createIncident(ctx, tx, input, "dashboard", actorOf(admission));
+              return { made, subjectId: made.row.id };
+            }),
+          );
+          const text = isDraft ? "The draft was saved." : "The incident was published.";
+          return done(admission, incidentPath(subjectId), text);
+        }),
+      { ...formBody(), ...screenOperation("Report an incident", MAY_WRITE) },
+    )
+    .get(
+      "/new/preview",
+      // Where a browser goes that comes back to a preview.
+      async () => seeOther(REPORT_PATH),
+      screenOperation("The form whose incident was previewed", MAY_WRITE),
+    )
+    .post(
+      "/new/preview",
+      async ({ request, admission, body: form }) =>
+        withReport({ request, admission }, form, (values, page) =>
+          preview({ request, admission }, (tx) => {
+            const input = toIncident(values, { page: page.id, isDraft: false });
+            const record = createIncident(ctx, tx, input, "dashboard", actorOf(admission));
+            // What is over may lie further back than the status page reaches.
+            if (record.row.status !== "resolved") return { pageId: page.id };
+            const incident = presentIncident(record, ctx.baseUrl);
+            return {
+              pageId: page.id,
+              render: ({ document }) => renderIncidentPage(document, incident),
+            };
+          }),
+        ),
+      { ...formBody(), ...screenOperation("Show an incident as the public would", MAY_WRITE) },
+    );
 }

@@ -95,7 +95,8 @@ function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
   if (!last?.last_used_at) return <>It was never used.</>;
   return (
     <>
-      Last used <Moment at={last.last_used_at} now={now} /> from {last.last_used_ip}.
+      Last used <Moment at={last.last_used_at} now={now} />
+      {last.last_used_ip === null ? "" : ` from ${last.last_used_ip}`}.
     </>
   );
 }

@@ -1,8 +1,135 @@
 import { Elysia } from "elysia";
+import { planMaintenance } from "../../features/maintenance";
+import type { PageRow } from "../../features/pages";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
+import { renderMaintenancePage } from "../../public/maintenance-page";
+import { createDone } from "../done";
+import { NO_COMPLAINTS, statusOf } from "../field-errors";
+import { newFormToken } from "../form-token";
+import { NoPageYet } from "../no-page";
+import { choosePage, OTHER_PAGE, readPageChoice } from "../page-choice";
 import type { AdminParts } from "../parts";
-import { MAINTENANCE_PATH } from "../paths";
+import { MAINTENANCE_PATH, maintenancePath } from "../paths";
+import { createPreview } from "../preview";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { readPages } from "../read-pages";
+import { maintenanceDetailRoutes } from "./detail-routes";
+import { MaintenanceList } from "./list";
+import { readMaintenanceList } from "./listing";
+import { PLAN_PATH } from "./maintenance-paths";
+import { choosableOf } from "./maintenance-view";
+import { EMPTY_PLAN, planComplaintsOrThrow, type PlanValues, readPlan, toPlan } from "./plan";
+import { PlanForm } from "./plan-form";
+import { maintenanceStepRoutes } from "./step-routes";
 
-/** `/admin/maintenance`. */
-export function maintenanceAdminRoutes({ admissions }: AdminParts) {
-  return new Elysia({ prefix: MAINTENANCE_PATH }).use(admissions.plugin);
+/** `/admin/maintenance`: for everybody to read, and for editors to plan. */
+export function maintenanceAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const preview = createPreview(parts);
+  const MAY_READ = session("viewer");
+  const MAY_WRITE = session("editor");
+
+  function showForm(
+    at: ScreenRequest,
+    asked: string | undefined,
+    values: PlanValues,
+    complaints = NO_COMPLAINTS,
+  ) {
+    const pages = readPages(ctx.db);
+    const page = choosePage(pages, asked);
+    const title = "Plan maintenance";
+    if (!page) {
+      const { role } = sessionOf(at.admission).user;
+      return render.screen(at, { title, children: <NoPageYet title={title} role={role} /> });
+    }
+    const choosable = choosableOf(ctx.db, page.id);
+    const form = { pages, page, choosable, values, complaints, formToken: newFormToken(ctx) };
+    return render.screen(at, {
+      title,
+      status: statusOf(complaints),
+      children: <PlanForm {...form} />,
+    });
+  }
+
+  /** Does with a form what it is for, unless it has to be looked at once more: then it comes back. */
+  async function withPlan(
+    at: ScreenRequest,
+    form: Form,
+    act: (values: PlanValues, page: PageRow) => Promise<Response>,
+  ): Promise<Response> {
+    const values = readPlan(form);
+    const { page, isChoosing, isOtherPage } = readPageChoice(form, readPages(ctx.db));
+    if (isChoosing) return showForm(at, page?.id, values);
+    if (!page || isOtherPage) return showForm(at, page?.id, values, { page: OTHER_PAGE });
+    try {
+      return await act(values, page);
+    } catch (error) {
+      return showForm(at, page.id, values, planComplaintsOrThrow(error, values));
+    }
+  }
+
+  return new Elysia({ prefix: MAINTENANCE_PATH })
+    .use(admissions.plugin)
+    .use(maintenanceDetailRoutes(parts))
+    .use(maintenanceStepRoutes(parts, "start"))
+    .use(maintenanceStepRoutes(parts, "finish"))
+    .use(maintenanceStepRoutes(parts, "cancel"))
+    .get(
+      "",
+      async ({ request, admission, query }) => {
+        const list = readMaintenanceList(ctx.db, query);
+        const { role } = sessionOf(admission).user;
+        return render.screen(
+          { request, admission },
+          { title: "Maintenance", children: <MaintenanceList list={list} role={role} /> },
+        );
+      },
+      screenOperation("The list of maintenance", MAY_READ),
+    )
+    .get(
+      "/new",
+      async ({ request, admission, query }) =>
+        showForm({ request, admission }, query["page"], EMPTY_PLAN),
+      screenOperation("The form to plan maintenance", MAY_WRITE),
+    )
+    .post(
+      "/new",
+      async ({ request, admission, body: form }) =>
+        withPlan({ request, admission }, form, async (values, page) => {
+          const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+          const { subjectId } = await writeAs(admission, (tx) =>
+            makeOnce(ctx, tx, sent, () => {
+              const made = planMaintenance(ctx, tx, toPlan(values, page.id), actorOf(admission));
+              return { made, subjectId: made.id };
+            }),
+          );
+          return done(admission, maintenancePath(subjectId), "The maintenance was planned.");
+        }),
+      { ...formBody(), ...screenOperation("Plan a maintenance", MAY_WRITE) },
+    )
+    .get(
+      "/new/preview",
+      // Where a browser goes that comes back to a preview.
+      async () => seeOther(PLAN_PATH),
+      screenOperation("The form whose maintenance was previewed", MAY_WRITE),
+    )
+    .post(
+      "/new/preview",
+      async ({ request, admission, body: form }) =>
+        withPlan({ request, admission }, form, (values, page) =>
+          preview({ request, admission }, (tx) => {
+            const actor = actorOf(admission);
+            const planned = planMaintenance(ctx, tx, toPlan(values, page.id), actor);
+            return {
+              pageId: page.id,
+              // The status page shows the next 30 days only.
+              render: ({ document }) => renderMaintenancePage(document, planned),
+            };
+          }),
+        ),
+      { ...formBody(), ...screenOperation("Show a maintenance as the public would", MAY_WRITE) },
+    );
 }

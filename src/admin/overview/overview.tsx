@@ -1,54 +1,86 @@
-import type { Headline } from "../../features/status";
-import { Cell, CellNote, EmptyState, IndicatorShape, PageHead, Row, Table } from "../../ui";
+import { type Role, roleAllows } from "../../kernel/role";
+import { plural } from "../../kernel/text";
+import { ButtonLink, PageHead, Section } from "../../ui";
+import { IncidentTable } from "../incidents/incident-table";
+import { REPORT_PATH } from "../incidents/report-form";
+import { FirstPage } from "../no-page";
+import { INCIDENTS_PATH } from "../paths";
+import { MaintenanceLines } from "./maintenance-lines";
+import { DRAFTS_COUNTED, type Now } from "./now";
+import { PageLines } from "./page-lines";
 
-/** A status page as the overview lists it. */
-export interface PageLine {
-  slug: string;
-  name: string;
-  isPublic: boolean;
-  isSample: boolean;
-  status: Headline;
-  componentCount: number;
-}
-
-const COLUMNS = [{ label: "Page" }, { label: "Status" }, { label: "Components", isNumeric: true }];
-
-/** The first screen: every status page and how it is. */
-export function Overview({ pages }: { pages: readonly PageLine[] }) {
+/** The first screen: what is going on, and how every page is. */
+export function Overview({ state, role, now }: { state: Now; role: Role; now: number }) {
+  const { pages, incidents, maintenance } = state;
+  if (pages.length === 0) {
+    return (
+      <>
+        <PageHead title="Overview" />
+        <FirstPage role={role} />
+      </>
+    );
+  }
+  const names = new Map(pages.map(({ page }) => [page.id, page.name]));
+  const pageNames = pages.length > 1 ? names : undefined;
+  const isQuiet = incidents.length === 0 && maintenance.length === 0;
   return (
     <>
-      <PageHead title="Overview" />
-      {pages.length === 0 ? (
-        <EmptyState title="No status page yet">
-          Describe one in a file and run <code>allclear apply status.yaml</code>.
-        </EmptyState>
-      ) : (
-        <Table columns={COLUMNS} caption="Status pages">
-          {pages.map((page) => (
-            <Row key={page.slug}>
-              <Cell>
-                <a href={`/status/${page.slug}`}>{page.name}</a>
-                <CellNote>{describePage(page)}</CellNote>
-              </Cell>
-              <Cell label="Status">
-                <span class={`state is-${page.status.indicator}`}>
-                  <IndicatorShape indicator={page.status.indicator} />
-                  {page.status.description}
-                </span>
-              </Cell>
-              <Cell label="Components" isNumeric>
-                {page.componentCount}
-              </Cell>
-            </Row>
-          ))}
-        </Table>
-      )}
+      <PageHead
+        title="Overview"
+        actions={
+          roleAllows(role, "editor") ? (
+            <ButtonLink href={REPORT_PATH} kind="primary">
+              Report an incident
+            </ButtonLink>
+          ) : undefined
+        }
+      >
+        {isQuiet ? "No incident is open, and no maintenance is near." : undefined}
+      </PageHead>
+      {incidents.length > 0 ? (
+        <Section title="Open incidents">
+          <IncidentTable
+            caption="Open incidents"
+            records={incidents}
+            pageNames={pageNames}
+            now={now}
+          />
+          <MoreIncidents state={state} />
+        </Section>
+      ) : null}
+      {maintenance.length > 0 ? (
+        <Section title="Maintenance">
+          <MaintenanceLines maintenance={maintenance} pageNames={pageNames} now={now} />
+        </Section>
+      ) : null}
+      <Drafts count={state.draftCount} />
+      <Section title="Pages">
+        <PageLines pages={pages} />
+      </Section>
     </>
   );
 }
 
-function describePage({ slug, isPublic, isSample }: PageLine): string {
-  const path = `/status/${slug}`;
-  if (isSample) return `${path} · sample page`;
-  return isPublic ? path : `${path} · private`;
+function MoreIncidents({ state: { incidents, openCount } }: { state: Now }) {
+  if (openCount <= incidents.length) return null;
+  return (
+    <p>
+      <a href={`${INCIDENTS_PATH}?show=open`}>All {plural(openCount, "open incident")}</a>
+    </p>
+  );
+}
+
+function Drafts({ count }: { count: number }) {
+  if (count === 0) return null;
+  const words =
+    count > DRAFTS_COUNTED
+      ? `More than ${DRAFTS_COUNTED} incidents are drafts`
+      : count === 1
+        ? "1 incident is a draft"
+        : `${count} incidents are drafts`;
+  return (
+    <p class="muted">
+      <a href={`${INCIDENTS_PATH}?show=drafts`}>{words}</a>, told to nobody until published.
+    </p>
+  );
 }

@@ -1,8 +1,107 @@
 import { Elysia } from "elysia";
+import { getPage } from "../../features/pages";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, formBody, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
-import { PAGES_PATH } from "../paths";
+import { componentsOfPagePath, PAGES_PATH } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { readPages } from "../read-pages";
+import { pageAddressRoutes } from "./address-routes";
+import { createFromForm, inPlainWords } from "./change";
+import { pageDeletionRoutes } from "./delete-routes";
+import { NewPage } from "./form";
+import { PageList } from "./list";
+import { pageLogoRoutes } from "./logo-routes";
+import { createShowPage } from "./screens";
+import { pageSectionRoutes } from "./section-routes";
+import { NEW_PAGE, newPageValues, type PageValues, toInput } from "./values";
 
-/** `/admin/pages`. */
-export function pageAdminRoutes({ admissions }: AdminParts) {
-  return new Elysia({ prefix: PAGES_PATH }).use(admissions.plugin);
+/** `/admin/pages`: everybody may look, admins create and change. */
+export function pageAdminRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const showPage = createShowPage(parts);
+  const MAY_READ = session("viewer");
+  const MAY_MANAGE = session("admin");
+
+  function showNew(at: ScreenRequest, values: PageValues, complaints = NO_COMPLAINTS) {
+    const pages = readPages(ctx.db);
+    return render.screen(at, {
+      title: "Create page",
+      status: statusOf(complaints),
+      children: (
+        <NewPage
+          values={values}
+          complaints={complaints}
+          formToken={newFormToken(ctx)}
+          hasSample={pages.some(({ isSample }) => isSample)}
+          hasPages={pages.some(({ isSample }) => !isSample)}
+        />
+      ),
+    });
+  }
+
+  return new Elysia({ prefix: PAGES_PATH })
+    .use(admissions.plugin)
+    .get(
+      "",
+      async ({ request, admission }) => {
+        const list = {
+          pages: readPages(ctx.db),
+          role: sessionOf(admission).user.role,
+          now: ctx.clock.now(),
+        };
+        return render.screen(
+          { request, admission },
+          { title: "Pages", children: <PageList {...list} /> },
+        );
+      },
+      screenOperation("The list of status pages", MAY_READ),
+    )
+    .get(
+      "/new",
+      async ({ request, admission }) => showNew({ request, admission }, NEW_PAGE),
+      screenOperation("The form for a new status page", MAY_MANAGE),
+    )
+    .post(
+      "/new",
+      async ({ request, admission, body: form }) => {
+        const values = newPageValues(form);
+        const asked = toInput(values);
+        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        try {
+          const { subjectId } = await writeAs(admission, (tx) =>
+            makeOnce(ctx, tx, sent, () => {
+              const page = createFromForm(ctx, tx, asked, actorOf(admission));
+              return { made: page, subjectId: page.id };
+            }),
+          );
+          // What it has none of yet, and cannot do without.
+          const { slug } = getPage(ctx.db, subjectId);
+          const text = "The page was created. Add the components that it shows.";
+          return done(admission, componentsOfPagePath(slug), text);
+        } catch (error) {
+          return showNew(
+            { request, admission },
+            values,
+            complaintsOrThrow(inPlainWords(error, asked)),
+          );
+        }
+      },
+      { ...formBody(), ...screenOperation("Create a status page", MAY_MANAGE) },
+    )
+    .get(
+      "/:id",
+      async ({ request, admission, params }) =>
+        showPage({ request, admission }, params.id, "overview"),
+      screenOperation("One status page", MAY_READ),
+    )
+    .use(pageSectionRoutes(parts, showPage))
+    .use(pageAddressRoutes(parts, showPage))
+    .use(pageLogoRoutes(parts, showPage))
+    .use(pageDeletionRoutes(parts));
 }

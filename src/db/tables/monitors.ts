@@ -1,5 +1,19 @@
-import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { MonitorState, MonitorType, OnDown, OpenIncident } from "../../kernel/monitor-state";
+import { blob, customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import {
+  CHECK_OUTCOMES,
+  type CheckOutcome,
+  type MonitorState,
+  type MonitorType,
+  type OnDown,
+  type OpenIncident,
+} from "../../kernel/monitor-state";
+
+/** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
+const outcome = customType<{ data: CheckOutcome; driverData: number }>({
+  dataType: () => "integer",
+  toDriver: (value) => CHECK_OUTCOMES.indexOf(value),
+  fromDriver: (stored) => CHECK_OUTCOMES[stored] ?? "unknown",
+});
 
 export const monitors = sqliteTable("monitors", {
   id: text().primaryKey(),
@@ -66,7 +80,7 @@ export const monitorChecks = sqliteTable(
   {
     monitorNum: integer("monitor_num").notNull(),
     at: integer().notNull(),
-    outcome: integer().notNull(),
+    outcome: outcome().notNull(),
     latencyMs: integer("latency_ms"),
     message: text(),
   },
@@ -81,6 +95,7 @@ export const monitorRollups = sqliteTable(
     at: integer().notNull(),
     checks: integer().notNull(),
     failures: integer().notNull(),
+    answers: integer().notNull(),
     latencySum: integer("latency_sum"),
     latencyMin: integer("latency_min"),
     latencyMax: integer("latency_max"),

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const pages = sqliteTable("pages", {
   id: text().primaryKey(),
@@ -21,10 +21,28 @@ export const pages = sqliteTable("pages", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  customDomains: text("custom_domains", { mode: "json" }).$type<string[]>().notNull().default([]),
+  logo: text(),
 });
+
+/** The columns that links to a page are built from, to be read with what belongs to it. */
+export const pageAddress = {
+  slug: pages.slug,
+  visibility: pages.visibility,
+  customDomains: pages.customDomains,
+};
 
 export const pageSlugs = sqliteTable("page_slugs", {
   slug: text().primaryKey(),
   pageId: text("page_id").notNull(),
   createdAt: integer("created_at").notNull(),
+});
+
+export const pageLogos = sqliteTable("page_logos", {
+  pageId: text("page_id").primaryKey(),
+  mediaType: text("media_type").$type<"image/png" | "image/jpeg" | "image/webp">().notNull(),
+  sha256: blob({ mode: "buffer" }).notNull(),
+  width: integer().notNull(),
+  height: integer().notNull(),
+  bytes: blob({ mode: "buffer" }).notNull(),
 });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 /** One field that an apply changes. */
 export interface FieldChange {
   field: string;
@@ -8,7 +10,7 @@ export interface FieldChange {
 /** The fields in which what is wanted differs from what is there. */
 export function differences<T extends object>(present: T, wanted: T): FieldChange[] {
   return (Object.keys(wanted) as (keyof T & string)[])
-    .filter((field) => present[field] !== wanted[field])
+    .filter((field) => !isDeepStrictEqual(present[field], wanted[field]))
     .map((field) => ({ field, from: present[field], to: wanted[field] }));
 }
 

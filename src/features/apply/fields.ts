@@ -1,14 +1,17 @@
 import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../components";
-import type { PageInput, PageRow } from "../pages";
-import type { FilePage } from "./model";
+import { type PageInput, type PageRow, toDomain } from "../pages";
 
 /*
- * What the file wants of an object and what the database has of it, field by field in the file's own
- * names, so that the two can be compared. What the file leaves out has its default.
+ * What a file wants of an object and what the database has of it, field by field in the file's own
+ * names, so that the two can be compared. What a file leaves out has its default. `Required` has the
+ * compiler name whoever forgets a new field here.
  */
 
-/** A page's fields as the file wants them, defaults filled in. It cannot cease to be the default. */
-export function wantedPage(page: FilePage, known: PageRow): PageInput {
+/** `known` is the page as it is. It cannot cease to be the default. */
+export function wantedPage(
+  page: PageInput,
+  known: Pick<PageRow, "ref" | "isDefault">,
+): Required<PageInput> {
   return {
     slug: page.slug,
     name: page.name,
@@ -20,11 +23,13 @@ export function wantedPage(page: FilePage, known: PageRow): PageInput {
     theme: page.theme ?? "system",
     accent: page.accent ?? null,
     history_days: page.history_days ?? 90,
+    // In the form in which they are kept.
+    custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
     default: known.isDefault || (page.default ?? false),
   };
 }
 
-export function presentPageFields(row: PageRow): PageInput {
+export function presentPageFields(row: PageRow): Required<PageInput> {
   return {
     slug: row.slug,
     name: row.name,
@@ -36,34 +41,33 @@ export function presentPageFields(row: PageRow): PageInput {
     theme: row.theme,
     accent: row.accent,
     history_days: row.historyDays,
+    custom_domains: row.customDomains,
     default: row.isDefault,
   };
 }
 
-export function wantedGroup(input: GroupInput, ref: string): GroupInput {
-  const { name, description = null, collapse = "expanded" } = input;
+export function wantedGroup(group: GroupInput, ref: string): Required<GroupInput> {
+  const { name, description = null, collapse = "expanded" } = group;
   return { name, ref, description, collapse };
 }
 
-export function presentGroupFields(row: GroupRow): GroupInput & { position: number } {
-  const { name, ref, description, collapse, position } = row;
-  return { name, ref, description, collapse, position };
+export function presentGroupFields(row: GroupRow): Required<GroupInput> {
+  const { name, ref, description, collapse } = row;
+  return { name, ref, description, collapse };
 }
 
-export function wantedComponent(input: ComponentInput, ref: string): ComponentInput {
+export function wantedComponent(component: ComponentInput, ref: string): Required<ComponentInput> {
   return {
-    name: input.name,
+    name: component.name,
     ref,
-    description: input.description ?? null,
-    showcase: input.showcase ?? true,
-    start_date: input.start_date ?? null,
-    only_show_if_degraded: input.only_show_if_degraded ?? false,
+    description: component.description ?? null,
+    showcase: component.showcase ?? true,
+    start_date: component.start_date ?? null,
+    only_show_if_degraded: component.only_show_if_degraded ?? false,
   };
 }
 
-export function presentComponentFields(
-  row: ComponentRow,
-): ComponentInput & { position: number; groupId: string | null } {
+export function presentComponentFields(row: ComponentRow): Required<ComponentInput> {
   return {
     name: row.name,
     ref: row.ref,
@@ -71,7 +75,5 @@ export function presentComponentFields(
     showcase: row.showcase,
     start_date: row.startDate,
     only_show_if_degraded: row.onlyShowIfDegraded,
-    position: row.position,
-    groupId: row.groupId,
   };
 }

@@ -1,7 +1,9 @@
 /**
- * The declarative file: read with the line of every mistake, and made true in one transaction.
+ * The declarative file: read with the line of every mistake, made true in one transaction, and written.
  * Knows what a file says and how to bring about the difference; the verbs belong to other rooms.
  */
 export { type Change, describeChange } from "./difference";
+export { exportFile, writeApplyFile } from "./export";
 export { ApplyFileError, readApplyFile, type ReadFile } from "./file";
-export { applyFile, type ApplyOptions, type ApplyOutcome } from "./reconcile";
+export { applyFile } from "./reconcile";
+export type { ApplyOptions, ApplyOutcome } from "./run";

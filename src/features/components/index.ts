@@ -3,30 +3,48 @@
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
 export { type Mark, type NewBaselines, replaceMarks } from "./marks";
+export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
+  COLLAPSE,
   Component,
+  type ComponentChange,
   ComponentGroup,
   ComponentInput,
   GroupInput,
+  presentChange,
   presentComponent,
   presentGroup,
   Status,
+  UpdateComponentBody,
 } from "./model";
 export {
+  addTimes as addStatusTimes,
   type CauseInterval,
   type DayOf,
   foldDays,
-  knownSpan,
+  type Folded,
+  foldSpans,
+  type Interval,
   type Span,
+  type StatusTimes,
   timeByStatus,
+} from "./history";
+export {
+  countedTime,
+  downTime,
+  knownFrom,
+  knownSpan,
   uptime,
   uptimeOfDays,
+  uptimeOfTime,
 } from "./rules";
 export {
   createComponent,
   createGroup,
   deleteComponent,
   deleteGroup,
+  getComponentRow,
+  getGroupRow,
   updateComponent,
   updateGroup,
 } from "./service";
@@ -36,8 +54,11 @@ export {
   type CauseRow,
   type ComponentRow,
   findComponent,
+  findComponents,
   type GroupRow,
-  listCausesOfPage,
+  listChanges,
   listComponentsOfPage,
+  listEndedCausesOfPage,
   listGroups,
+  listOpenCausesOfPage,
 } from "./store";

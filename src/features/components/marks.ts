@@ -1,13 +1,15 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { ComponentStatus } from "../../kernel/component-status";
-import { type ChangeReason, refreshStatus, replaceBaselineCause } from "./set-status";
+import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
+import { type ChangeReason, refreshStatuses, replaceBaselineCause } from "./set-status";
 import {
   type CauseRow,
-  deleteCausesOfSource,
-  findComponent,
+  type ComponentRow,
+  deleteCause,
+  findComponents,
   insertCause,
   listCausesOfSource,
+  updateCauseRow,
 } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
@@ -32,7 +34,8 @@ const NO_BASELINES: NewBaselines = { statuses: new Map(), at: 0 };
  * Replaces all that a source marks, past and present, by these marks, and brings every component that
  * this touches in line: each shows its new status at once, recorded and told one time at most, as
  * `why` says. Marks that last no time or say `operational` are left out. A deleted component keeps
- * its history as it is, and gets no marks. The same marks once more change nothing.
+ * its history as it is, and gets no marks. Only rows that differ are written: the same marks once more
+ * change nothing.
  */
 export function replaceMarks(
   ctx: Services,
@@ -49,38 +52,60 @@ export function replaceMarks(
   );
   const wanted = Map.groupBy(marks.filter(isWorthKeeping), (mark) => mark.componentId);
   const touched = new Set([...known.keys(), ...wanted.keys(), ...baselines.statuses.keys()]);
-  for (const componentId of touched) {
-    const row = findComponent(tx, { id: componentId });
-    if (!row) continue;
-    const own = wanted.get(componentId) ?? [];
-    const hasSameMarks = areSame(known.get(componentId) ?? [], own);
+  const changed: ComponentRow[] = [];
+  for (const row of findComponents(tx, [...touched]).values()) {
+    const { id: componentId } = row;
+    const marks = differenceOf(known.get(componentId) ?? [], wanted.get(componentId) ?? []);
     const baseline = baselines.statuses.get(componentId) ?? row.baselineStatus;
-    if (hasSameMarks && baseline === row.baselineStatus) continue;
-    if (!hasSameMarks) {
-      deleteCausesOfSource(tx, { componentId, source, sourceId });
-      for (const { status, from, to } of own) {
-        insertCause(tx, { componentId, source, sourceId, status, startedAt: from, endedAt: to });
-      }
-    }
-    if (baseline !== row.baselineStatus) {
+    const isBaselineNew = baseline !== row.baselineStatus;
+    if (marks.gone.length + marks.fresh.length === 0 && !isBaselineNew) continue;
+    writeMarks(tx, { source, sourceId }, marks);
+    if (isBaselineNew) {
       const by = { source: baselineSourceOf(why), actor: why.actor, at: baselines.at };
       replaceBaselineCause(tx, componentId, baseline, by);
     }
-    refreshStatus(ctx, tx, { ...row, baselineStatus: baseline }, why);
+    changed.push({ ...row, baselineStatus: baseline });
   }
+  refreshStatuses(ctx, tx, changed, why);
 }
 
 function isWorthKeeping({ status, from, to }: Mark): boolean {
   return status !== "operational" && (to === null || to > from);
 }
 
-/** In any order: neither what is stored nor what a fold gives promises one. */
-function areSame(causes: readonly CauseRow[], marks: readonly Mark[]): boolean {
-  if (causes.length !== marks.length) return false;
-  const stored = new Set(
-    causes.map(({ status, startedAt, endedAt }) => `${status} ${startedAt} ${endedAt}`),
+interface Difference {
+  gone: CauseRow[];
+  fresh: Mark[];
+}
+
+/** What is stored and not wanted, and what is wanted and not stored. Neither side promises an order. */
+function differenceOf(causes: readonly CauseRow[], marks: readonly Mark[]): Difference {
+  const stored = Map.groupBy(causes, (cause) =>
+    keyOf(cause.status, cause.startedAt, cause.endedAt),
   );
-  return marks.every(({ status, from, to }) => stored.has(`${status} ${from} ${to}`));
+  const fresh = marks.filter(
+    ({ status, from, to }) => stored.get(keyOf(status, from, to))?.pop() === undefined,
+  );
+  return { gone: [...stored.values()].flat(), fresh };
+}
+
+function keyOf(status: ComponentStatus, from: number, to: number | null): string {
+  return `${status} ${from} ${to}`;
+}
+
+/** A row that has to go becomes one that is wanted: mostly the same mark, which has ended meanwhile. */
+function writeMarks(
+  tx: Tx,
+  of: { source: CauseSource; sourceId: string },
+  { gone, fresh }: Difference,
+): void {
+  for (const [index, { componentId, status, from, to }] of fresh.entries()) {
+    const row = { componentId, ...of, status, startedAt: from, endedAt: to };
+    const known = gone[index];
+    if (known) updateCauseRow(tx, { ...row, id: known.id });
+    else insertCause(tx, row);
+  }
+  for (const { id } of gone.slice(fresh.length)) deleteCause(tx, { id });
 }
 
 /** A baseline is what somebody set, by the API or by hand, also where they set it with something else. */

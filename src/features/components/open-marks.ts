@@ -1,8 +1,14 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { type ChangeReason, refreshStatus } from "./set-status";
-import { endOpenCausesOfSource, findComponent, insertCause, listOpenCausesOfSource } from "./store";
+import { type ChangeReason, refreshStatuses } from "./set-status";
+import {
+  type ComponentRow,
+  endOpenCausesOfSource,
+  findComponent,
+  insertCause,
+  listOpenCausesOfSource,
+} from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -27,6 +33,7 @@ export function openMarks(ctx: Services, tx: Tx, marks: OpenMarks, why: ChangeRe
   const open = new Map(
     listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
   );
+  const touched: ComponentRow[] = [];
   for (const componentId of new Set([...open.keys(), ...marks.componentIds])) {
     const row = findComponent(tx, { id: componentId });
     const isWanted = marks.componentIds.includes(componentId);
@@ -35,8 +42,9 @@ export function openMarks(ctx: Services, tx: Tx, marks: OpenMarks, why: ChangeRe
     if (isWanted) {
       insertCause(tx, { componentId, source, sourceId, status, startedAt: from, endedAt: null });
     }
-    refreshStatus(ctx, tx, row, why);
+    touched.push(row);
   }
+  refreshStatuses(ctx, tx, touched, why);
 }
 
 /** Ends what a source marks, at a moment in unix ms. Where it marks nothing, nothing changes. */
@@ -48,9 +56,11 @@ export function endMarks(
   at: number,
   why: ChangeReason,
 ): void {
+  const touched: ComponentRow[] = [];
   for (const { componentId } of listOpenCausesOfSource(tx, { source, sourceId })) {
     endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: at });
     const row = findComponent(tx, { id: componentId });
-    if (row) refreshStatus(ctx, tx, row, why);
+    if (row) touched.push(row);
   }
+  refreshStatuses(ctx, tx, touched, why);
 }

@@ -1,21 +1,21 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { conflict, notFound, validate } from "../../errors";
+import { conflict, invalidFields, notFound, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { toRef } from "../../kernel/text";
 import { findPage, type PageRow, touchPage } from "../pages";
 import { type Component, ComponentInput, GroupInput, presentComponent } from "./model";
+import { freeRef } from "./refs";
 import {
   type ComponentRow,
   endAllCauses,
   findComponent,
+  findComponentByRef,
   findGroup,
+  findGroupByRef,
   type GroupRow,
   insertComponent,
   insertGroup,
-  listComponentsOfPage,
-  listGroups,
   listOpenCauses,
   ungroupComponents,
   updateComponentRow,
@@ -30,7 +30,10 @@ export interface Placement {
   managedBy: "apply" | null;
 }
 
-/** Creates a group. Throws `validation_failed`, or `conflict` for a ref that the page has already. */
+/**
+ * Creates a group. Throws `validation_failed`, or `conflict` for a ref that the page has already; one
+ * that is made from the name steps aside.
+ */
 export function createGroup(
   ctx: Services,
   tx: Tx,
@@ -41,10 +44,11 @@ export function createGroup(
 ): GroupRow {
   validate(GroupInput, input);
   const now = ctx.clock.now();
+  const holderOf = (ref: string) => findGroupByRef(tx, { pageId: page.id, ref });
   const row: GroupRow = {
     id: ctx.newId("grp"),
     pageId: page.id,
-    ref: input.ref ?? toRef(input.name),
+    ref: input.ref ?? freeRef(input.name, "group", holderOf),
     name: input.name,
     description: input.description ?? null,
     position: placement.position,
@@ -55,7 +59,7 @@ export function createGroup(
     updatedAt: now,
     deletedAt: null,
   };
-  requireFreeRef(row.ref, listGroups(tx, { pageId: page.id }));
+  requireFreeRef(row.ref, holderOf(row.ref));
   insertGroup(tx, row);
   audit(
     ctx,
@@ -77,8 +81,7 @@ export function updateGroup(
   input: Partial<GroupInput> & { position?: number },
   actor: Actor,
 ): GroupRow {
-  const before = findGroup(tx, { id });
-  if (!before) throw notFound("group");
+  const before = getGroupRow(tx, id);
   const { position = before.position, ...fields } = input;
   validate(GroupInput, { name: before.name, ...fields });
   const after: GroupRow = {
@@ -91,7 +94,7 @@ export function updateGroup(
     version: before.version + 1,
     updatedAt: ctx.clock.now(),
   };
-  if (after.ref !== before.ref) requireFreeRef(after.ref, listGroups(tx, { pageId: after.pageId }));
+  if (after.ref !== before.ref) requireFreeRef(after.ref, findGroupByRef(tx, after));
   updateGroupRow(tx, after);
   audit(ctx, tx, actor, "group.update", id, `Changed the group “${after.name}”`);
   touchPage(ctx, tx, after.pageId);
@@ -100,8 +103,7 @@ export function updateGroup(
 
 /** Deletes a group; its components stay, ungrouped. Throws `not_found`. */
 export function deleteGroup(ctx: Services, tx: Tx, id: string, actor: Actor): void {
-  const row = findGroup(tx, { id });
-  if (!row) throw notFound("group");
+  const row = getGroupRow(tx, id);
   const now = ctx.clock.now();
   ungroupComponents(tx, { groupId: id, now });
   updateGroupRow(tx, { ...row, version: row.version + 1, updatedAt: now, deletedAt: now });
@@ -109,7 +111,7 @@ export function deleteGroup(ctx: Services, tx: Tx, id: string, actor: Actor): vo
   touchPage(ctx, tx, row.pageId);
 }
 
-/** Creates a component, operational. Throws `validation_failed`, or `conflict` for a ref in use. */
+/** Creates a component, operational. Throws as `createGroup`, also for a group that is not the page's. */
 export function createComponent(
   ctx: Services,
   tx: Tx,
@@ -119,12 +121,14 @@ export function createComponent(
   actor: Actor,
 ): ComponentRow {
   validate(ComponentInput, input);
+  requireGroupOf(tx, page.id, placement.groupId);
   const now = ctx.clock.now();
+  const holderOf = (ref: string) => findComponentByRef(tx, { pageId: page.id, ref });
   const row: ComponentRow = {
     id: ctx.newId("cmp"),
     pageId: page.id,
     groupId: placement.groupId,
-    ref: input.ref ?? toRef(input.name),
+    ref: input.ref ?? freeRef(input.name, "component", holderOf),
     name: input.name,
     description: input.description ?? null,
     position: placement.position,
@@ -139,7 +143,7 @@ export function createComponent(
     updatedAt: now,
     deletedAt: null,
   };
-  requireFreeRef(row.ref, listComponentsOfPage(tx, { pageId: page.id }));
+  requireFreeRef(row.ref, holderOf(row.ref));
   insertComponent(tx, row);
   const summary = `Created the component “${row.name}” on “${page.name}”`;
   audit(ctx, tx, actor, "component.create", row.id, summary);
@@ -158,6 +162,7 @@ export function updateComponent(
   const before = getComponentRow(tx, id);
   const { position = before.position, groupId = before.groupId, ...fields } = input;
   validate(ComponentInput, { name: before.name, ...fields });
+  if (groupId !== before.groupId) requireGroupOf(tx, before.pageId, groupId);
   const after: ComponentRow = {
     ...before,
     ref: fields.ref ?? before.ref,
@@ -172,7 +177,7 @@ export function updateComponent(
     updatedAt: ctx.clock.now(),
   };
   if (after.ref !== before.ref) {
-    requireFreeRef(after.ref, listComponentsOfPage(tx, { pageId: after.pageId }));
+    requireFreeRef(after.ref, findComponentByRef(tx, after));
   }
   updateComponentRow(tx, after);
   audit(ctx, tx, actor, "component.update", id, `Changed the component “${after.name}”`);
@@ -190,6 +195,13 @@ export function deleteComponent(ctx: Services, tx: Tx, id: string, actor: Actor)
   touchPage(ctx, tx, row.pageId);
 }
 
+/** One group's row. Throws `not_found`. */
+export function getGroupRow(reader: Reader, id: string): GroupRow {
+  const row = findGroup(reader, { id });
+  if (!row) throw notFound("group");
+  return row;
+}
+
 /** One component's row. Throws `not_found`, also where its page is gone. */
 export function getComponentRow(reader: Reader, id: string): ComponentRow {
   const row = findComponent(reader, { id });
@@ -204,7 +216,11 @@ export function getComponent(reader: Reader, id: string): Component {
   return presentComponent(row, page?.slug ?? "", listOpenCauses(reader, { componentId: id }));
 }
 
-function requireFreeRef(ref: string, siblings: readonly { ref: string; name: string }[]): void {
-  const holder = siblings.find((sibling) => sibling.ref === ref);
+function requireGroupOf(tx: Tx, pageId: string, groupId: string | null): void {
+  if (groupId === null || findGroup(tx, { id: groupId })?.pageId === pageId) return;
+  throw invalidFields([{ pointer: "#/group_id", detail: "is no group of this page" }]);
+}
+
+function requireFreeRef(ref: string, holder: { name: string } | undefined): void {
   if (holder) throw conflict(`The ref ${ref} is taken by “${holder.name}” on this page.`);
 }

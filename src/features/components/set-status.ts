@@ -8,12 +8,13 @@ import { eventData } from "./event";
 import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
 import {
+  type CauseRow,
   type ComponentRow,
   endCausesOf,
-  findComponent,
+  findComponents,
   insertCause,
   insertChange,
-  listOpenCauses,
+  listOpenCausesOf,
   updateComponentRow,
 } from "./store";
 
@@ -40,34 +41,55 @@ export function setBaselines(
   statuses: ReadonlyMap<string, ComponentStatus>,
   why: ChangeReason,
 ): void {
+  const found = findComponents(tx, [...statuses.keys()]);
   const unknown = new FieldErrors();
-  const rows: ComponentRow[] = [];
   for (const id of statuses.keys()) {
-    const row = findComponent(tx, { id });
-    if (row) rows.push(row);
-    else unknown.add(["components", id], "is no component");
+    if (!found.has(id)) unknown.add(["components", id], "is no component");
   }
   unknown.throwIfAny();
-  for (const row of rows) {
+  const changed: ComponentRow[] = [];
+  for (const row of found.values()) {
     const baseline = statuses.get(row.id);
     if (baseline === undefined || baseline === row.baselineStatus) continue;
     const { source, actor } = why;
     replaceBaselineCause(tx, row.id, baseline, { source, actor, at: ctx.clock.now() });
-    refreshStatus(ctx, tx, { ...row, baselineStatus: baseline }, why);
+    changed.push({ ...row, baselineStatus: baseline });
   }
+  refreshStatuses(ctx, tx, changed, why);
 }
 
 /**
- * Brings what a component shows in line with its baseline and its open causes, and records and tells
- * it if that is a change. `row` carries the baseline as it is to be; it is written either way.
+ * Brings what components show in line with their baselines and their open causes, and records and
+ * tells each that is a change. The rows carry the baselines as they are to be; they are written either
+ * way.
  */
-export function refreshStatus(ctx: Services, tx: Tx, row: ComponentRow, why: ChangeReason): void {
+export function refreshStatuses(
+  ctx: Services,
+  tx: Tx,
+  rows: readonly ComponentRow[],
+  why: ChangeReason,
+): void {
+  const ids = JSON.stringify(rows.map(({ id }) => id));
+  const causes = Map.groupBy(listOpenCausesOf(tx, { ids }), (cause) => cause.componentId);
+  for (const [pageId, own] of Map.groupBy(rows, (row) => row.pageId)) {
+    const pageSlug = findPage(tx, { id: pageId })?.slug ?? "";
+    for (const row of own) refreshStatus(ctx, tx, row, causes.get(row.id) ?? [], pageSlug, why);
+    touchPage(ctx, tx, pageId);
+  }
+}
+
+function refreshStatus(
+  ctx: Services,
+  tx: Tx,
+  row: ComponentRow,
+  causes: readonly CauseRow[],
+  pageSlug: string,
+  why: ChangeReason,
+): void {
   const now = ctx.clock.now();
-  const causes = listOpenCauses(tx, { componentId: row.id });
   const status = effectiveStatus(row.baselineStatus, causes);
   const after = { ...row, status, version: row.version + 1, updatedAt: now };
   updateComponentRow(tx, after);
-  touchPage(ctx, tx, row.pageId);
   if (status === row.status) return;
   insertChange(tx, {
     componentId: row.id,
@@ -80,7 +102,6 @@ export function refreshStatus(ctx: Services, tx: Tx, row: ComponentRow, why: Cha
     actorLabel: why.actor.label,
     at: now,
   });
-  const pageSlug = findPage(tx, { id: row.pageId })?.slug ?? "";
   ctx.outbox.record(tx, {
     type: "component.status_changed",
     pageId: row.pageId,

@@ -1,11 +1,13 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { and, asc, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import {
   componentCauses,
   componentChanges,
   componentGroups,
   components,
 } from "../../db/tables/components";
+import { incidents } from "../../db/tables/incidents";
+import { maintenances } from "../../db/tables/maintenances";
 import { pages } from "../../db/tables/pages";
 import type { CauseSource } from "../../kernel/component-status";
 
@@ -19,6 +21,7 @@ export const updateGroupRow = updateById(componentGroups);
 export const insertComponent = insertInto(components);
 export const updateComponentRow = updateById(components);
 export const insertCause = insertInto(componentCauses);
+export const updateCauseRow = updateById(componentCauses);
 export const insertChange = insertInto(componentChanges);
 
 export const findGroup = selectOne((orm, $: { id: string }) =>
@@ -26,6 +29,19 @@ export const findGroup = selectOne((orm, $: { id: string }) =>
     .select()
     .from(componentGroups)
     .where(and(eq(componentGroups.id, $.id), isNull(componentGroups.deletedAt))),
+);
+
+export const findGroupByRef = selectOne((orm, $: { pageId: string; ref: string }) =>
+  orm
+    .select()
+    .from(componentGroups)
+    .where(
+      and(
+        eq(componentGroups.pageId, $.pageId),
+        eq(componentGroups.ref, $.ref),
+        isNull(componentGroups.deletedAt),
+      ),
+    ),
 );
 
 /** In the page's order. */
@@ -38,19 +54,47 @@ export const listGroups = selectMany((orm, $: { pageId: string }) =>
 );
 
 /** A component whose page is gone is gone with it. */
+const isThere = () =>
+  and(
+    isNull(components.deletedAt),
+    sql`${components.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+  );
+
 export const findComponent = selectOne((orm, $: { id: string }) =>
   orm
     .select()
     .from(components)
+    .where(and(eq(components.id, $.id), isThere())),
+);
+
+const listComponentsById = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select()
+    .from(components)
+    .where(and(sql`${components.id} IN (SELECT value FROM json_each(${$.ids}))`, isThere())),
+);
+
+/** The same of several, by their ids, in the order in which these are given. */
+export function findComponents(
+  reader: Reader,
+  ids: readonly string[],
+): ReadonlyMap<string, ComponentRow> {
+  const rows = listComponentsById(reader, { ids: JSON.stringify(ids) });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return new Map(
+    ids.flatMap((id) => {
+      const row = byId.get(id);
+      return row ? [[id, row]] : [];
+    }),
+  );
+}
+
+export const findComponentByRef = selectOne((orm, $: { pageId: string; ref: string }) =>
+  orm
+    .select()
+    .from(components)
     .where(
-      and(
-        eq(components.id, $.id),
-        isNull(components.deletedAt),
-        inArray(
-          components.pageId,
-          orm.select({ id: pages.id }).from(pages).where(isNull(pages.deletedAt)),
-        ),
-      ),
+      and(eq(components.pageId, $.pageId), eq(components.ref, $.ref), isNull(components.deletedAt)),
     ),
 );
 
@@ -100,17 +144,62 @@ export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** What marked the components of a page since a moment, and what still does. */
-export const listCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+/** The same of several: `ids` is a JSON array. */
+export const listOpenCausesOf = selectMany((orm, $: { ids: string }) =>
   orm
-    .select({ cause: componentCauses })
+    .select()
+    .from(componentCauses)
+    .where(
+      and(
+        sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))`,
+        isNull(componentCauses.endedAt),
+      ),
+    )
+    .orderBy(asc(componentCauses.id)),
+);
+
+/** What marked the components of a page and ended behind a moment (unix ms). */
+export const listEndedCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      status: componentCauses.status,
+      startedAt: componentCauses.startedAt,
+      endedAt: componentCauses.endedAt,
+    })
     .from(componentCauses)
     .innerJoin(components, eq(components.id, componentCauses.componentId))
     .where(
       and(
         eq(components.pageId, $.pageId),
         isNull(components.deletedAt),
-        or(isNull(componentCauses.endedAt), gt(componentCauses.endedAt, $.since)),
+        gt(componentCauses.endedAt, $.since),
+      ),
+    ),
+);
+
+/** What marks the components of a page now, with the name of the incident or the maintenance that does. */
+export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      cause: componentCauses,
+      name: sql<string | null>`coalesce(${incidents.name}, ${maintenances.name})`,
+    })
+    .from(componentCauses)
+    .innerJoin(components, eq(components.id, componentCauses.componentId))
+    .leftJoin(
+      incidents,
+      and(eq(componentCauses.source, "incident"), eq(incidents.id, componentCauses.sourceId)),
+    )
+    .leftJoin(
+      maintenances,
+      and(eq(componentCauses.source, "maintenance"), eq(maintenances.id, componentCauses.sourceId)),
+    )
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        isNull(componentCauses.endedAt),
       ),
     )
     .orderBy(asc(componentCauses.id)),
@@ -141,17 +230,8 @@ export const listOpenCausesOfSource = selectMany(
       .orderBy(asc(componentCauses.id)),
 );
 
-export const deleteCausesOfSource = mutate(
-  (orm, $: { componentId: string; source: CauseSource; sourceId: string }) =>
-    orm
-      .delete(componentCauses)
-      .where(
-        and(
-          eq(componentCauses.componentId, $.componentId),
-          eq(componentCauses.source, $.source),
-          eq(componentCauses.sourceId, $.sourceId),
-        ),
-      ),
+export const deleteCause = mutate((orm, $: { id: number }) =>
+  orm.delete(componentCauses).where(eq(componentCauses.id, $.id)),
 );
 
 /** Where a wall clock was set back, or a time is given, a cause ends no earlier than it began. */

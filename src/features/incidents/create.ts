@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { findPageBySlugOrId, touchPage } from "../pages";
+import { findPageBySlugOrId, getPage, touchPage } from "../pages";
 import { eventData } from "./event";
 import { CreateIncidentBody } from "./bodies";
 import type { IncidentSource } from "./model";
@@ -19,7 +19,7 @@ import { judgeTimes, toMs } from "./times";
  * start on. A draft marks nothing and is told to nobody.
  *
  * Throws `validation_failed` that names every broken field, or `conflict` for an `external_ref` that
- * an incident of the page has already.
+ * an incident of the page has already: it names a draft to nobody who may not see drafts.
  */
 export function createIncident(
   ctx: Services,
@@ -27,6 +27,7 @@ export function createIncident(
   input: CreateIncidentBody,
   source: IncidentSource,
   actor: Actor,
+  maySeeDrafts = true,
 ): IncidentRecord {
   validate(CreateIncidentBody, input);
   const now = ctx.clock.now();
@@ -60,12 +61,16 @@ export function createIncident(
   };
   judgeTimes(errors, row, [update], input, now);
   errors.throwIfAny();
-  const pageSlug = page?.slug ?? "";
-  requireFreeRef(tx, row);
+  requireFreeRef(tx, row, maySeeDrafts);
   insertIncident(tx, row);
   writeUpdate(tx, update);
   audit(ctx, tx, actor, "incident.create", row.id, `${opened(row)} “${row.name}”`);
-  const record = { row, pageSlug, components: affectedBy(row, [update]), updates: [update] };
+  const record = {
+    row,
+    page: getPage(tx, row.pageId),
+    components: affectedBy(row, [update]),
+    updates: [update],
+  };
   if (row.draft) return record;
   ctx.outbox.record(tx, {
     type: "incident.created",
@@ -78,15 +83,18 @@ export function createIncident(
   return record;
 }
 
-/** Throws `conflict` that names the incident which has the reference. */
+/** Throws `conflict` that names the incident which has the reference, if the caller may see it. */
 export function requireFreeRef(
   reader: Reader,
   { id, pageId, externalRef }: Pick<IncidentRow, "id" | "pageId" | "externalRef">,
+  maySeeDrafts: boolean,
 ): void {
   if (externalRef === null) return;
   const holder = findIncidentByRef(reader, { pageId, externalRef });
   if (!holder || holder.id === id) return;
-  throw conflict(`The external_ref ${externalRef} is taken by the incident ${holder.id}.`);
+  const isSeen = maySeeDrafts || !holder.draft;
+  const name = isSeen ? `the incident ${holder.id}` : "another incident of the page";
+  throw conflict(`The external_ref ${externalRef} is taken by ${name}.`);
 }
 
 function firstUpdate(

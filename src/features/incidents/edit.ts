@@ -15,7 +15,8 @@ import { toMs } from "./times";
  * marks, bars and uptime follow. A change to what it is already changes nothing.
  *
  * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for an
- * `external_ref` in use and for a `resolved_at` of an incident that is not resolved.
+ * `external_ref` in use (as by `createIncident`) and for a `resolved_at` of an incident that is not
+ * resolved.
  */
 export function updateIncident(
   ctx: Services,
@@ -23,6 +24,7 @@ export function updateIncident(
   id: string,
   input: UpdateIncidentBody,
   actor: Actor,
+  maySeeDrafts = true,
 ): IncidentRecord {
   validate(UpdateIncidentBody, input);
   const record = getIncident(tx, id, true);
@@ -32,7 +34,7 @@ export function updateIncident(
   }
   const wanted = wantedRow(before, input);
   if (isSame(before, wanted)) return record;
-  requireFreeRef(tx, wanted);
+  requireFreeRef(tx, wanted, maySeeDrafts);
   const update = updates[0];
   const isPublishing = before.draft && !wanted.draft;
   const notify = isPublishing && (update?.notify ?? true);
@@ -48,7 +50,7 @@ export function updateIncident(
   const action = isPublishing ? "incident.publish" : "incident.update";
   const verb = isPublishing ? "Published" : "Changed";
   audit(ctx, tx, actor, action, id, `${verb} the incident “${row.name}”`);
-  return toRecord(tx, { row, pageSlug: record.pageSlug }, updates);
+  return toRecord(tx, { row, page: record.page }, updates);
 }
 
 function wantedRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {

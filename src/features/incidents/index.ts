@@ -13,6 +13,14 @@ export {
   UpdateIncidentBody,
 } from "./bodies";
 export {
+  findFirstIncidentStart,
+  type IncidentLine,
+  type LinePosition,
+  listEndedIncidents,
+  listIncidentsBetween,
+} from "./lines";
+export { type IncidentQuery, listIncidents } from "./listing";
+export {
   Incident,
   type IncidentSource,
   IncidentUpdate,
@@ -22,9 +30,8 @@ export {
 export { putPostmortem } from "./postmortem";
 export {
   getIncident,
+  getIncidentPart,
   type IncidentRecord,
-  listEndedIncidents,
-  listIncidentsBetween,
   listNewestIncidents,
   listOpenIncidents,
   UPDATES_IN_LISTS,

@@ -3,6 +3,7 @@ import { IMPACTS, INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import { Status } from "../components";
+import { pageUrl } from "../pages";
 import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
 
@@ -140,14 +141,14 @@ export function presentIncident(
 
 /** The same but for the updates. */
 export function presentWithoutUpdates(
-  { row, pageSlug, components }: Omit<IncidentRecord, "updates">,
+  { row, page, components }: Omit<IncidentRecord, "updates">,
   baseUrl: string,
   maySeeDrafts = false,
 ): Omit<Incident, "updates"> {
   const showsPostmortem = maySeeDrafts || row.postmortemPublishedAt !== null;
   return {
     id: row.id,
-    page: pageSlug,
+    page: page.slug,
     page_id: row.pageId,
     name: row.name,
     status: row.status,
@@ -165,7 +166,7 @@ export function presentWithoutUpdates(
       row.postmortemBody !== null && showsPostmortem
         ? { body: row.postmortemBody, published_at: toIsoOrNull(row.postmortemPublishedAt) }
         : null,
-    url: `${baseUrl}/status/${pageSlug}/incidents/${row.id}`,
+    url: `${pageUrl(baseUrl, page)}/incidents/${row.id}`,
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { findComponent } from "../components";
+import { findComponents } from "../components";
 import type { UpdateRecord } from "./records";
 import { insertNaming, insertUpdate, type NamingRow } from "./store";
 
@@ -17,8 +17,9 @@ export function nameComponents(
   statuses: Readonly<Record<string, ComponentStatus>> = {},
 ): NamingRow[] {
   const named: NamingRow[] = [];
+  const found = findComponents(reader, Object.keys(statuses));
   for (const [componentId, newStatus] of Object.entries(statuses)) {
-    const component = findComponent(reader, { id: componentId });
+    const component = found.get(componentId);
     if (!component) errors.add(["components", componentId], "is no component");
     else if (pageId !== undefined && component.pageId !== pageId) {
       errors.add(["components", componentId], "is a component of another page");

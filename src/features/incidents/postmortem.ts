@@ -36,7 +36,7 @@ export function putPostmortem(
   });
   const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
   audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
-  return toRecord(tx, { row, pageSlug: record.pageSlug }, updates);
+  return toRecord(tx, { row, page: record.page }, updates);
 }
 
 function publishedAtOf(before: IncidentRow, publish: boolean | undefined, now: number) {

@@ -1,15 +1,14 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import type { ComponentStatus } from "../../kernel/component-status";
+import type { PageAddress } from "../pages";
 import { inOrder, timelineOf } from "./rules";
 import {
   findIncident,
   type IncidentRow,
-  listEndedRows,
   listNamings,
   listNewestRows,
   listOpenRows,
-  listRowsBetween,
   listUpdateBodies,
   listUpdateHeads,
   type NamingRow,
@@ -31,14 +30,14 @@ export interface UpdateRecord extends UpdateHead {
 /** An incident with what it says of components, and its updates, newest first: all, or the newest. */
 export interface IncidentRecord {
   row: IncidentRow;
-  pageSlug: string;
+  page: PageAddress;
   components: { id: string; name: string; status: ComponentStatus }[];
   updates: UpdateRecord[];
 }
 
 export interface Found {
   row: IncidentRow;
-  pageSlug: string;
+  page: PageAddress;
 }
 
 /** One incident. A draft is there only for those who see drafts. Throws `not_found`. */
@@ -54,35 +53,36 @@ export function getIncident(reader: Reader, id: string, maySeeDrafts: boolean): 
   return toRecord(reader, found, listHeads(reader, id));
 }
 
+/** Some of an incident's updates, newest first, and whether there are older ones. */
+export interface IncidentPart {
+  record: IncidentRecord;
+  isMore: boolean;
+}
+
+/**
+ * One published incident with its newest updates, or with those behind the update of the id `before`;
+ * `limit` at most, of which alone the texts are read. Throws `not_found`, also for that update.
+ */
+export function getIncidentPart(
+  reader: Reader,
+  id: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): IncidentPart {
+  const found = getIncidentRow(reader, id, false);
+  const heads = listHeads(reader, id);
+  const place = before === undefined ? -1 : heads.findIndex((head) => head.id === before);
+  if (before !== undefined && place < 0) throw notFound("update");
+  const shown = heads.slice(place + 1, place + 1 + limit);
+  const { updates } = toRecord(reader, found, shown);
+  return {
+    record: { ...found, components: affectedBy(found.row, heads), updates },
+    isMore: place + 1 + limit < heads.length,
+  };
+}
+
 /** The published, open incidents of a page, newest start first: 50 at most, each with its 20 newest updates. */
 export function listOpenIncidents(reader: Reader, page: { pageId: string }): IncidentRecord[] {
   return toRecords(reader, listOpenRows(reader, page));
-}
-
-/**
- * The published incidents of a page that started at `from` or later and before `to` (unix ms), newest
- * start first, each with its 20 newest updates.
- */
-export function listIncidentsBetween(
-  reader: Reader,
-  span: { pageId: string; from: number; to: number },
-): IncidentRecord[] {
-  return toRecords(reader, listRowsBetween(reader, span));
-}
-
-/**
- * The published incidents of a page that were resolved at `since` (unix ms) or later, newest start first:
- * of more than `limit` those that were resolved last. Each has its 20 newest updates.
- */
-export function listEndedIncidents(
-  reader: Reader,
-  wanted: { pageId: string; since: number; limit: number },
-): IncidentRecord[] {
-  const found = listEndedRows(reader, wanted);
-  return toRecords(
-    reader,
-    found.toSorted((a, b) => b.row.startedAt - a.row.startedAt || (a.row.id < b.row.id ? 1 : -1)),
-  );
 }
 
 /** The published incidents of a page that started last, newest start first, each with its 20 newest updates. */
@@ -104,9 +104,9 @@ export function toRecords(reader: Reader, found: readonly Found[]): IncidentReco
   const heads = headsOf(reader, ids);
   const shown = new Map(ids.map((id) => [id, heads.get(id)?.slice(0, UPDATES_IN_LISTS) ?? []]));
   const bodies = bodiesOf(reader, [...shown.values()].flat());
-  return found.map(({ row, pageSlug }) => ({
+  return found.map(({ row, page }) => ({
     row,
-    pageSlug,
+    page,
     components: affectedBy(row, heads.get(row.id) ?? []),
     updates: (shown.get(row.id) ?? []).map((head) => withBody(head, bodies)),
   }));
@@ -115,12 +115,12 @@ export function toRecords(reader: Reader, found: readonly Found[]): IncidentReco
 /** An incident with all of the updates that are given. */
 export function toRecord(
   reader: Reader,
-  { row, pageSlug }: Found,
+  { row, page }: Found,
   heads: readonly UpdateHead[],
 ): IncidentRecord {
   const bodies = bodiesOf(reader, heads);
   const updates = heads.map((head) => withBody(head, bodies));
-  return { row, pageSlug, components: affectedBy(row, heads), updates };
+  return { row, page, components: affectedBy(row, heads), updates };
 }
 
 /** Every component that an incident ever named, by its last name, with what the incident says of it. */

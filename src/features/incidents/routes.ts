@@ -98,7 +98,9 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
       "/incidents",
       ({ body, request, admission }) =>
         createOnce(ctx, { request, admission }, (tx) => {
-          const record = createIncident(ctx, tx, body, "api", actorOf(admission));
+          const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+          const actor = actorOf(admission);
+          const record = createIncident(ctx, tx, body, "api", actor, maySeeDrafts);
           return {
             resource: presentIncident(record, ctx.baseUrl, true),
             location: `/api/v1/incidents/${record.row.id}`,
@@ -144,7 +146,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
         const incident = await ctx.db.write((tx) => {
           const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
           requireMatch(request.headers.get("if-match"), row.version);
-          const record = updateIncident(ctx, tx, row.id, body, actorOf(admission));
+          const record = updateIncident(ctx, tx, row.id, body, actorOf(admission), maySeeDrafts);
           return presentIncident(record, ctx.baseUrl, maySeeDrafts);
         });
         return sendResource(request, incident);

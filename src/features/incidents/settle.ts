@@ -35,7 +35,7 @@ export interface Change {
  */
 export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
   const { found, wanted, heads, after, input, actor, tell } = change;
-  const { row: before, pageSlug } = found;
+  const { row: before, page } = found;
   const now = ctx.clock.now();
   const given = timelineOf(before, heads);
   const timeline = timelineOf({ ...wanted, resolvedAt: null }, after);
@@ -63,7 +63,7 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
   updateIncidentRow(tx, row);
   if (row.draft) return row;
   if (tell) {
-    const record = { row, pageSlug, components: affectedBy(row, after) };
+    const record = { row, page, components: affectedBy(row, after) };
     ctx.outbox.record(tx, {
       type: tell.event ?? eventOf(before, row),
       pageId: row.pageId,

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, exists, gte, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { insertInto, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
-import { pages } from "../../db/tables/pages";
+import { pageAddress, pages } from "../../db/tables/pages";
 import type { IncidentStatus } from "../../kernel/incident-status";
 
 export type IncidentRow = typeof incidents.$inferSelect;
@@ -14,10 +14,12 @@ export const insertUpdate = insertInto(incidentUpdates);
 export const updateUpdateRow = updateById(incidentUpdates);
 export const insertNaming = insertInto(incidentUpdateComponents);
 
+const COLUMNS = { row: incidents, page: pageAddress };
+
 /** An incident whose page is gone is gone with it. */
 export const findIncident = selectOne((orm, $: { id: string }) =>
   orm
-    .select({ row: incidents, pageSlug: pages.slug })
+    .select(COLUMNS)
     .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
     .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt), isNull(pages.deletedAt))),
@@ -25,7 +27,7 @@ export const findIncident = selectOne((orm, $: { id: string }) =>
 
 export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRef: string }) =>
   orm
-    .select({ id: incidents.id })
+    .select({ id: incidents.id, draft: incidents.draft })
     .from(incidents)
     .where(
       and(
@@ -73,6 +75,10 @@ interface ListParams {
   until: number | null;
   /** 1 for drafts, too; else 0. */
   draftsToo: number;
+  /** 1 for drafts alone; else 0. */
+  draftsOnly: number;
+  /** A part of the name. */
+  name: string | null;
   /** Ids below this one: where the page before ended. */
   before: string;
   limit: number;
@@ -93,6 +99,8 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
       isNull(incidents.deletedAt),
       isNull(pages.deletedAt),
       or(eq(incidents.draft, false), sql`${$.draftsToo}`),
+      or(eq(incidents.draft, true), sql`NOT ${$.draftsOnly}`),
+      sql`(${$.name} IS NULL OR instr(lower(${incidents.name}), lower(${$.name})) > 0)`,
       sql`(${$.status} IS NULL OR ${incidents.status} = ${$.status})`,
       sql`(${$.since} IS NULL OR ${incidents.startedAt} >= ${$.since})`,
       sql`(${$.until} IS NULL OR ${incidents.startedAt} < ${$.until})`,
@@ -106,7 +114,7 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
       // Several updates of one incident may name the component; in groups they keep the index's order,
       // so that as many are read as are shown.
       return orm
-        .select({ row: incidents, pageSlug: pages.slug })
+        .select(COLUMNS)
         .from(naming)
         .crossJoin(incidents)
         .innerJoin(pages, eq(pages.id, incidents.pageId))
@@ -134,7 +142,7 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
       );
     }
     return orm
-      .select({ row: incidents, pageSlug: pages.slug })
+      .select(COLUMNS)
       .from(incidents)
       .innerJoin(pages, eq(pages.id, incidents.pageId))
       .where(and(...conditions))
@@ -159,11 +167,12 @@ const LISTS: ReadonlyMap<string, ListStatement> = new Map(
   ),
 );
 
+type Wanted = Omit<ListParams, "draftsOnly" | "name"> &
+  Partial<ListParams> & { open: boolean | undefined };
+
 /** Newest first. `open` narrows to those that are not, or that are, resolved. */
-export function listIncidentRows(
-  reader: Reader,
-  { open: wanted, ...params }: ListParams & { open: boolean | undefined },
-) {
+export function listIncidentRows(reader: Reader, { open: wanted, ...narrowed }: Wanted) {
+  const params: ListParams = { draftsOnly: 0, name: null, ...narrowed };
   const isOpenStatus = params.status !== null && params.status !== "resolved";
   const open = wanted ?? (isOpenStatus || undefined);
   const list = LISTS.get(nameOf(params.pageId !== null, params.componentId !== null, open));
@@ -175,7 +184,7 @@ const isPublished = and(eq(incidents.draft, false), isNull(incidents.deletedAt))
 /** The published, open incidents of a page, newest start first; 50 at most. */
 export const listOpenRows = selectMany((orm, $: { pageId: string }) =>
   orm
-    .select({ row: incidents, pageSlug: pages.slug })
+    .select(COLUMNS)
     .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
     .where(and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished))
@@ -193,22 +202,10 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
     ),
 );
 
-/** The published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
-export const listEndedRows = selectMany(
-  (orm, $: { pageId: string; since: number; limit: number }) =>
-    orm
-      .select({ row: incidents, pageSlug: pages.slug })
-      .from(incidents)
-      .innerJoin(pages, eq(pages.id, incidents.pageId))
-      .where(and(eq(incidents.pageId, $.pageId), gte(incidents.resolvedAt, $.since), isPublished))
-      .orderBy(desc(incidents.resolvedAt), desc(incidents.id))
-      .limit($.limit),
-);
-
 /** The published incidents of a page that started last, newest start first. */
 export const listNewestRows = selectMany((orm, $: { pageId: string; limit: number }) =>
   orm
-    .select({ row: incidents, pageSlug: pages.slug })
+    .select(COLUMNS)
     .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
     .where(and(eq(incidents.pageId, $.pageId), isPublished))
@@ -216,19 +213,72 @@ export const listNewestRows = selectMany((orm, $: { pageId: string; limit: numbe
     .limit($.limit),
 );
 
-/** The published incidents of a page that started within a span, newest start first. */
-export const listRowsBetween = selectMany((orm, $: { pageId: string; from: number; to: number }) =>
+/** What a list of many shows of each. */
+const LINE = {
+  id: incidents.id,
+  name: incidents.name,
+  status: incidents.status,
+  impact: incidents.impact,
+  startedAt: incidents.startedAt,
+  resolvedAt: incidents.resolvedAt,
+  postmortemPublishedAt: incidents.postmortemPublishedAt,
+};
+
+/** The published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
+export const listEndedLines = selectMany(
+  (orm, $: { pageId: string; since: number; limit: number }) =>
+    orm
+      .select(LINE)
+      .from(incidents)
+      .where(and(eq(incidents.pageId, $.pageId), gte(incidents.resolvedAt, $.since), isPublished))
+      .orderBy(desc(incidents.resolvedAt), desc(incidents.id))
+      .limit($.limit),
+);
+
+/** The published incidents of a page that started within a span and behind a place, newest start first. */
+export const listLinesBetween = selectMany(
+  (
+    orm,
+    $: {
+      pageId: string;
+      from: number;
+      to: number;
+      beforeAt: number;
+      beforeId: string;
+      limit: number;
+    },
+  ) =>
+    orm
+      .select(LINE)
+      .from(incidents)
+      .where(
+        and(
+          eq(incidents.pageId, $.pageId),
+          gte(incidents.startedAt, $.from),
+          lt(incidents.startedAt, $.to),
+          sql`(${incidents.startedAt}, ${incidents.id}) < (${$.beforeAt}, ${$.beforeId})`,
+          isPublished,
+        ),
+      )
+      .orderBy(desc(incidents.startedAt), desc(incidents.id))
+      .limit($.limit),
+);
+
+export const findFirstLine = selectOne((orm, $: { pageId: string }) =>
   orm
-    .select({ row: incidents, pageSlug: pages.slug })
+    .select({ startedAt: incidents.startedAt })
     .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(
-      and(
-        eq(incidents.pageId, $.pageId),
-        gte(incidents.startedAt, $.from),
-        lt(incidents.startedAt, $.to),
-        isPublished,
-      ),
-    )
-    .orderBy(desc(incidents.startedAt), desc(incidents.id)),
+    .where(and(eq(incidents.pageId, $.pageId), isPublished))
+    .orderBy(asc(incidents.startedAt))
+    .limit(1),
+);
+
+/** What some incidents (`ids`: a JSON list) called the components that they named, as it took effect. */
+export const listNames = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({ incidentId, componentId: naming.componentId, name: naming.name })
+    .from(incidentUpdates)
+    .innerJoin(naming, eq(naming.updateId, id))
+    .where(isOneOf(incidentId, $.ids))
+    .orderBy(asc(displayAt), asc(id), asc(naming.componentId)),
 );

@@ -86,7 +86,7 @@ export function editUpdate(
   actor: Actor,
 ): UpdateOfIncident {
   validate(EditUpdateBody, input);
-  const { row: before, pageSlug, updates } = getIncident(tx, incidentId, true);
+  const { row: before, page, updates } = getIncident(tx, incidentId, true);
   const known = updates.find((each) => each.id === updateId);
   if (!known) throw notFound("update");
   const update: UpdateRecord = {
@@ -106,7 +106,7 @@ export function editUpdate(
   const { components: _, ...fields } = update;
   updateUpdateRow(tx, fields);
   const row = settle(ctx, tx, {
-    found: { row: before, pageSlug },
+    found: { row: before, page },
     wanted: before,
     heads: updates,
     after: updates.map((each) => (each === known ? update : each)),

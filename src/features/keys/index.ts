@@ -21,6 +21,7 @@ export {
   type UpdateKeyBody,
 } from "./model";
 export { KEY_PRESETS, type KeyPreset } from "./presets";
+export { trimKeyUse } from "./retention";
 export {
   describeExpiry,
   EXPIRY_DAYS,

@@ -16,6 +16,8 @@ export interface Limiter {
   chargeKey(keyId: string, rateLimit: number): Charge;
   /** A live session under `/admin`, by its id. */
   chargeSession(sessionId: number): Charge;
+  /** A right heartbeat token, by the monitor that it belongs to. */
+  chargeHeartbeat(monitorId: string): Charge;
   /** Every request that is nobody else's: public routes, unknown paths, refused credentials. */
   chargeAddress(address: ClientAddress): Charge;
   /** `/healthz` and `/readyz`, which page traffic behind the same proxy must not starve. */
@@ -35,6 +37,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
   const sessionLimit = POLICIES.session.perMinute;
+  const heartbeatLimit = POLICIES.heartbeat.perMinute;
   // Room for a hundred thousand callers takes milliseconds to make: not while the server starts.
   const callers = (room: number, neighbourhood: (id: string) => string) =>
     whenAsked(
@@ -42,15 +45,20 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
     );
   const keys = callers(capacity, (keyId) => keyId);
   const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
+  const heartbeats = callers(capacity, (monitorId) => monitorId);
   const addresses = callers(capacity, addressNeighbourhood);
   // Health checkers are few; room for a flood of them would be memory that nobody uses.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
-  const maps = [keys, sessions, addresses, healthChecks];
+  const maps = [keys, sessions, heartbeats, addresses, healthChecks];
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
     chargeSession: (sessionId) => ({
       policy: "session",
       decision: sessions().take(String(sessionId), sessionLimit),
+    }),
+    chargeHeartbeat: (monitorId) => ({
+      policy: "heartbeat",
+      decision: heartbeats().take(monitorId, heartbeatLimit),
     }),
     chargeAddress: (address) => ({
       policy: "public",

@@ -20,7 +20,7 @@ const COMPONENTS_AT_ONCE = 200;
 
 interface Step extends DueTransition {
   id: string;
-  /** Whether the maintenance begins and ends in the same call. */
+  /** Whether its end is due as well as its beginning, be it that one call takes both or two. */
   isMissedWhole: boolean;
 }
 
@@ -52,17 +52,18 @@ export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean 
  * of them has one that is due no later than any of the others'.
  */
 function dueSteps(tx: Tx, now: number): Step[] {
-  const steps = listDue(tx, { now, limit: STEPS_AT_ONCE })
-    .flatMap(({ row }) => dueTransitions(row, now).map((due) => ({ ...due, id: row.id })))
+  return listDue(tx, { now, limit: STEPS_AT_ONCE })
+    .flatMap(({ row }) => {
+      const due = dueTransitions(row, now);
+      const isMissedWhole = due.some(isStart) && due.some(isEnd);
+      return due.map((each): Step => ({ ...each, id: row.id, isMissedWhole }));
+    })
     .sort((a, b) => a.at - b.at || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
     .slice(0, STEPS_AT_ONCE);
-  const begins = new Set(steps.filter(({ kind }) => kind === "start").map(({ id }) => id));
-  const ends = new Set(steps.filter(({ kind }) => kind === "complete").map(({ id }) => id));
-  return steps.map((step) => ({
-    ...step,
-    isMissedWhole: begins.has(step.id) && ends.has(step.id),
-  }));
 }
+
+const isStart = ({ kind }: DueTransition) => kind === "start";
+const isEnd = ({ kind }: DueTransition) => kind === "complete";
 
 /** At the same moment beginnings come first: what one maintenance hands to the next stays marked. */
 const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"];
@@ -78,26 +79,26 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
     tellMaintenance(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), notify);
     return 0;
   }
-  const isStart = kind === "start";
-  const status = isStart ? "in_progress" : "completed";
+  const isBeginning = isStart(step);
+  const status = isBeginning ? "in_progress" : "completed";
   const after = entering(row, status, at);
   saveChange(ctx, tx, after);
   addUpdateRow(ctx, tx, id, {
     status,
-    body: isStart ? "The maintenance has begun." : "The maintenance has been completed.",
+    body: isBeginning ? "The maintenance has begun." : "The maintenance has been completed.",
     displayAt: Math.max(at, updates[0]?.displayAt ?? at),
     notify,
   });
   tellChange(ctx, tx, id, {
-    event: isStart ? "maintenance.started" : "maintenance.completed",
+    event: isBeginning ? "maintenance.started" : "maintenance.completed",
     notify,
     actor: SYSTEM_ACTOR,
-    action: isStart ? "maintenance.start" : "maintenance.complete",
-    summary: `The maintenance “${row.name}” ${isStart ? "began" : "ended"} at its time`,
+    action: isBeginning ? "maintenance.start" : "maintenance.complete",
+    summary: `The maintenance “${row.name}” ${isBeginning ? "began" : "ended"} at its time`,
   });
   // A window that was missed whole becomes history at once, without ever having been shown.
-  if (isMissedWhole && isStart) return components.length;
-  const unmarkedSince = isMissedWhole ? row.startedAt : null;
+  if (isMissedWhole && isBeginning) return components.length;
+  const unmarkedSince = isBeginning ? null : row.startedAt;
   refreshMarks(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
   return components.length;
 }

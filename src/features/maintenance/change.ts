@@ -71,7 +71,7 @@ export interface MarksChange {
   actor: Actor;
   /** Whether people are told of what the components show then. */
   notify: boolean;
-  /** When it began, in unix ms, where nothing was marked for that yet. */
+  /** When it began, in unix ms, where it may be that nothing was marked for that yet. */
   unmarkedSince?: number | null;
 }
 
@@ -90,7 +90,7 @@ export function refreshMarks(
     .map(({ id }) => id)
     .filter((id) => living.has(id));
   let marks: MaintenanceMark[] = listMarksOf(tx, { maintenanceId: row.id });
-  if (unmarkedSince !== null) {
+  if (unmarkedSince !== null && marks.length === 0) {
     marks = marksAfter(marks, { isUnderWay: true, componentIds, at: unmarkedSince });
   }
   marks = marksAfter(marks, { isUnderWay: isUnderWay(row.status), componentIds, at });

@@ -5,6 +5,12 @@
 export { advanceMaintenance } from "./advance";
 export { startMaintenanceClock } from "./clock";
 export {
+  findFirstMaintenanceStart,
+  listEndedMaintenance,
+  listMaintenanceBetween,
+  type MaintenanceLine,
+} from "./lines";
+export {
   AddMaintenanceUpdateBody,
   Maintenance,
   MaintenanceUpdate,
@@ -17,10 +23,11 @@ export { planMaintenance, updateMaintenance } from "./plan";
 export { addMaintenanceUpdate, cancelMaintenance } from "./progress";
 export {
   getMaintenance,
+  getMaintenancePart,
   getMaintenanceRecord,
   listMaintenance,
   listMaintenanceForPage,
-  listPastMaintenance,
+  listPendingMaintenance,
   type MaintenanceQuery,
   nextEdge,
 } from "./records";

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { Instant, InstantText, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
+import { pageUrl } from "../pages";
 import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
 
 /** How many components one maintenance can name. */
@@ -187,10 +188,10 @@ export function presentSingleUpdate(
 
 /** `baseUrl` is the server's public address. */
 export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): Maintenance {
-  const { row, pageSlug, components, updates } = record;
+  const { row, page, components, updates } = record;
   return {
     id: row.id,
-    page: pageSlug,
+    page: page.slug,
     page_id: row.pageId,
     name: row.name,
     status: row.status,
@@ -202,7 +203,7 @@ export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): 
     auto_start: row.autoStart,
     auto_complete: row.autoComplete,
     remind_minutes_before: row.remindMinutesBefore,
-    url: `${baseUrl}/status/${pageSlug}/maintenance/${row.id}`,
+    url: `${pageUrl(baseUrl, page)}/maintenance/${row.id}`,
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),

@@ -5,11 +5,13 @@ import { UPCOMING_MS } from "./rules";
 import {
   findMaintenance,
   findNextEdge,
+  findUpdate,
   listComponentsOfMaintenances,
-  listEndedOfPage,
   listMaintenanceBefore,
   listPageMaintenanceBefore,
+  listPending,
   listShownOfPage,
+  listUpdatesBehind,
   listUpdatesOfMaintenances,
   type MaintenanceFilter,
   type MaintenanceRecord,
@@ -21,7 +23,7 @@ const ALL_UPDATES = Number.MAX_SAFE_INTEGER;
 /** A page shows no more of what is under way and to come. */
 const SHOWN_MAX = 100;
 
-type Found = Pick<MaintenanceRecord, "row" | "pageSlug">;
+type Found = Pick<MaintenanceRecord, "row" | "page">;
 
 /** One maintenance with all of its updates. Throws `not_found`, also where its page is gone. */
 export function getMaintenanceRecord(reader: Reader, id: string): MaintenanceRecord {
@@ -34,6 +36,41 @@ export function getMaintenanceRecord(reader: Reader, id: string): MaintenanceRec
 /** One maintenance as the API shows it, with all of its updates. Throws `not_found`. */
 export function getMaintenance(ctx: { baseUrl: string }, reader: Reader, id: string): Maintenance {
   return presentMaintenance(getMaintenanceRecord(reader, id), ctx.baseUrl);
+}
+
+/** Some of a maintenance's updates, newest first, and whether there are older ones. */
+export interface MaintenancePart {
+  record: MaintenanceRecord;
+  isMore: boolean;
+}
+
+/**
+ * One maintenance with its newest updates, or with those behind the update of the id `before`; `limit`
+ * at most. Throws `not_found`, also for that update.
+ */
+export function getMaintenancePart(
+  reader: Reader,
+  id: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): MaintenancePart {
+  const found = findMaintenance(reader, { id });
+  const [record] = found ? assemble(reader, [found], 0) : [];
+  if (!record) throw notFound("maintenance");
+  const place =
+    before === undefined
+      ? { displayAt: Number.MAX_SAFE_INTEGER, id: "" }
+      : findUpdate(reader, { maintenanceId: id, id: before });
+  if (!place) throw notFound("update");
+  const updates = listUpdatesBehind(reader, {
+    maintenanceId: id,
+    beforeAt: place.displayAt,
+    beforeId: place.id,
+    limit: limit + 1,
+  });
+  return {
+    record: { ...record, updates: updates.slice(0, limit) },
+    isMore: updates.length > limit,
+  };
 }
 
 /** What a list asks for; whatever it leaves out lets everything through. */
@@ -76,14 +113,15 @@ export function listMaintenanceForPage(
 }
 
 /**
- * What is over of what began from `from` until before `to` (unix ms): completed, or cancelled after its
- * beginning. The last begun first, each with its 20 newest updates.
+ * What has not ended, of one page or of every page: what is under way, then what is scheduled however far
+ * ahead, each by its planned beginning, with its 20 newest updates.
  */
-export function listPastMaintenance(
+export function listPendingMaintenance(
   reader: Reader,
-  span: { pageId: string; from: number; to: number },
+  { pageId, limit }: { pageId?: string | undefined; limit: number },
 ): MaintenanceRecord[] {
-  return assemble(reader, listEndedOfPage(reader, span), UPDATES_IN_LISTS);
+  const found = listPending(reader, { pageId: pageId ?? null, limit });
+  return assemble(reader, found, UPDATES_IN_LISTS);
 }
 
 /**

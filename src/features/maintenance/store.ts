@@ -6,8 +6,9 @@ import {
   maintenances,
   maintenanceUpdates,
 } from "../../db/tables/maintenances";
-import { pages } from "../../db/tables/pages";
+import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { PageAddress } from "../pages";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
@@ -16,7 +17,7 @@ export type MaintenanceComponentRow = typeof maintenanceComponents.$inferSelect;
 /** A maintenance with all that is shown of it. */
 export interface MaintenanceRecord {
   row: MaintenanceRow;
-  pageSlug: string;
+  page: PageAddress;
   /** In the page's order, with the names from when they were chosen. */
   components: readonly { id: string; name: string }[];
   /** Newest first. */
@@ -32,7 +33,7 @@ export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: stri
   orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
 );
 
-const COLUMNS = { row: maintenances, pageSlug: pages.slug };
+const COLUMNS = { row: maintenances, page: pageAddress };
 
 /** A maintenance whose page is gone is gone with it. */
 const isThere = () => and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
@@ -119,6 +120,26 @@ export const listShownOfPage = selectMany(
 );
 
 /**
+ * What has not ended, of one page or, where `pageId` is null, of every page: all that is under way, then
+ * what is scheduled; each by its planned beginning.
+ */
+export const listPending = selectMany((orm, $: { pageId: string | null; limit: number }) =>
+  orm
+    .select(COLUMNS)
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(
+      and(isPending, sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`, isThere()),
+    )
+    .orderBy(
+      sql`maintenances.status = 'scheduled'`,
+      asc(maintenances.scheduledFor),
+      asc(maintenances.id),
+    )
+    .limit($.limit),
+);
+
+/**
  * The first moment after `now` at which something that a page has not ended comes within `ahead`, is
  * planned to begin, or to end. Null if there is none. All in ms.
  */
@@ -135,21 +156,83 @@ export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ah
     .where(and(isPending, sql`+maintenances.page_id = ${$.pageId}`)),
 );
 
-/** What began in a span (unix ms, its end not included) and is over: the last begun first. */
-export const listEndedOfPage = selectMany((orm, $: { pageId: string; from: number; to: number }) =>
+/** What a list of many shows of each. */
+const LINE = {
+  id: maintenances.id,
+  name: maintenances.name,
+  status: maintenances.status,
+  startedAt: maintenances.startedAt,
+  endedAt: sql<number | null>`CASE WHEN maintenances.status IN ('completed', 'cancelled')
+    THEN coalesce(maintenances.completed_at, maintenances.updated_at) END`,
+};
+
+export interface MaintenanceLineRow {
+  id: string;
+  name: string;
+  status: MaintenanceStatus;
+  startedAt: number | null;
+  endedAt: number | null;
+}
+
+/** What began within a span and behind a place: the last begun first. */
+export const listBegunLines = selectMany(
+  (
+    orm,
+    $: {
+      pageId: string;
+      from: number;
+      to: number;
+      beforeAt: number;
+      beforeId: string;
+      limit: number;
+    },
+  ) =>
+    orm
+      .select(LINE)
+      .from(maintenances)
+      .where(
+        and(
+          eq(maintenances.pageId, $.pageId),
+          sql`maintenances.started_at >= ${$.from} AND maintenances.started_at < ${$.to}`,
+          sql`(maintenances.started_at, maintenances.id) < (${$.beforeAt}, ${$.beforeId})`,
+          isNull(maintenances.deletedAt),
+        ),
+      )
+      .orderBy(desc(maintenances.startedAt), desc(maintenances.id))
+      .limit($.limit),
+);
+
+/** What began at `from` or later and is over since `since` or later (unix ms): the last begun first. */
+export const listEndedLines = selectMany(
+  (orm, $: { pageId: string; from: number; since: number; limit: number }) =>
+    orm
+      .select(LINE)
+      .from(maintenances)
+      .where(
+        and(
+          eq(maintenances.pageId, $.pageId),
+          sql`maintenances.started_at >= ${$.from}`,
+          sql`${LINE.endedAt} >= ${$.since}`,
+          isNull(maintenances.deletedAt),
+        ),
+      )
+      .orderBy(desc(maintenances.startedAt), desc(maintenances.id))
+      .limit($.limit),
+);
+
+export const findFirstBegun = selectOne((orm, $: { pageId: string }) =>
   orm
-    .select(COLUMNS)
+    .select({ startedAt: maintenances.startedAt })
     .from(maintenances)
-    .innerJoin(pages, eq(pages.id, maintenances.pageId))
     .where(
       and(
         eq(maintenances.pageId, $.pageId),
-        sql`maintenances.started_at >= ${$.from} AND maintenances.started_at < ${$.to}`,
-        sql`maintenances.status IN ('completed', 'cancelled')`,
-        isThere(),
+        sql`maintenances.started_at IS NOT NULL`,
+        isNull(maintenances.deletedAt),
       ),
     )
-    .orderBy(desc(maintenances.startedAt), desc(maintenances.id)),
+    .orderBy(asc(maintenances.startedAt))
+    .limit(1),
 );
 
 /**
@@ -211,6 +294,31 @@ export const listUpdatesOfMaintenances = selectMany((orm, $: { ids: string; each
         WHERE place <= ${$.each})`,
     )
     .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id)),
+);
+
+export const findUpdate = selectOne((orm, $: { maintenanceId: string; id: string }) =>
+  orm
+    .select({ id: maintenanceUpdates.id, displayAt: maintenanceUpdates.displayAt })
+    .from(maintenanceUpdates)
+    .where(
+      and(eq(maintenanceUpdates.id, $.id), eq(maintenanceUpdates.maintenanceId, $.maintenanceId)),
+    ),
+);
+
+/** The updates of a maintenance behind a place, newest first. */
+export const listUpdatesBehind = selectMany(
+  (orm, $: { maintenanceId: string; beforeAt: number; beforeId: string; limit: number }) =>
+    orm
+      .select()
+      .from(maintenanceUpdates)
+      .where(
+        and(
+          eq(maintenanceUpdates.maintenanceId, $.maintenanceId),
+          sql`(${maintenanceUpdates.displayAt}, ${maintenanceUpdates.id}) < (${$.beforeAt}, ${$.beforeId})`,
+        ),
+      )
+      .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id))
+      .limit($.limit),
 );
 
 /** The update that a maintenance was planned with. */

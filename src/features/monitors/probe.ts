@@ -30,8 +30,15 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   label: string;
   /** The `config` of a body that creates, strict (`additionalProperties: false`). */
   config: TSchema;
+  /**
+   * The `config` of a body that changes, strict. Where it is left out: the fields of `config`, each
+   * optional, and null too where a body that creates may leave it out.
+   */
+  change?: TSchema;
   /** The `config` of an answer: without secrets. */
   shown: TSchema;
+  /** The `failure_threshold` of a monitor that names none; 3 where this is left out. */
+  failureThreshold?: number;
   /** What is wrong beyond the schema; pointers begin at the config, such as `#/url`. */
   judge(config: Config): FieldError[];
   /** The config as it is shown: no header value and no body. */
@@ -41,6 +48,11 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    * named is kept.
    */
   merge(before: Config, change: Partial<Config>): Config;
+  /**
+   * What is wrong with a change itself, where its outcome cannot tell: such as secrets that it would
+   * take to another server.
+   */
+  judgeChange?: (before: Config, change: Partial<Config>) => FieldError[];
   /** What is watched, in a few words for lists: no credentials, no query. */
   targetOf(config: Config): string;
   /** Undefined for what is not asked but calls by itself. */

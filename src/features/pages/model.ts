@@ -1,6 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { DescriptionText, Instant, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
+import { pageBaseUrl, pageUrl } from "./address";
+import { DOMAINS_MAX } from "./domain-name";
+import { logoPath } from "./logo-path";
 import { SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 
@@ -26,6 +29,9 @@ export const PageInput = Type.Object(
     theme: Type.Optional(OneOf(THEMES)),
     accent: Type.Optional(Nullable(Accent)),
     history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 365 })),
+    custom_domains: Type.Optional(
+      Type.Array(Text({ minLength: 1, maxLength: 253 }), { maxItems: DOMAINS_MAX }),
+    ),
     default: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
@@ -53,7 +59,10 @@ export const Page = Type.Object(
     theme: OneOf(THEMES),
     accent: Nullable(Type.String({ examples: ["#0b6b53"] })),
     logo: Nullable(Type.String({ description: "The URL of the page's own logo, if it has one." })),
-    custom_domains: Type.Array(Type.String()),
+    custom_domains: Type.Array(Type.String({ examples: ["status.acme.com"] }), {
+      description:
+        "The host names that serve this page and nothing else. Links are built from the first, unless the page is private.",
+    }),
     history_days: Type.Integer({ minimum: 30, maximum: 365 }),
     default: Type.Boolean({ description: "Whether it is the page at `/`." }),
     sample: Type.Boolean({
@@ -69,20 +78,21 @@ export type Page = Static<typeof Page>;
 
 /** `baseUrl` is the server's public address. */
 export function presentPage(row: PageRow, baseUrl: string): Page {
+  const logo = logoPath(row);
   return {
     id: row.id,
     ref: row.ref,
     slug: row.slug,
     name: row.name,
     description: row.description,
-    url: `${baseUrl}/status/${row.slug}`,
+    url: pageUrl(baseUrl, row),
     time_zone: row.timeZone,
     locale: row.locale,
     visibility: row.visibility,
     theme: row.theme,
     accent: row.accent,
-    logo: null,
-    custom_domains: [],
+    logo: logo === null ? null : pageBaseUrl(baseUrl, row) + logo,
+    custom_domains: row.customDomains,
     history_days: row.historyDays,
     default: row.isDefault,
     sample: row.isSample,

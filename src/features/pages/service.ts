@@ -4,6 +4,8 @@ import { conflict, type FieldError, fieldErrors, invalidFields, notFound } from 
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
+import { takeDomains } from "./custom-domains";
+import { judgeDomains } from "./domain-name";
 import { PageInput } from "./model";
 import { isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {
@@ -22,7 +24,7 @@ import {
   updatePageRow,
 } from "./store";
 
-type Services = Pick<AppContext, "clock" | "newId" | "signals">;
+type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
 
 /** What is told of a page besides its fields: who manages it, and whether it is the example. */
 export interface PageMarks {
@@ -32,7 +34,8 @@ export interface PageMarks {
 
 /**
  * Creates a page. The first real page becomes the default and removes the sample for good, whose slug
- * is then free. Throws `validation_failed`, or `conflict` for a slug or ref that is taken.
+ * is then free. Throws `validation_failed`, or `conflict` for a slug, a ref or a custom domain that is
+ * taken.
  */
 export function createPage(
   ctx: Services,
@@ -71,6 +74,8 @@ export function createPage(
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
+    customDomains: takeDomains(ctx, tx, input.custom_domains ?? [], undefined),
+    logo: null,
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
@@ -81,7 +86,8 @@ export function createPage(
 
 /**
  * Changes a page; what the input leaves out stays. A new slug takes over and the old one goes on
- * answering. Throws `not_found`, `validation_failed`, or `conflict` for a slug that is taken.
+ * answering. Throws `not_found`, `validation_failed`, or `conflict` for a slug or a custom domain that is
+ * taken.
  */
 export function updatePage(
   ctx: Services,
@@ -113,6 +119,10 @@ export function updatePage(
     theme: input.theme ?? before.theme,
     accent: input.accent === undefined ? before.accent : input.accent,
     historyDays: input.history_days ?? before.historyDays,
+    customDomains:
+      input.custom_domains === undefined
+        ? before.customDomains
+        : takeDomains(ctx, tx, input.custom_domains, id),
     isDefault: before.isDefault || becomesDefault,
     version: before.version + 1,
     updatedAt: now,
@@ -159,7 +169,7 @@ export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | 
   return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
 }
 
-/** What is wrong with a page's fields, all of it: the schema, reserved slugs, unknown zones. */
+/** What is wrong with a page's fields, all of it: the schema, reserved slugs, unknown zones, hosts. */
 export function judgePageInput(input: PageInput): FieldError[] {
   const fields = fieldErrors(PageInput, input);
   const complain = (field: string, detail: string) =>
@@ -171,6 +181,11 @@ export function judgePageInput(input: PageInput): FieldError[] {
   if (typeof input.locale === "string" && !isLocale(input.locale)) {
     complain("locale", "is not a language tag, such as en or pt-BR");
   }
+  // What is no list of texts has been named already.
+  const domains = fields.some(({ pointer }) => pointer.startsWith("#/custom_domains"))
+    ? []
+    : (input.custom_domains ?? []);
+  fields.push(...judgeDomains(domains));
   return fields;
 }
 

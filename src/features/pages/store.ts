@@ -1,12 +1,14 @@
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
-import { pages, pageSlugs } from "../../db/tables/pages";
+import { pageLogos, pages, pageSlugs } from "../../db/tables/pages";
 
 export type PageRow = typeof pages.$inferSelect;
+export type LogoRow = typeof pageLogos.$inferSelect;
 
 export const insertPage = insertInto(pages);
 export const updatePageRow = updateById(pages);
 export const insertPageSlug = insertInto(pageSlugs);
+export const insertLogo = insertInto(pageLogos);
 
 export const findPage = selectOne((orm, $: { id: string }) =>
   orm
@@ -59,8 +61,37 @@ export const listPagesBefore = selectMany((orm, $: { before: string; limit: numb
     .limit($.limit),
 );
 
+/** The slugs that answer for a page, its present one included: the newest first. */
+export const listSlugsOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select()
+    .from(pageSlugs)
+    .where(eq(pageSlugs.pageId, $.pageId))
+    .orderBy(desc(pageSlugs.createdAt), pageSlugs.slug),
+);
+
+export const deletePageSlug = mutate((orm, $: { pageId: string; slug: string }) =>
+  orm.delete(pageSlugs).where(and(eq(pageSlugs.pageId, $.pageId), eq(pageSlugs.slug, $.slug))),
+);
+
 export const deletePageSlugs = mutate((orm, $: { pageId: string }) =>
   orm.delete(pageSlugs).where(eq(pageSlugs.pageId, $.pageId)),
+);
+
+/** The pages that have custom domains, whatever they are. */
+export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select()
+    .from(pages)
+    .where(and(isNull(pages.deletedAt), ne(sql`${pages.customDomains}`, sql`'[]'`))),
+);
+
+export const findLogo = selectOne((orm, $: { pageId: string }) =>
+  orm.select().from(pageLogos).where(eq(pageLogos.pageId, $.pageId)),
+);
+
+export const deleteLogoRow = mutate((orm, $: { pageId: string }) =>
+  orm.delete(pageLogos).where(eq(pageLogos.pageId, $.pageId)),
 );
 
 /** Raises the version that snapshots of the page are keyed by. */

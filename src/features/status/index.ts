@@ -3,8 +3,9 @@
  * in memory that reads are served from. Made from pages, components, incidents and maintenance; writes
  * nothing.
  */
+export { type Entry, firstMomentOf, PAST_DAYS, readHistory, readPast } from "./history";
 export { StatusDocument } from "./model";
 export { readHeadline } from "./page-headline";
 export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";
-export { PAST_DAYS, type Snapshot, UPTIME_DAYS } from "./snapshot";
+export { buildSnapshot, type Snapshot, UPTIME_DAYS } from "./snapshot";
 export { createSnapshots, type Snapshots } from "./snapshots";

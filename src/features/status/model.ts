@@ -30,7 +30,7 @@ export const StatusComponent = Type.Composite(
           minimum: 0,
           maximum: 1,
           description:
-            "The share of the last 90 UTC days, today included, in which it was up: 1 − (major + 0.3 × partial) ÷ (known − maintenance), in time. Null where nothing is known.",
+            "The share of the last 90 UTC days, today included, in which it was up: 1 − (major + 0.3 × partial) ÷ (known − maintenance), in time. What nobody was there to see is not known. Null where nothing is.",
           examples: [0.999712],
         }),
       ),

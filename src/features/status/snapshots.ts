@@ -1,10 +1,17 @@
 import type { AppContext } from "../../context";
-import { findPageBySlug } from "../pages";
+import { findDefaultPage, findPageBySlug } from "../pages";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
   /** What the page that answers to a slug shows at `now`, in unix ms; undefined if there is none. */
   read(slug: string, now: number): Snapshot | undefined;
+  /** The default page; undefined if there is no page at all. */
+  defaultPage(): DefaultPage | undefined;
+}
+
+export interface DefaultPage {
+  slug: string;
+  isPublic: boolean;
 }
 
 /**
@@ -12,16 +19,22 @@ export interface Snapshots {
  * of the public address, which their links begin with, and time: midnight in UTC, every five minutes for
  * the uptime figures, and every moment at which planned maintenance comes within 30 days, begins or
  * ends. The next read builds anew; no write ever does. A slug that no page answers to is not remembered.
+ * Which page is the default is kept until any page changes.
  */
 export function createSnapshots(ctx: AppContext): Snapshots {
   const bySlug = new Map<string, Snapshot>();
+  let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
+    byDefault = undefined;
     for (const [slug, snapshot] of bySlug) {
       if (snapshot.document.page.id === pageId) bySlug.delete(slug);
     }
   });
   ctx.signals.settingsChanged.on(() => bySlug.clear());
-  ctx.signals.databaseChangedElsewhere.on(() => bySlug.clear());
+  ctx.signals.databaseChangedElsewhere.on(() => {
+    byDefault = undefined;
+    bySlug.clear();
+  });
 
   function build(slug: string, now: number): Snapshot | undefined {
     const page = findPageBySlug(ctx.db, { slug });
@@ -38,6 +51,13 @@ export function createSnapshots(ctx: AppContext): Snapshots {
     read(slug, now) {
       const known = bySlug.get(slug);
       return known && now < known.staleAt ? known : build(slug, now);
+    },
+    defaultPage() {
+      if (!byDefault) {
+        const row = findDefaultPage(ctx.db, {});
+        byDefault = { page: row && { slug: row.slug, isPublic: row.visibility === "public" } };
+      }
+      return byDefault.page;
     },
   };
 }

@@ -12,6 +12,11 @@ const TAGS: Record<string, string> = {
   Incidents: "What goes wrong, told update by update.",
   Maintenance: "What is planned, and what it does to components meanwhile.",
   Webhooks: "Who is told of what happens, and how that goes.",
+  Monitors: "What is watched, how, and what was found. Their configuration can hold secrets.",
+  Heartbeats:
+    "How a watched job says that it runs: with the token of its monitor, not with an API key.",
+  Analytics: "Figures, each with how it was counted.",
+  Metrics: "For Prometheus and what reads its format.",
   Keys: "API keys. They are created in the dashboard or on the command line, never here.",
   Health: "For load balancers and supervisors.",
   Documentation: "This document.",
@@ -64,6 +69,11 @@ export function buildOpenApi(
           )
             .map(([name, sentence]) => `- \`${name}\`: ${sentence}`)
             .join("\n")}`,
+        },
+        heartbeatToken: {
+          type: "http",
+          scheme: "bearer",
+          description: "The token of a push monitor, shown when it is created or rotated.",
         },
       },
       headers: HEADERS,

@@ -12,6 +12,11 @@ export function errorsOf(route: Route): ErrorCode[] {
     if (access.scopes.length > 0) codes.push("insufficient_scope");
   }
   if (access.kind === "session") codes.push("sign_in_required", "insufficient_role", "unavailable");
+  if (access.kind === "heartbeat") {
+    codes.push("unavailable");
+    if (route.path.endsWith("/:token")) codes.push("not_found");
+    else codes.push("missing_key", "invalid_key");
+  }
   if (route.body && access.kind !== "key") codes.push("cross_site_request", "unavailable");
   if (route.body) codes.push("payload_too_large", "unsupported_media_type", "validation_failed");
   if (conditional === "if-match") codes.push("precondition_failed");

@@ -15,7 +15,7 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
     summary: operation.summary,
     ...(operation.description ? { description: operation.description } : {}),
     tags: [operation.tag],
-    security: access.kind === "key" ? [{ apiKey: [...scopes] }] : [],
+    security: securityOf(route, scopes),
     ...(scopes.length > 0 ? { "x-required-scopes": scopes } : {}),
     parameters: parametersOf(route),
     ...(route.body
@@ -30,6 +30,12 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
   };
 }
 
+function securityOf({ operation, path }: Route, scopes: readonly string[]): Json[] {
+  if (operation.access.kind === "key") return [{ apiKey: [...scopes] }];
+  const isByBearer = operation.access.kind === "heartbeat" && !path.endsWith("/:token");
+  return isByBearer ? [{ heartbeatToken: [] }] : [];
+}
+
 /** The successful answers of a route, one a status. */
 function successes(route: Route, schemas: NamedSchemas): Json {
   const { operation } = route;
@@ -42,6 +48,9 @@ function successes(route: Route, schemas: NamedSchemas): Json {
         ? {
             content: {
               [answer.mediaType ?? "application/json"]: { schema: schemas.refer(answer.schema) },
+              ...Object.fromEntries(
+                (answer.alsoAs ?? []).map((type) => [type, { schema: { type: "string" } }]),
+              ),
             },
           }
         : {}),
@@ -60,12 +69,14 @@ function successes(route: Route, schemas: NamedSchemas): Json {
 function ownHeaders({ operation, query }: Route, status: number): HeaderName[] {
   const headers: HeaderName[] = [];
   const hasVersion = hasProperty(operation.answers[status]?.schema, "version");
-  if (operation.conditional || (status === 201 && hasVersion)) headers.push("ETag");
+  if (operation.conditional || hasVersion) headers.push("ETag");
   if (hasProperty(query, "limit")) headers.push("Link");
   if (operation.idempotent) headers.push("Location", "Idempotency-Replayed");
   return headers;
 }
 
+/** Of an object that has several shapes the first speaks for all. */
 function hasProperty(schema: TSchema | undefined, name: string): boolean {
-  return name in ((schema?.["properties"] as Json | undefined) ?? {});
+  const [shape] = (schema?.["oneOf"] as TSchema[] | undefined) ?? [schema];
+  return name in ((shape?.["properties"] as Json | undefined) ?? {});
 }

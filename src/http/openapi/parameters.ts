@@ -10,6 +10,7 @@ const ID_PREFIXES: Record<string, string> = {
   components: "cmp",
   incidents: "inc",
   maintenance: "mnt",
+  monitors: "mon",
   updates: "upd",
 };
 

@@ -1,9 +1,13 @@
-import { Feed } from "feed";
+import type { Feed } from "feed";
+import { whenAsked } from "../../kernel/when-asked";
 import type { Page } from "../../features/pages";
 import type { ContentOf } from "./contents";
 import type { Entry } from "./entries";
 import { printable } from "../printable";
 import { urnOf } from "./urn";
+
+/** Loaded with the first feed, not while the server starts. */
+const library = whenAsked(() => require("feed") as typeof import("feed"));
 
 /** A page's entries as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
 export function writeAtom(page: Page, entries: readonly Entry[], contentOf: ContentOf): string {
@@ -51,7 +55,7 @@ function common(entry: Entry) {
 /** `updated` tells of the entries alone, so that the bytes stay while nothing is told. */
 function createFeed(page: Page, entries: readonly Entry[], file: string): Feed {
   const changes = entries.map((entry) => entry.changedAt);
-  return new Feed({
+  return new (library().Feed)({
     id: urnOf(page.id),
     title: asText(page.name),
     description: asText(page.description ?? `What happens at ${page.name}`),

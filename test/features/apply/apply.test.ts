@@ -1,14 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  applyFile,
-  type ApplyOutcome,
-  describeChange,
-  readApplyFile,
-} from "../../../src/features/apply";
 import { setBaselines } from "../../../src/features/components";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
+import { apply, linesOf } from "../../support/apply";
 
 const FILE = `
 pages:
@@ -30,13 +25,6 @@ pages:
         components:
           - { name: API, ref: core-api, showcase: false }
 `;
-
-function apply(app: TestApp, text: string, prune = false): Promise<ApplyOutcome> {
-  const file = readApplyFile(text);
-  return app.ctx.db.write((tx) => applyFile(app.ctx, tx, file, { prune, actor: CLI_ACTOR }));
-}
-
-const linesOf = (outcome: ApplyOutcome) => outcome.changes.map(describeChange);
 
 async function read(app: TestApp, slug = "northwind") {
   const key = await app.keyWith("read:status");
@@ -118,7 +106,10 @@ describe("apply", () => {
       "          - name: Search\n            only_show_if_degraded: true\n",
       "",
     ).concat("          - name: Search\n            only_show_if_degraded: true\n");
-    await apply(app, moved);
+    expect(linesOf(await apply(app, moved))).toEqual([
+      "~ component northwind/core-api: position 3 → 2",
+      '~ component northwind/search: position 2 → 3, group "shop" → "platform"',
+    ]);
     const after = await read(app);
     const search = after.components.at(-1);
     expect(search).toMatchObject({ name: "Search", group_id: after.groups[1].id });
@@ -145,7 +136,7 @@ describe("apply", () => {
     await apply(app, "pages: [{ slug: acme, ref: acme, name: Acme }]");
     const swapped =
       "pages: [{ slug: other, ref: acme, name: Acme }, { slug: acme, ref: fresh, name: Fresh }]";
-    expect(apply(app, swapped)).rejects.toThrow("line 1: The slug acme is taken.");
+    await expect(apply(app, swapped)).rejects.toThrow("line 1: The slug acme is taken.");
     expect((await read(app, "acme")).page).toMatchObject({ slug: "acme", name: "Acme" });
   });
 
@@ -183,7 +174,7 @@ describe("apply", () => {
       "pages:\n",
       "pages:\n  - { slug: first, name: First }\n",
     );
-    expect(apply(app, taking)).rejects.toThrow("line 4: The slug by-hand is taken.");
+    await expect(apply(app, taking)).rejects.toThrow("line 4: The slug by-hand is taken.");
     expect(await read(app)).toEqual(before);
     const key = await app.keyWith("read:status");
     expectProblem(await app.call("/api/v1/status/first", { key }), "not_found");

@@ -90,6 +90,13 @@ describe("a file with a mistake is refused, each mistake with its line", () => {
       "pages: *x",
       ["line 1: Unresolved alias (the anchor must be set before the alias): x"],
     ],
+    [
+      "a custom domain with a port, the second of its list",
+      "pages:\n  - slug: acme\n    name: x\n    custom_domains:\n      - a.example\n      - b.example:8080",
+      [
+        "line 6: pages[0].custom_domains[1] must be a host name such as status.example.com, without https://, port or path",
+      ],
+    ],
     ["nothing at all", "", ["line 1: the file must be an object"]],
     ["no pages", "{}", ["line 1: pages is required"]],
   ])("%s", (_name, text, problems) => {

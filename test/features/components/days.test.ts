@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CauseInterval, foldDays, timeByStatus } from "../../../src/features/components/rules";
+import {
+  addTimes,
+  type CauseInterval,
+  foldDays,
+  timeByStatus,
+} from "../../../src/features/components/history";
 import { COMPONENT_STATUSES } from "../../../src/kernel/component-status";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../../src/kernel/time";
 
@@ -19,6 +24,8 @@ const cause: fc.Arbitrary<CauseInterval> = fc
     startedAt: hours(from),
     endedAt: length === null ? null : hours(from) + length * HOUR_MS,
   }));
+
+const gap = cause.map(({ startedAt, endedAt }) => ({ startedAt, endedAt }));
 
 describe("the days of a component", () => {
   test("are the UTC days up to today, oldest first, each by its status", () => {
@@ -45,26 +52,21 @@ describe("the days of a component", () => {
 
   test("folded together say the same as each folded by itself, and add up to the whole", () => {
     const span = fc.integer({ min: 0, max: 150 }).map((n) => ({ from: hours(n), to: NOON }));
+    const causes = fc.array(cause, { maxLength: 8 });
     fc.assert(
-      fc.property(fc.array(cause, { maxLength: 8 }), span, (causes, known) => {
+      fc.property(causes, span, fc.array(gap, { maxLength: 3 }), (causes, known, gaps) => {
         const first = startOfDay(NOON) - (DAYS - 1) * DAY_MS;
-        const days = foldDays(causes, known, DAYS);
-        const sum = Object.fromEntries(COMPONENT_STATUSES.map((status) => [status, 0]));
+        const days = foldDays(causes, known, DAYS, gaps);
         for (const [i, day] of days.entries()) {
           const start = first + i * DAY_MS;
           const from = Math.max(start, known.from);
           const to = Math.max(from, Math.min(start + DAY_MS, known.to));
-          expect(day).toEqual({
-            start,
-            known: to - from,
-            time: timeByStatus(causes, { from, to }),
-          });
-          for (const status of COMPONENT_STATUSES) {
-            sum[status] = (sum[status] ?? 0) + day.time[status];
-          }
+          const time = timeByStatus(causes, { from, to }, gaps);
+          const knownMs = COMPONENT_STATUSES.reduce((sum, status) => sum + time[status], 0);
+          expect(day).toEqual({ start, known: knownMs, noData: to - from - knownMs, time });
         }
         const whole = { from: Math.max(first, known.from), to: known.to };
-        expect(sum).toEqual({ ...timeByStatus(causes, whole) });
+        expect(addTimes(days.map(({ time }) => time))).toEqual(timeByStatus(causes, whole, gaps));
       }),
     );
   });
@@ -76,6 +78,16 @@ describe("the days of a component", () => {
         expect(foldDays(causes.toReversed(), known, DAYS)).toEqual(foldDays(causes, known, DAYS));
       }),
     );
+  });
+
+  test("tell apart what nobody knew from what was before the component", () => {
+    const outage: CauseInterval = { status: "major_outage", startedAt: hours(8), endedAt: null };
+    const away = { startedAt: hours(6), endedAt: hours(2) };
+    const [before, today] = foldDays([outage], { from: hours(10), to: NOON }, 2, [away]);
+    expect([before?.known, before?.noData]).toEqual([0, 0]);
+    expect([today?.known, today?.noData]).toEqual([6 * HOUR_MS, 4 * HOUR_MS]);
+    expect(today?.time.major_outage).toBe(4 * HOUR_MS);
+    expect(today?.time.operational).toBe(2 * HOUR_MS);
   });
 
   test("of a component that is not known yet hold no data", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type CauseInterval, timeByStatus } from "../../../src/features/components/rules";
+import { type CauseInterval, timeByStatus } from "../../../src/features/components/history";
 
 test("a component that flapped a hundred thousand times is folded in one sweep", () => {
   const causes: CauseInterval[] = Array.from({ length: 100_000 }, (_, i) => ({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type CauseInterval, timeByStatus } from "../../../src/features/components/history";
 import {
-  type CauseInterval,
   effectiveStatus,
   knownSpan,
-  timeByStatus,
   uptime,
+  uptimeOfDays,
 } from "../../../src/features/components/rules";
 import { COMPONENT_STATUSES, worstStatus } from "../../../src/kernel/component-status";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
@@ -39,20 +39,26 @@ describe("what a component shows", () => {
   });
 });
 
+const gap = cause.map(({ startedAt, endedAt }) => ({ startedAt, endedAt }));
+const isOpenAt = (ms: number) => (each: { startedAt: number; endedAt: number | null }) =>
+  each.startedAt <= ms && (each.endedAt === null || each.endedAt > ms);
+
 describe("time by status", () => {
-  test("equals a count of every millisecond", () => {
+  test("equals a count of every millisecond, without those in which nothing was known", () => {
+    const gaps = fc.array(gap, { maxLength: 3 });
     fc.assert(
-      fc.property(fc.array(cause, { maxLength: 8 }), (causes) => {
+      fc.property(fc.array(cause, { maxLength: 8 }), gaps, (causes, unknown) => {
         const span = { from: 0, to: 100 };
         const counted = Object.fromEntries(COMPONENT_STATUSES.map((each) => [each, 0]));
         for (let ms = span.from; ms < span.to; ms++) {
-          const open = causes.filter(
-            (each) => each.startedAt <= ms && (each.endedAt === null || each.endedAt > ms),
-          );
+          if (unknown.some(isOpenAt(ms))) continue;
+          const open = causes.filter(isOpenAt(ms));
           const worst = worstStatus(open.map((each) => each.status));
           counted[worst] = (counted[worst] ?? 0) + 1;
         }
-        expect(timeByStatus(causes, span)).toEqual(counted as ReturnType<typeof timeByStatus>);
+        expect(timeByStatus(causes, span, unknown)).toEqual(
+          counted as ReturnType<typeof timeByStatus>,
+        );
       }),
     );
   });
@@ -60,6 +66,7 @@ describe("time by status", () => {
 
 describe("uptime", () => {
   const day = { from: 0, to: DAY_MS };
+  const year = { from: 0, to: 365 * DAY_MS };
   const outage = (of: CauseInterval["status"], hours: number): CauseInterval => ({
     status: of,
     startedAt: 0,
@@ -82,9 +89,42 @@ describe("uptime", () => {
     expect(uptime([], { from: DAY_MS, to: DAY_MS })).toBeNull();
   });
 
+  test("what nothing is known of leaves the denominator, whatever marked it meanwhile", () => {
+    const unknown = [{ startedAt: 6 * HOUR_MS, endedAt: 18 * HOUR_MS }];
+    expect(uptime([outage("major_outage", 12)], day, unknown)).toBe(0.5);
+    expect(uptime([], day, [{ startedAt: 0, endedAt: null }])).toBeNull();
+  });
+
   test("no outage rounds away", () => {
     const blink = { status: "major_outage" as const, startedAt: 0, endedAt: 1 };
     expect(uptime([blink], { from: 0, to: 90 * DAY_MS })).toBe(0.999999);
+    const partly = { ...blink, status: "partial_outage" as const };
+    const years = Array.from({ length: 500 }, () => ({ time: timeByStatus([], year) }));
+    expect(uptimeOfDays([...years, { time: timeByStatus([partly], year) }])).toBe(0.999999);
+  });
+
+  test("is what whole numbers say, rounded down to six decimals", () => {
+    const ms = fc.integer({ min: 0, max: 400 * DAY_MS });
+    fc.assert(
+      fc.property(ms, ms, ms, ms, (operational, degraded, partial, major) => {
+        const time = {
+          operational,
+          under_maintenance: 7,
+          degraded_performance: degraded,
+          partial_outage: partial,
+          major_outage: major,
+        };
+        const counted = BigInt(operational + degraded + partial + major) * 10n;
+        const up = counted - BigInt(major) * 10n - BigInt(partial) * 3n;
+        const told = counted === 0n ? null : Number((up * 1_000_000n) / counted) / 1e6;
+        expect(uptimeOfDays([{ time }])).toBe(told);
+      }),
+      { numRuns: 2_000 },
+    );
+    for (let tenths = 0; tenths <= 1_000; tenths++) {
+      const causes = [{ ...outage("partial_outage", 0), endedAt: tenths * (DAY_MS / 1_000) }];
+      expect(uptime(causes, day)).toBe(Number((1 - (0.3 * tenths) / 1_000).toFixed(4)));
+    }
   });
 
   test("is known from creation, from a start date, and for ninety days at most", () => {

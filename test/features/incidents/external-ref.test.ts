@@ -21,6 +21,26 @@ describe("external_ref", () => {
     expect((await site.patch(first.id, { external_ref: "deploy-42" })).status).toBe(200);
   });
 
+  test("of a draft is a conflict that names it to those alone who may see drafts", async () => {
+    await using site = await createIncidentSite();
+    const draft = await site.open({ external_ref: "deploy-42", draft: true });
+    const other = await site.open();
+    const writer = await site.app.keyWith("write:incidents");
+    const before = await site.state();
+    const refusals = async (key: string) => {
+      const json = { external_ref: "deploy-42" };
+      return [
+        await site.post(json, { key, json: { page: "acme", name: "A", body: "B", ...json } }),
+        await site.patch(other.id, json, { key }),
+      ].map((answer) => expectProblem(answer, "conflict").detail);
+    };
+    for (const detail of await refusals(site.key)) expect(detail).toContain(draft.id);
+    for (const detail of await refusals(writer)) {
+      expect(detail).toBe("The external_ref deploy-42 is taken by another incident of the page.");
+    }
+    expect(await site.state()).toEqual(before);
+  });
+
   test("is free on another page, and again when it was taken off or its incident deleted", async () => {
     await using site = await createIncidentSite();
     await site.app.page({ slug: "other", name: "Other" }, []);

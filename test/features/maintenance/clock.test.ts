@@ -230,6 +230,9 @@ describe("after a time in which nobody looked", () => {
     );
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(new Set(steps(site.app)).size).toBe(120);
+    // Where a portion ends between a beginning and its end, too, nothing is shown that is over.
+    const types = site.app.events().map(({ type }) => type);
+    expect(types).not.toContain("component.status_changed");
     expect(site.marks().filter(({ to }) => to === null)).toEqual([]);
     expect(site.marks()).toHaveLength(60);
     expect(await site.statusOf("API")).toBe("operational");

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import {
   listMaintenanceForPage,
-  listPastMaintenance,
+  listEndedMaintenance,
+  listMaintenanceBetween,
   nextEdge,
   UPCOMING_MS,
 } from "../../../src/features/maintenance";
@@ -62,7 +63,7 @@ describe("what a page shows of its maintenance", () => {
     expect(records).toHaveLength(100);
     expect(records[0]).toMatchObject({
       row: { name: "M0" },
-      pageSlug: "acme",
+      page: { slug: "acme" },
       components: [{ id: site.ids["API"], name: "API" }],
       updates: [{ body: "A minute without search." }],
     });
@@ -89,20 +90,57 @@ describe("what a page shows of its maintenance", () => {
     ]);
   });
 
-  test("of the past is what began in a span and is over, the last begun first", async () => {
-    await using site = await createMaintenanceSite();
-    const past = (from: number, to: number) =>
-      listPastMaintenance(site.app.ctx.db, { pageId: site.page.id, from, to }).map(
-        ({ row }) => row.name,
-      );
-    await plan(site, "Completed", [1, 2], ["in_progress", "completed"]);
-    await plan(site, "Cancelled before", [1, 2], ["cancelled"]);
-    await plan(site, "Under way", [1, 2], ["in_progress"]);
-    await site.clock.advance(HOUR_MS);
-    await plan(site, "Broken off", [1, 2], ["in_progress", "cancelled"]);
-    expect(past(TEST_START - DAY_MS, TEST_START + DAY_MS)).toEqual(["Broken off", "Completed"]);
-    expect(past(TEST_START, TEST_START + HOUR_MS)).toEqual(["Completed"]);
-    expect(past(TEST_START + 1, TEST_START + HOUR_MS)).toEqual([]);
+  describe("of the past", () => {
+    /** Completed and under way since the start, broken off an hour later; one was cancelled before. */
+    async function createSite() {
+      const site = await createMaintenanceSite();
+      await plan(site, "Completed", [1, 2], ["in_progress", "completed"]);
+      await plan(site, "Cancelled before", [1, 2], ["cancelled"]);
+      await site.clock.advance(1);
+      await plan(site, "Under way", [1, 2], ["in_progress"]);
+      await site.clock.advance(HOUR_MS);
+      await plan(site, "Broken off", [1, 2], ["in_progress", "cancelled"]);
+      return site;
+    }
+    const names = (of: readonly { name: string }[]) => of.map(({ name }) => name);
+
+    test("is what began in a span, under way too, the last begun first", async () => {
+      await using site = await createSite();
+      const begun = (from: number, to: number, more: object = {}) =>
+        names(
+          listMaintenanceBetween(site.app.ctx.db, {
+            pageId: site.page.id,
+            from,
+            to,
+            before: { at: to, id: "" },
+            limit: 10,
+            ...more,
+          }),
+        );
+      const [from, to] = [TEST_START, TEST_START + DAY_MS];
+      expect(begun(from, to)).toEqual(["Broken off", "Under way", "Completed"]);
+      expect(begun(from, TEST_START + HOUR_MS)).toEqual(["Under way", "Completed"]);
+      expect(begun(TEST_START + 1, TEST_START + 2)).toEqual(["Under way"]);
+      expect(begun(from, to, { limit: 2 })).toEqual(["Broken off", "Under way"]);
+      expect(begun(from, to, { before: { at: TEST_START + 1, id: "" } })).toEqual(["Completed"]);
+    });
+
+    test("is over since a moment, each with when it ended", async () => {
+      await using site = await createSite();
+      const over = (since: number, limit = 10) =>
+        listEndedMaintenance(site.app.ctx.db, {
+          pageId: site.page.id,
+          from: TEST_START - DAY_MS,
+          since,
+          limit,
+        });
+      expect(over(TEST_START).map(({ name, endedAt }) => [name, endedAt])).toEqual([
+        ["Broken off", TEST_START + HOUR_MS + 1],
+        ["Completed", TEST_START],
+      ]);
+      expect(names(over(TEST_START + 1))).toEqual(["Broken off"]);
+      expect(names(over(TEST_START, 1))).toEqual(["Broken off"]);
+    });
   });
 
   test("has no edge where nothing is planned", async () => {

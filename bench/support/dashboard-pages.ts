@@ -1,0 +1,107 @@
+import { createApp } from "../../src/app";
+import type { AppContext } from "../../src/context";
+
+/** One request for something that the dashboard shows. */
+export interface DashboardPage {
+  /** What a figure calls it: its path as it is declared, or words. */
+  name: string;
+  path: string;
+  /** Whether it is for those who are not signed in. */
+  isPublic: boolean;
+  /** What it is answered with; another answer is another page. */
+  status: number;
+  /** What is sent to get it, where a form has to be sent. */
+  form?: Record<string, string>;
+}
+
+/** What there is to open screens with, by what it is. */
+export interface DashboardIds {
+  key: string;
+  user: string;
+  /** Of an invitation. */
+  token: string;
+  page: string;
+  /** A slug that the page had before. */
+  oldSlug: string;
+  component: string;
+  group: string;
+  openIncident: string;
+  update: string;
+  scheduled: string;
+  underWay: string;
+}
+
+/** What the parameters of a path stand for: by its beginning, the first that fits. */
+function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
+  const values: [string, Record<string, string>][] = [
+    ["/admin/incidents/", { id: ids.openIncident, update_id: ids.update }],
+    ["/admin/maintenance/:id/finish", { id: ids.underWay }],
+    ["/admin/maintenance/", { id: ids.scheduled }],
+    ["/admin/components/groups/", { id: ids.group }],
+    ["/admin/components/", { id: ids.component }],
+    ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],
+    ["/admin/settings/keys/", { id: ids.key }],
+    ["/admin/settings/users/", { id: ids.user }],
+    ["/admin/join/", { token: ids.token }],
+    [SET_UP, { token: ids.token }],
+  ];
+  return values.find(([beginning]) => path.startsWith(beginning))?.[1] ?? {};
+}
+
+const SET_UP = "/admin/setup/";
+const LIST = "/admin/settings/keys";
+
+/** Paths that only lead to a screen: what a browser goes back to after a form. */
+const LEADING =
+  /^\/admin\/(?:settings|settings\/users\/:id\/link|components\/order|incidents\/:id\/updates|pages\/:id\/(?:domains|logo)|.*\/preview)?$/;
+
+/**
+ * What every GET of the dashboard shows, the list of keys first: taken from its own table of routes, so
+ * that no screen that is added later is left out. Throws for a path that nothing is known to open with.
+ */
+export function listPages(ctx: AppContext, ids: DashboardIds): DashboardPage[] {
+  const app = createApp(ctx);
+  app.usage.stop();
+  const pages = app.routes.routes
+    // What begins with an underscore is for those who work on Allclear, and not in the executable.
+    .filter(({ method, path }) => method === "GET" && /^\/admin(\/(?!_)|$)/.test(path))
+    .map(({ path, operation }): DashboardPage => {
+      const values = valuesOf(path, ids);
+      return {
+        name: `\`${path.replace(/:(\w+)/g, "{$1}")}\``,
+        path: path.replace(/:(\w+)/g, (_parameter, name: string) => {
+          const value = values[name];
+          if (value === undefined) throw new Error(`nothing is known to open ${path} with`);
+          return value;
+        }),
+        isPublic: operation.access.kind === "public",
+        status: statusOf(path),
+      };
+    });
+  const list = pages.findIndex(({ path }) => path === LIST);
+  return [...pages.splice(list, 1), ...pages];
+}
+
+function statusOf(path: string): number {
+  // Its link is good for the first user alone: whoever comes later is told so.
+  if (path.startsWith(SET_UP)) return 404;
+  return LEADING.test(path) ? 303 : 200;
+}
+
+/** Screens of a page of 200 components and a long past, where those of a usual page say little. */
+export function listLargePages(slug: string, incident: string): DashboardPage[] {
+  const paths = {
+    "the list of its components": `/admin/components?page=${slug}`,
+    "the list of its incidents": `/admin/incidents?page=${slug}`,
+    "its past incidents by a word": `/admin/incidents?page=${slug}&show=past&q=no.+77`,
+    "the form to report an incident": `/admin/incidents/new?page=${slug}`,
+    "an incident of it": `/admin/incidents/${incident}`,
+    "the form to plan maintenance": `/admin/maintenance/new?page=${slug}`,
+  };
+  return Object.entries(paths).map(([name, path]) => ({
+    name,
+    path,
+    isPublic: false,
+    status: 200,
+  }));
+}

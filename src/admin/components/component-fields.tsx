@@ -1,0 +1,72 @@
+import type { GroupRow } from "../../features/components";
+import { Checkbox, SelectField, TextArea, TextField } from "../../ui";
+import type { Wording } from "../field-errors";
+import { COMPONENT_LABELS as LABELS, type ComponentValues } from "./component-values";
+
+/** What of a component is its own to say: the same for a new one and for one that is there. */
+export function ComponentFields(props: {
+  values: ComponentValues;
+  groups: readonly Pick<GroupRow, "id" | "name">[];
+  wrong: Wording;
+}) {
+  const { values, groups, wrong } = props;
+  return (
+    <>
+      <TextField
+        label={LABELS.name}
+        name="name"
+        value={values.name}
+        hint="What people call it, such as “Website” or “Checkout API”."
+        error={wrong.about("name")}
+        maxlength={255}
+        autocomplete="off"
+        required
+      />
+      <TextArea
+        label={LABELS.description}
+        name="description"
+        value={values.description}
+        hint="Optional. Shown below its name on the page."
+        error={wrong.about("description")}
+        rows={2}
+        maxlength={1_000}
+      />
+      {groups.length > 0 || values.group_id !== "" ? (
+        <SelectField
+          label={LABELS.group_id}
+          name="group_id"
+          options={[
+            { value: "", label: "No group" },
+            ...groups.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={values.group_id}
+          hint="It comes last in its new group; the list of components is where the order is changed."
+          error={wrong.about("group_id")}
+        />
+      ) : null}
+      <TextField
+        label={LABELS.start_date}
+        name="start_date"
+        type="date"
+        value={values.start_date}
+        hint="Optional. A day in UTC; days before it have no data. Without one, the day on which it was added."
+        error={wrong.about("start_date")}
+        isShort
+      />
+      <Checkbox
+        label={LABELS.showcase}
+        name="showcase"
+        hint="A bar for each day, and how much of the time it was up."
+        error={wrong.about("showcase")}
+        isChecked={values.showcase}
+      />
+      <Checkbox
+        label={LABELS.only_show_if_degraded}
+        name="only_show_if_degraded"
+        hint="For a part that nobody asks for until it fails."
+        error={wrong.about("only_show_if_degraded")}
+        isChecked={values.only_show_if_degraded}
+      />
+    </>
+  );
+}

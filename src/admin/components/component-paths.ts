@@ -1,0 +1,16 @@
+import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
+
+export const ORDER_PATH = `${COMPONENTS_PATH}/order`;
+
+export function newComponentPath(slug: string): string {
+  return `${COMPONENTS_PATH}/new?page=${encodeURIComponent(slug)}`;
+}
+
+export function newGroupPath(slug: string): string {
+  return `${COMPONENTS_PATH}/groups/new?page=${encodeURIComponent(slug)}`;
+}
+
+/** Where a component or a group stands in the list of its page. */
+export function placeInList(slug: string, id: string): string {
+  return `${componentsOfPagePath(slug)}#${encodeURIComponent(id)}`;
+}

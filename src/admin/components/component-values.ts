@@ -1,0 +1,79 @@
+import type { ComponentInput, ComponentRow } from "../../features/components";
+import type { Form } from "../../http";
+import { writtenText } from "../written";
+
+/** What stands in a component's form, as it was typed. */
+export interface ComponentValues {
+  name: string;
+  description: string;
+  /** Empty for none. */
+  group_id: string;
+  start_date: string;
+  showcase: boolean;
+  only_show_if_degraded: boolean;
+}
+
+export const COMPONENT_LABELS = {
+  name: "Name",
+  description: "Description",
+  group_id: "Group",
+  start_date: "Uptime counts from",
+  showcase: "Show its days and its uptime",
+  only_show_if_degraded: "Show it only while it is not operational",
+} as const satisfies Record<keyof ComponentValues, string>;
+
+export function emptyComponent(groupId: string): ComponentValues {
+  return {
+    name: "",
+    description: "",
+    group_id: groupId,
+    start_date: "",
+    showcase: true,
+    only_show_if_degraded: false,
+  };
+}
+
+export function valuesOfComponent(row: ComponentRow): ComponentValues {
+  return {
+    name: row.name,
+    description: row.description ?? "",
+    group_id: row.groupId ?? "",
+    start_date: row.startDate ?? "",
+    showcase: row.showcase,
+    only_show_if_degraded: row.onlyShowIfDegraded,
+  };
+}
+
+export function readComponent(form: Form): ComponentValues {
+  return {
+    name: form.text("name"),
+    description: writtenText(form, "description"),
+    group_id: form.text("group_id"),
+    start_date: form.text("start_date").trim(),
+    showcase: form.text("showcase") !== "",
+    only_show_if_degraded: form.text("only_show_if_degraded") !== "",
+  };
+}
+
+type Asked = Required<Omit<ComponentInput, "ref">> & { groupId: string | null };
+
+/** What a form asks for; whether it may be is for the service to judge. */
+export function askedComponent(values: ComponentValues): Asked {
+  return {
+    name: values.name.trim(),
+    description: values.description || null,
+    groupId: values.group_id || null,
+    start_date: values.start_date || null,
+    showcase: values.showcase,
+    only_show_if_degraded: values.only_show_if_degraded,
+  };
+}
+
+/** Those of the fields that are asked for which are not so already. */
+export function changesToComponent(row: ComponentRow, asked: Asked): Partial<Asked> {
+  const present = askedComponent(valuesOfComponent(row));
+  const changed = Object.entries(asked).filter(
+    ([field, value]) => present[field as keyof Asked] !== value,
+  );
+  return Object.fromEntries(changed);
+}

@@ -1,0 +1,122 @@
+import { Elysia } from "elysia";
+import {
+  deleteComponent,
+  getComponentRow,
+  listChanges,
+  listComponentsOfPage,
+  listGroups,
+  nextPosition,
+  presentChange,
+  updateComponent,
+} from "../../features/components";
+import { getPage } from "../../features/pages";
+import { actorOf, formBody, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import type { AdminParts } from "../parts";
+import { componentPath, componentsOfPagePath } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import {
+  askedComponent,
+  changesToComponent,
+  type ComponentValues,
+  readComponent,
+  valuesOfComponent,
+} from "./component-values";
+import { DeleteComponent } from "./confirm";
+import { ComponentDetail } from "./detail";
+import { readCauses } from "./read";
+
+const CHANGES_SHOWN = 10;
+
+/** One component and its settings, below `/admin/components`. */
+export function componentDetailRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
+  const MAY_READ = session("viewer");
+  const MAY_ARRANGE = session("admin");
+
+  function showDetail(
+    at: ScreenRequest,
+    id: string,
+    typed?: { values: ComponentValues; refusal: FormRefusal },
+  ) {
+    const component = getComponentRow(ctx.db, id);
+    const { pageId } = component;
+    const newest = { componentId: id, before: Number.MAX_SAFE_INTEGER, limit: CHANGES_SHOWN };
+    const detail = {
+      component,
+      page: getPage(ctx.db, pageId),
+      groups: listGroups(ctx.db, { pageId }),
+      causes: readCauses(ctx.db, component),
+      changes: listChanges(ctx.db, newest).map(presentChange),
+      values: typed?.values ?? valuesOfComponent(component),
+      refusal: typed?.refusal,
+      role: sessionOf(at.admission).user.role,
+      now: ctx.clock.now(),
+    };
+    return render.screen(at, {
+      title: component.name,
+      status: typed?.refusal.status ?? 200,
+      children: <ComponentDetail {...detail} />,
+    });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id",
+      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      screenOperation("One component", MAY_READ),
+    )
+    .post(
+      "/:id",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const values = readComponent(form);
+        let isChanged: boolean;
+        try {
+          isChanged = await writeAs(admission, (tx) => {
+            const row = getComponentRow(tx, id);
+            const changes = changesToComponent(row, askedComponent(values));
+            if (Object.keys(changes).length === 0) return false;
+            requireSameVersion(form, row);
+            // It comes last where it is new.
+            const siblings = listComponentsOfPage(tx, { pageId: row.pageId });
+            const place = "groupId" in changes ? { position: nextPosition(siblings) } : {};
+            updateComponent(ctx, tx, id, { ...changes, ...place }, actorOf(admission));
+            return true;
+          });
+        } catch (error) {
+          const refusal = refusalOrThrow(error);
+          return showDetail({ request, admission }, id, { values, refusal });
+        }
+        const text = isChanged ? "The component was changed." : undefined;
+        return done(admission, componentPath(id), text);
+      },
+      { ...formBody(), ...screenOperation("Change a component", MAY_ARRANGE) },
+    )
+    .get(
+      "/:id/delete",
+      async ({ request, admission, params }) => {
+        const component = getComponentRow(ctx.db, params.id);
+        const title = `Delete “${component.name}”`;
+        return render.screen(
+          { request, admission },
+          { title, children: <DeleteComponent title={title} component={component} /> },
+        );
+      },
+      screenOperation("Asks before a component is deleted", MAY_ARRANGE),
+    )
+    .post(
+      "/:id/delete",
+      async ({ admission, params }) => {
+        const { name, slug } = await writeAs(admission, (tx) => {
+          const row = getComponentRow(tx, params.id);
+          deleteComponent(ctx, tx, row.id, actorOf(admission));
+          return { name: row.name, slug: getPage(tx, row.pageId).slug };
+        });
+        return done(admission, componentsOfPagePath(slug), `“${name}” was deleted.`);
+      },
+      { ...formBody(), ...screenOperation("Delete a component", MAY_ARRANGE) },
+    );
+}

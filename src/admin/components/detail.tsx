@@ -1,0 +1,91 @@
+import type { ComponentChange, ComponentRow, GroupRow } from "../../features/components";
+import type { PageRow } from "../../features/pages";
+import { type Role, roleAllows } from "../../kernel/role";
+import { toIso } from "../../kernel/time";
+import { ButtonLink, Card, Facts, Moment, PageHead, StatusLabel } from "../../ui";
+import { componentPath, componentsOfPagePath } from "../paths";
+import type { FormRefusal } from "../stale";
+import { ComponentEdit } from "./component-edit";
+import type { ComponentValues } from "./component-values";
+import { History } from "./history";
+import { decisiveCauses, type NamedCause, Why } from "./why";
+
+interface ComponentDetailProps {
+  component: ComponentRow;
+  page: PageRow;
+  groups: readonly GroupRow[];
+  causes: readonly NamedCause[];
+  /** Newest first. */
+  changes: readonly ComponentChange[];
+  /** What stands in the form: the component's own, or what was typed and was refused. */
+  values: ComponentValues;
+  refusal?: FormRefusal | undefined;
+  role: Role;
+  /** Unix ms. */
+  now: number;
+}
+
+/** One component: what it shows and why, what it showed, and what of it can be changed. */
+export function ComponentDetail(props: ComponentDetailProps) {
+  const { component, page, groups, role, now } = props;
+  const { id, name, groupId, status } = component;
+  const why = status === "operational" ? [] : decisiveCauses(component, props.causes);
+  return (
+    <>
+      <PageHead
+        title={name}
+        crumbs={[
+          { href: componentsOfPagePath(page.slug), label: "Components" },
+          { label: page.name },
+        ]}
+        actions={<ComponentActions id={id} role={role} />}
+      />
+      <Card>
+        <Facts
+          items={[
+            {
+              label: "Status",
+              isWide: true,
+              value: (
+                <span class="order-note">
+                  <StatusLabel status={status} /> <Why causes={why} />
+                </span>
+              ),
+            },
+            {
+              label: "Group",
+              value: groups.find((group) => group.id === groupId)?.name ?? "None",
+            },
+            { label: "Added", value: <Moment at={toIso(component.createdAt)} now={now} /> },
+            { label: "Id", value: <code>{id}</code>, isWide: true },
+          ]}
+        />
+      </Card>
+      <History changes={props.changes} now={now} />
+      {roleAllows(role, "admin") ? (
+        <ComponentEdit
+          component={component}
+          groups={groups}
+          values={props.values}
+          refusal={props.refusal}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function ComponentActions({ id, role }: { id: string; role: Role }) {
+  if (!roleAllows(role, "editor")) return null;
+  return (
+    <>
+      <ButtonLink href={`${componentPath(id)}/status`} kind="primary" dialog>
+        Mark status
+      </ButtonLink>
+      {roleAllows(role, "admin") ? (
+        <ButtonLink href={`${componentPath(id)}/delete`} kind="danger" dialog>
+          Delete
+        </ButtonLink>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+import { Elysia } from "elysia";
+import {
+  createGroup,
+  deleteGroup,
+  getGroupRow,
+  listGroups,
+  nextPosition,
+  updateGroup,
+} from "../../features/components";
+import { getPage } from "../../features/pages";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { placeInList } from "./component-paths";
+import { DeleteGroup } from "./confirm";
+import { GroupEdit, NewGroup } from "./group-form";
+import {
+  askedGroup,
+  changesToGroup,
+  EMPTY_GROUP,
+  type GroupValues,
+  readGroup,
+  valuesOfGroup,
+} from "./group-values";
+import { readPage } from "./read";
+
+/** Adding, changing and deleting groups, below `/admin/components`. */
+export function groupAdminRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
+  const MAY_ARRANGE = session("admin");
+
+  function showNew(
+    at: ScreenRequest,
+    asked: string | undefined,
+    values: GroupValues,
+    refusal?: FormRefusal,
+  ) {
+    const page = readPage(ctx.db, asked);
+    if (!page) return seeOther(COMPONENTS_PATH);
+    return render.screen(at, {
+      title: "Add group",
+      status: refusal?.status ?? 200,
+      children: <NewGroup {...{ page, values, refusal, formToken: newFormToken(ctx) }} />,
+    });
+  }
+
+  function showGroup(
+    at: ScreenRequest,
+    id: string,
+    typed?: { values: GroupValues; refusal: FormRefusal },
+  ) {
+    const group = getGroupRow(ctx.db, id);
+    const page = getPage(ctx.db, group.pageId);
+    const values = typed?.values ?? valuesOfGroup(group);
+    return render.screen(at, {
+      title: group.name,
+      status: typed?.refusal.status ?? 200,
+      children: <GroupEdit {...{ group, page, values, refusal: typed?.refusal }} />,
+    });
+  }
+
+  return new Elysia({ prefix: "/groups" })
+    .use(admissions.plugin)
+    .get(
+      "/new",
+      async ({ request, admission, query }) =>
+        showNew({ request, admission }, query["page"], EMPTY_GROUP),
+      screenOperation("The form for a new group", MAY_ARRANGE),
+    )
+    .post(
+      "/new",
+      async ({ request, admission, body: form }) => {
+        const values = readGroup(form);
+        const pageId = form.text("page");
+        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        const input = askedGroup(values);
+        try {
+          const { slug, id } = await writeAs(admission, (tx) => {
+            const page = getPage(tx, pageId);
+            const { subjectId } = makeOnce(ctx, tx, sent, () => {
+              const position = nextPosition(listGroups(tx, { pageId }));
+              const at = { position, managedBy: null };
+              const made = createGroup(ctx, tx, page, input, at, actorOf(admission));
+              return { made, subjectId: made.id };
+            });
+            return { slug: page.slug, id: subjectId };
+          });
+          return done(admission, placeInList(slug, id), `The group “${input.name}” was added.`);
+        } catch (error) {
+          return showNew({ request, admission }, pageId, values, refusalOrThrow(error));
+        }
+      },
+      { ...formBody(), ...screenOperation("Add a group", MAY_ARRANGE) },
+    )
+    .get(
+      "/:id",
+      async ({ request, admission, params }) => showGroup({ request, admission }, params.id),
+      screenOperation("One group of components", MAY_ARRANGE),
+    )
+    .post(
+      "/:id",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const values = readGroup(form);
+        try {
+          const { slug, isChanged } = await writeAs(admission, (tx) => {
+            const row = getGroupRow(tx, id);
+            const page = getPage(tx, row.pageId);
+            const changes = changesToGroup(row, askedGroup(values));
+            if (Object.keys(changes).length === 0) return { slug: page.slug, isChanged: false };
+            requireSameVersion(form, row);
+            updateGroup(ctx, tx, id, changes, actorOf(admission));
+            return { slug: page.slug, isChanged: true };
+          });
+          const text = isChanged ? "The group was changed." : undefined;
+          return done(admission, placeInList(slug, id), text);
+        } catch (error) {
+          const refusal = refusalOrThrow(error);
+          return showGroup({ request, admission }, id, { values, refusal });
+        }
+      },
+      { ...formBody(), ...screenOperation("Change a group", MAY_ARRANGE) },
+    )
+    .get(
+      "/:id/delete",
+      async ({ request, admission, params }) => {
+        const group = getGroupRow(ctx.db, params.id);
+        getPage(ctx.db, group.pageId);
+        const title = `Delete “${group.name}”`;
+        return render.screen(
+          { request, admission },
+          { title, children: <DeleteGroup title={title} group={group} /> },
+        );
+      },
+      screenOperation("Asks before a group is deleted", MAY_ARRANGE),
+    )
+    .post(
+      "/:id/delete",
+      async ({ admission, params }) => {
+        const { name, slug } = await writeAs(admission, (tx) => {
+          const row = getGroupRow(tx, params.id);
+          const page = getPage(tx, row.pageId);
+          deleteGroup(ctx, tx, row.id, actorOf(admission));
+          return { name: row.name, slug: page.slug };
+        });
+        const text = `The group “${name}” was deleted. Its components are without a group.`;
+        return done(admission, componentsOfPagePath(slug), text);
+      },
+      { ...formBody(), ...screenOperation("Delete a group", MAY_ARRANGE) },
+    );
+}

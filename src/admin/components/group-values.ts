@@ -1,0 +1,50 @@
+import { COLLAPSE, type GroupInput, type GroupRow } from "../../features/components";
+import type { Form } from "../../http";
+import { writtenText } from "../written";
+
+/** What stands in a group's form, as it was typed. */
+export interface GroupValues {
+  name: string;
+  description: string;
+  collapse: string;
+}
+
+export const GROUP_LABELS = {
+  name: "Name",
+  description: "Description",
+  collapse: "On the page",
+} as const satisfies Record<keyof GroupValues, string>;
+
+export const EMPTY_GROUP: GroupValues = { name: "", description: "", collapse: COLLAPSE[0] };
+
+export function valuesOfGroup({ name, description, collapse }: GroupRow): GroupValues {
+  return { name, description: description ?? "", collapse };
+}
+
+export function readGroup(form: Form): GroupValues {
+  return {
+    name: form.text("name"),
+    description: writtenText(form, "description"),
+    collapse: form.text("collapse"),
+  };
+}
+
+type Asked = Required<Omit<GroupInput, "ref">>;
+
+/** What a form asks for; whether it may be is for the service to judge. */
+export function askedGroup({ name, description, collapse }: GroupValues): Asked {
+  return {
+    name: name.trim(),
+    description: description || null,
+    collapse: collapse as Asked["collapse"],
+  };
+}
+
+/** Those of the fields that are asked for which are not so already. */
+export function changesToGroup(row: GroupRow, asked: Asked): Partial<Asked> {
+  const present = askedGroup(valuesOfGroup(row));
+  const changed = Object.entries(asked).filter(
+    ([field, value]) => present[field as keyof Asked] !== value,
+  );
+  return Object.fromEntries(changed);
+}

@@ -1,0 +1,161 @@
+import type { ComponentRow, GroupRow } from "../../features/components";
+import type { PageRow } from "../../features/pages";
+import { type Role, roleAllows } from "../../kernel/role";
+import {
+  ButtonLink,
+  EmptyState,
+  OrderList,
+  OrderPart,
+  OrderRow,
+  PageHead,
+  Refusal,
+  StatusLabel,
+} from "../../ui";
+import { componentPath, groupPath } from "../paths";
+import { newComponentPath, newGroupPath, ORDER_PATH } from "./component-paths";
+import { PageSwitch } from "./page-switch";
+import { decisiveCauses, type NamedCause, Why } from "./why";
+
+/** What stands on one page, in its order. */
+export interface ComponentListing {
+  groups: readonly GroupRow[];
+  components: readonly ComponentRow[];
+  /** Of each component that something marks. */
+  causes: ReadonlyMap<string, readonly NamedCause[]>;
+}
+
+interface ComponentListProps {
+  pages: readonly PageRow[];
+  page: PageRow;
+  listing: ComponentListing;
+  role: Role;
+  /** Why an order was not taken. */
+  refusal?: string | undefined;
+}
+
+/** The components of one page. */
+export function ComponentList({ pages, page, listing, role, refusal }: ComponentListProps) {
+  const { groups, components } = listing;
+  const mayArrange = roleAllows(role, "admin");
+  const isEmpty = groups.length + components.length === 0;
+  return (
+    <>
+      <PageHead
+        title="Components"
+        actions={mayArrange && !isEmpty ? <Creation slug={page.slug} /> : undefined}
+      >
+        What <a href={`/status/${page.slug}`}>{page.name}</a> shows, in its order.
+      </PageHead>
+      {refusal === undefined ? null : <Refusal>{refusal}</Refusal>}
+      <PageSwitch pages={pages} slug={page.slug} />
+      {isEmpty ? (
+        <NoComponents slug={page.slug} mayArrange={mayArrange} />
+      ) : (
+        <OrderList action={mayArrange ? ORDER_PATH : undefined} fields={{ page: page.id }}>
+          <Parts listing={listing} role={role} />
+        </OrderList>
+      )}
+    </>
+  );
+}
+
+function Creation({ slug }: { slug: string }) {
+  return (
+    <>
+      <ButtonLink href={newGroupPath(slug)}>Add group</ButtonLink>
+      <ButtonLink href={newComponentPath(slug)} kind="primary">
+        Add component
+      </ButtonLink>
+    </>
+  );
+}
+
+function NoComponents({ slug, mayArrange }: { slug: string; mayArrange: boolean }) {
+  return (
+    <EmptyState
+      title="No components yet"
+      action={mayArrange ? <Creation slug={slug} /> : undefined}
+    >
+      A component is a part of what you run that people would miss, such as a website or an API. The
+      page shows how each of them is{mayArrange ? "." : "; an admin or an owner can add them."}
+    </EmptyState>
+  );
+}
+
+function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
+  const { groups, components } = listing;
+  const mayArrange = roleAllows(role, "admin");
+  const byGroup = Map.groupBy(components, ({ groupId }) => groupId);
+  const rowsOf = (groupId: string | null) =>
+    (byGroup.get(groupId) ?? []).map((component) => (
+      <ComponentLine
+        key={component.id}
+        component={component}
+        causes={listing.causes.get(component.id) ?? []}
+        role={role}
+      />
+    ));
+  // Where there are groups, it is also where a component is put to be in none.
+  const hasUngrouped = byGroup.has(null) || (mayArrange && groups.length > 0);
+  return (
+    <>
+      {hasUngrouped ? (
+        <OrderPart
+          {...(groups.length > 0 ? { title: "Without a group" } : {})}
+          emptyText="Every component is in a group. Those in none are shown first."
+        >
+          {rowsOf(null)}
+        </OrderPart>
+      ) : null}
+      {groups.map(({ id, name }) => (
+        <OrderPart
+          key={id}
+          id={id}
+          title={name}
+          moveAction={mayArrange ? `${groupPath(id)}/move` : undefined}
+          actions={
+            mayArrange ? (
+              <ButtonLink href={groupPath(id)}>
+                Edit<span class="visually-hidden"> {name}</span>
+              </ButtonLink>
+            ) : undefined
+          }
+          emptyText="No components yet. The page shows a group once it has one."
+        >
+          {rowsOf(id)}
+        </OrderPart>
+      ))}
+    </>
+  );
+}
+
+function ComponentLine(props: {
+  component: ComponentRow;
+  causes: readonly NamedCause[];
+  role: Role;
+}) {
+  const { component, role } = props;
+  const { id, name, status } = component;
+  const path = componentPath(id);
+  const causes = status === "operational" ? [] : decisiveCauses(component, props.causes);
+  return (
+    <OrderRow
+      id={id}
+      name={name}
+      href={path}
+      note={
+        <p class="order-note">
+          <StatusLabel status={status} /> <Why causes={causes} />
+        </p>
+      }
+      moveAction={roleAllows(role, "admin") ? `${path}/move` : undefined}
+      actions={
+        roleAllows(role, "editor") ? (
+          <ButtonLink href={`${path}/status`} dialog>
+            Mark status<span class="visually-hidden"> of {name}</span>
+          </ButtonLink>
+        ) : undefined
+      }
+    />
+  );
+}

@@ -1,0 +1,11 @@
+import { Notice } from "../../ui";
+
+/** Says whose word counts in the end. */
+export function ManagedByFile({ what }: { what: "component" | "group" }) {
+  return (
+    <Notice tone="info" title="This comes from a file">
+      The next <code>allclear apply</code> sets this {what} back to what its file says. Change it
+      there to keep it so.
+    </Notice>
+  );
+}

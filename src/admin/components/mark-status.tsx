@@ -1,0 +1,85 @@
+import type { ComponentRow } from "../../features/components";
+import type { PageRow } from "../../features/pages";
+import { COMPONENT_STATUSES } from "../../kernel/component-status";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  DialogBody,
+  Form,
+  FormErrors,
+  RadioList,
+  STATUS_WORDS,
+  StatusLabel,
+  TextArea,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { componentPath } from "../paths";
+import { placeInList } from "./component-paths";
+import { type NamedCause, otherCauses, Why } from "./why";
+
+const LABELS = { status: "Status", reason: "Reason" };
+
+/** Asks for the status that somebody sets by hand, and says what else there is to it. */
+export function MarkStatus(props: {
+  title: string;
+  component: ComponentRow;
+  page: PageRow;
+  causes: readonly NamedCause[];
+  values: { status: string; reason: string };
+  complaints: Complaints;
+}) {
+  const { title, component, page, values } = props;
+  const wrong = wording(props.complaints, LABELS);
+  return (
+    <DialogBody title={title}>
+      <Form action={`${componentPath(component.id)}/status`}>
+        <FormErrors errors={wrong.all} />
+        <OtherMarks causes={otherCauses(props.causes)} />
+        <RadioList
+          legend={LABELS.status}
+          name="status"
+          options={COMPONENT_STATUSES.map((status) => ({
+            value: status,
+            label: STATUS_WORDS[status],
+          }))}
+          value={values.status}
+          error={wrong.about("status")}
+        />
+        <TextArea
+          label={LABELS.reason}
+          name="reason"
+          value={values.reason}
+          hint="Optional. Kept in the component's history; the page does not show it."
+          error={wrong.about("reason")}
+          rows={2}
+          maxlength={1_000}
+        />
+        <Actions>
+          <Button kind="primary">Mark status</Button>
+          <ButtonLink href={placeInList(page.slug, component.id)} closesDialog>
+            Cancel
+          </ButtonLink>
+        </Actions>
+      </Form>
+    </DialogBody>
+  );
+}
+
+function OtherMarks({ causes }: { causes: readonly NamedCause[] }) {
+  if (causes.length === 0) {
+    return <p>It shows what you choose here, until an incident or a maintenance says worse.</p>;
+  }
+  return (
+    <div>
+      <p>It shows the worst of what you choose here and of what marks it besides:</p>
+      <ul class="plain-list">
+        {causes.map((each) => (
+          <li key={each.cause.id}>
+            <StatusLabel status={each.cause.status} /> <Why causes={[each]} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { Elysia } from "elysia";
+import type { Tx } from "../../db";
+import { invalidFields } from "../../errors";
+import { getComponentRow, getGroupRow, orderComponents } from "../../features/components";
+import { getPage } from "../../features/pages";
+import { actorOf, type Admission, type Form, formBody, session } from "../../http";
+import { createDone } from "../done";
+import type { AdminParts } from "../parts";
+import { screenOperation } from "../screen-operation";
+import { placeInList } from "./component-paths";
+import { readSequence } from "./read";
+import { type Direction, moved, orderOf } from "./sequence";
+
+interface Movable {
+  id: string;
+  name: string;
+  pageId: string;
+}
+
+/** The buttons that move a component or a group by one place, below `/admin/components`. */
+export function moveRoutes({ ctx, admissions, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
+  const MAY_ARRANGE = session("admin");
+
+  /** Moves it in the order as it is then, whatever its reader saw. */
+  async function move(
+    admission: Admission,
+    form: Form,
+    find: (tx: Tx) => Movable,
+  ): Promise<Response> {
+    const direction = readDirection(form);
+    const { row, isChanged, slug } = await writeAs(admission, (tx) => {
+      const found = find(tx);
+      const sequence = moved(readSequence(tx, found.pageId), found.id, direction);
+      const order = orderOf(sequence);
+      return {
+        row: found,
+        isChanged: orderComponents(ctx, tx, found.pageId, order, actorOf(admission)),
+        slug: getPage(tx, found.pageId).slug,
+      };
+    });
+    const text = isChanged ? `“${row.name}” was moved ${direction}.` : undefined;
+    return done(admission, placeInList(slug, row.id), text);
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .post(
+      "/:id/move",
+      async ({ admission, params, body: form }) =>
+        move(admission, form, (tx) => getComponentRow(tx, params.id)),
+      { ...formBody(), ...screenOperation("Move a component up or down", MAY_ARRANGE) },
+    )
+    .post(
+      "/groups/:id/move",
+      async ({ admission, params, body: form }) =>
+        move(admission, form, (tx) => getGroupRow(tx, params.id)),
+      { ...formBody(), ...screenOperation("Move a group up or down", MAY_ARRANGE) },
+    );
+}
+
+function readDirection(form: Form): Direction {
+  const text = form.text("direction");
+  if (text === "up" || text === "down") return text;
+  throw invalidFields([{ pointer: "#/direction", detail: "must be up or down" }]);
+}

@@ -1,0 +1,84 @@
+import { Elysia } from "elysia";
+import {
+  createComponent,
+  listComponentsOfPage,
+  listGroups,
+  nextPosition,
+} from "../../features/components";
+import { getPage } from "../../features/pages";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { COMPONENTS_PATH } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { placeInList } from "./component-paths";
+import {
+  askedComponent,
+  type ComponentValues,
+  emptyComponent,
+  readComponent,
+} from "./component-values";
+import { NewComponent } from "./new-component";
+import { readPage } from "./read";
+
+/** Adding a component to a page, below `/admin/components`. */
+export function newComponentRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
+  const MAY_ARRANGE = session("admin");
+
+  function showForm(
+    at: ScreenRequest,
+    asked: string | undefined,
+    values: ComponentValues,
+    complaints = NO_COMPLAINTS,
+  ) {
+    const page = readPage(ctx.db, asked);
+    if (!page) return seeOther(COMPONENTS_PATH);
+    const groups = listGroups(ctx.db, { pageId: page.id });
+    const form = { page, groups, values, complaints, formToken: newFormToken(ctx) };
+    return render.screen(at, {
+      title: "Add component",
+      status: statusOf(complaints),
+      children: <NewComponent {...form} />,
+    });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/new",
+      async ({ request, admission, query }) =>
+        showForm({ request, admission }, query["page"], emptyComponent(query["group"] ?? "")),
+      screenOperation("The form for a new component", MAY_ARRANGE),
+    )
+    .post(
+      "/new",
+      async ({ request, admission, body: form }) => {
+        const values = readComponent(form);
+        const pageId = form.text("page");
+        const { groupId, ...input } = askedComponent(values);
+        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        try {
+          const { slug, id } = await writeAs(admission, (tx) => {
+            const page = getPage(tx, pageId);
+            const { subjectId } = makeOnce(ctx, tx, sent, () => {
+              const position = nextPosition(listComponentsOfPage(tx, { pageId }));
+              const at = { position, groupId, managedBy: null };
+              const made = createComponent(ctx, tx, page, input, at, actorOf(admission));
+              return { made, subjectId: made.id };
+            });
+            return { slug: page.slug, id: subjectId };
+          });
+          return done(admission, placeInList(slug, id), `“${input.name}” was added.`);
+        } catch (error) {
+          const complaints = complaintsOrThrow(error);
+          return showForm({ request, admission }, pageId, values, complaints);
+        }
+      },
+      { ...formBody(), ...screenOperation("Add a component", MAY_ARRANGE) },
+    );
+}

@@ -1,0 +1,58 @@
+import type { ComponentOrder, ComponentRow, GroupRow } from "../../features/components";
+
+/*
+ * A page's groups and components as one list of ids, as a screen shows them from top to bottom: those
+ * without a group, then each group, followed by its components. Whatever follows a group's id is in it.
+ */
+export type Sequence = readonly string[];
+
+export type Direction = "up" | "down";
+
+export function sequenceOf(
+  groups: readonly Pick<GroupRow, "id">[],
+  components: readonly Pick<ComponentRow, "id" | "groupId">[],
+): string[] {
+  const byGroup = Map.groupBy(components, ({ groupId }) => groupId);
+  const idsOf = (groupId: string | null) => (byGroup.get(groupId) ?? []).map(({ id }) => id);
+  return [...idsOf(null), ...groups.flatMap(({ id }) => [id, ...idsOf(id)])];
+}
+
+/** The order that a sequence stands for. */
+export function orderOf(sequence: Sequence): ComponentOrder {
+  const groups: string[] = [];
+  const components: { id: string; groupId: string | null }[] = [];
+  for (const id of sequence) {
+    if (isGroup(id)) groups.push(id);
+    else components.push({ id, groupId: groups.at(-1) ?? null });
+  }
+  return { groups, components };
+}
+
+/**
+ * The sequence with one thing moved by a place: a component past its neighbour, at the edge of a group
+ * out of it; a group past the next one, with all that is in it. The same where there is no such place.
+ */
+export function moved(sequence: Sequence, id: string, direction: Direction): Sequence {
+  const blocks = blocksOf(sequence, isGroup(id));
+  const at = blocks.findIndex(([first]) => first === id);
+  const next = at + (direction === "up" ? -1 : 1);
+  const [own, other] = [blocks[at], blocks[next]];
+  if (!own || !other || (isGroup(id) && !isGroup(other[0] ?? ""))) return sequence;
+  return blocks.with(at, other).with(next, own).flat();
+}
+
+/** What moves as one: every id by itself, or each group with what follows it, after those before all. */
+function blocksOf(sequence: Sequence, isByGroup: boolean): string[][] {
+  if (!isByGroup) return sequence.map((id) => [id]);
+  const blocks: string[][] = [];
+  for (const id of sequence) {
+    const last = blocks.at(-1);
+    if (last && !isGroup(id)) last.push(id);
+    else blocks.push([id]);
+  }
+  return blocks;
+}
+
+function isGroup(id: string): boolean {
+  return id.startsWith("grp_");
+}

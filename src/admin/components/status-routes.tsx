@@ -1,0 +1,106 @@
+import { Elysia } from "elysia";
+import { validate } from "../../errors";
+import {
+  type ComponentRow,
+  getComponentRow,
+  setBaselines,
+  UpdateComponentBody,
+} from "../../features/components";
+import { getPage } from "../../features/pages";
+import { actorOf, type Form, formBody, session } from "../../http";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { STATUS_WORDS } from "../../ui";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import type { AdminParts } from "../parts";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { writtenText } from "../written";
+import { placeInList } from "./component-paths";
+import { MarkStatus } from "./mark-status";
+import { readCauses } from "./read";
+import { decisiveCauses, type NamedCause, whyInWords } from "./why";
+
+/** Marking a component's status by hand, below `/admin/components`. */
+export function statusRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
+  const MAY_MARK = session("editor");
+
+  function showForm(
+    at: ScreenRequest,
+    id: string,
+    typed?: { status: string; reason: string },
+    complaints = NO_COMPLAINTS,
+  ) {
+    const component = getComponentRow(ctx.db, id);
+    const title = `Mark status of “${component.name}”`;
+    const form = {
+      title,
+      component,
+      page: getPage(ctx.db, component.pageId),
+      causes: readCauses(ctx.db, component),
+      values: typed ?? { status: component.baselineStatus, reason: "" },
+      complaints,
+    };
+    return render.screen(at, {
+      title,
+      status: statusOf(complaints),
+      children: <MarkStatus {...form} />,
+    });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/status",
+      async ({ request, admission, params }) => showForm({ request, admission }, params.id),
+      screenOperation("Asks for a component's status", MAY_MARK),
+    )
+    .post(
+      "/:id/status",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const typed = { status: form.text("status"), reason: writtenText(form, "reason") };
+        try {
+          const { slug, text } = await writeAs(admission, (tx) => {
+            const before = getComponentRow(tx, id);
+            const { status, reason } = readMark(form);
+            const why = { source: "manual" as const, actor: actorOf(admission), reason };
+            setBaselines(ctx, tx, new Map([[id, status]]), why);
+            const after = getComponentRow(tx, id);
+            return {
+              slug: getPage(tx, after.pageId).slug,
+              text:
+                before.baselineStatus === status
+                  ? undefined
+                  : outcomeOf(after, readCauses(tx, after)),
+            };
+          });
+          return done(admission, placeInList(slug, id), text);
+        } catch (error) {
+          return showForm({ request, admission }, id, typed, complaintsOrThrow(error));
+        }
+      },
+      { ...formBody(), ...screenOperation("Mark a component's status", MAY_MARK) },
+    );
+}
+
+/** Throws `validation_failed` with every wrong field. */
+function readMark(form: Form): { status: ComponentStatus; reason: string | null } {
+  const input = { status: form.text("status"), reason: writtenText(form, "reason") || null };
+  const { status, reason = null } = validate(UpdateComponentBody, input);
+  return { status, reason };
+}
+
+/** What came of it, which is not what was asked for where something else marks it worse. */
+function outcomeOf(row: ComponentRow, causes: readonly NamedCause[]): string {
+  const set = STATUS_WORDS[row.baselineStatus];
+  if (row.status === row.baselineStatus) return `“${row.name}” is marked as ${inSentence(set)}.`;
+  const [decisive] = decisiveCauses(row, causes);
+  const why = decisive ? ` ${whyInWords(decisive)}` : "";
+  const shown = inSentence(STATUS_WORDS[row.status]);
+  return `“${row.name}” is marked as ${inSentence(set)}, but still shown as ${shown}${why}.`;
+}
+
+function inSentence(word: string): string {
+  return word.charAt(0).toLowerCase() + word.slice(1);
+}

@@ -1,0 +1,43 @@
+import { ButtonLink, OrderList, OrderPart, OrderRow, Section, StatusLabel } from "../../ui";
+
+/** A list whose order can be changed, and the same for those who may not. */
+export function DesignOrder({ path }: { path: string }) {
+  const move = `${path}/move`;
+  return (
+    <Section title="An order">
+      <OrderList action={path}>
+        <OrderPart title="Without a group" emptyText="Every component is in a group.">
+          <OrderRow
+            id="example-website"
+            name="Website"
+            href={path}
+            moveAction={move}
+            note={
+              <p class="order-note">
+                <StatusLabel status="major_outage" />
+                <span>
+                  because of the incident <a href={path}>Checkout fails for one customer in five</a>
+                </span>
+              </p>
+            }
+            actions={<ButtonLink href={path}>Mark status</ButtonLink>}
+          />
+        </OrderPart>
+        <OrderPart
+          id="example-group"
+          title="Europe"
+          moveAction={move}
+          actions={<ButtonLink href={path}>Edit</ButtonLink>}
+          emptyText="No components yet."
+        >
+          {[]}
+        </OrderPart>
+      </OrderList>
+      <OrderList>
+        <OrderPart title="Only to read" emptyText="No components yet.">
+          <OrderRow id="example-api" name="API" href={path} />
+        </OrderPart>
+      </OrderList>
+    </Section>
+  );
+}

@@ -1,0 +1,148 @@
+import { Elysia } from "elysia";
+import { getIncident, updateIncident } from "../../features/incidents";
+import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { createPreview } from "../preview";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { incidentChangeRoutes } from "./change-routes";
+import { IncidentDetail } from "./detail";
+import { pathsOfIncident } from "./incident-paths";
+import { readIncidentView } from "./incident-view";
+import { addFromForm, addUpdateOf, MovedOn } from "./next-update";
+import { previewIncident } from "./preview-incident";
+import { TEMPLATE_FIELD } from "./template-buttons";
+import { fillIn, UPDATE_TEMPLATES } from "./templates";
+import { emptyUpdate, type UpdateFormState, updateValues } from "./update-form";
+
+const MAY_READ = session("viewer");
+const MAY_WRITE = session("editor");
+
+/** One incident and what is told of it next, mounted below `/admin/incidents`. */
+export function incidentDetailRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const preview = createPreview(parts);
+
+  function showDetail(
+    at: ScreenRequest,
+    id: string,
+    more: { form?: Omit<UpdateFormState, "formToken">; status?: number } = {},
+  ) {
+    const view = readIncidentView(ctx, ctx.db, id);
+    const form = more.form ?? {
+      values: emptyUpdate(view),
+      complaints: NO_COMPLAINTS,
+    };
+    const page = {
+      view,
+      role: sessionOf(at.admission).user.role,
+      form: { ...form, formToken: newFormToken(ctx) },
+      now: ctx.clock.now(),
+    };
+    return render.screen(at, {
+      title: view.incident.name,
+      status: more.status ?? 200,
+      children: <IncidentDetail {...page} />,
+    });
+  }
+
+  /** The incident's screen with the form as it was sent, and why it came back. */
+  function showRefused(at: ScreenRequest, id: string, sent: Form, error: unknown) {
+    const { incident, components } = readIncidentView(ctx, ctx.db, id);
+    const values = updateValues(sent, components);
+    if (error instanceof MovedOn) {
+      const now = { ...values, status: incident.status };
+      const form = { values: now, complaints: NO_COMPLAINTS, refusal: error.message };
+      return showDetail(at, id, { form, status: 409 });
+    }
+    return showDetail(at, id, {
+      form: { values, complaints: complaintsOrThrow(error) },
+      status: 422,
+    });
+  }
+
+  /** The form as it was sent, filled in from a template. */
+  function showStarted(at: ScreenRequest, id: string, sent: Form, template: string) {
+    const { components } = readIncidentView(ctx, ctx.db, id);
+    const values = fillIn(updateValues(sent, components), UPDATE_TEMPLATES, template);
+    return showDetail(at, id, { form: { values, complaints: NO_COMPLAINTS } });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id",
+      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      screenOperation("One incident", MAY_READ),
+    )
+    .get(
+      "/:id/updates",
+      // Where a browser goes that comes back to a form which was refused.
+      async ({ params }) => seeOther(pathsOfIncident(params.id).home),
+      screenOperation("The incident whose update was sent", MAY_READ),
+    )
+    .post(
+      "/:id/updates",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const template = form.text(TEMPLATE_FIELD);
+        if (template !== "") return showStarted({ request, admission }, id, form, template);
+        try {
+          const text = await addFromForm(ctx, writeAs, admission, id, form);
+          return done(admission, pathsOfIncident(id).home, text);
+        } catch (error) {
+          return showRefused({ request, admission }, id, form, error);
+        }
+      },
+      { ...formBody(), ...screenOperation("Add an update to an incident", MAY_WRITE) },
+    )
+    .get(
+      "/:id/updates/preview",
+      async ({ params }) => seeOther(pathsOfIncident(params.id).home),
+      screenOperation("The incident whose update was previewed", MAY_READ),
+    )
+    .post(
+      "/:id/updates/preview",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const at = { request, admission };
+        try {
+          return await preview(at, (tx) => {
+            addUpdateOf(ctx, tx, id, form, admission);
+            return previewIncident(ctx, tx, id, actorOf(admission));
+          });
+        } catch (error) {
+          return showRefused(at, id, form, error);
+        }
+      },
+      { ...formBody(), ...screenOperation("Show the incident as an update would", MAY_WRITE) },
+    )
+    .post(
+      "/:id/publish",
+      async ({ admission, params: { id } }) => {
+        const isPublished = await writeAs(admission, (tx) => {
+          const { row } = getIncident(tx, id, true);
+          updateIncident(ctx, tx, id, { draft: false }, actorOf(admission));
+          return row.draft;
+        });
+        const text = isPublished ? "The incident was published." : undefined;
+        return done(admission, pathsOfIncident(id).home, text);
+      },
+      { ...formBody(), ...screenOperation("Publish a draft", MAY_WRITE) },
+    )
+    .get(
+      "/:id/publish/preview",
+      // Where a browser goes that comes back to a preview.
+      async ({ params }) => seeOther(pathsOfIncident(params.id).home),
+      screenOperation("The draft that was previewed", MAY_READ),
+    )
+    .post(
+      "/:id/publish/preview",
+      async ({ request, admission, params: { id } }) =>
+        preview({ request, admission }, (tx) => previewIncident(ctx, tx, id, actorOf(admission))),
+      { ...formBody(), ...screenOperation("Show a draft as the public would see it", MAY_WRITE) },
+    )
+    .use(incidentChangeRoutes(parts));
+}

@@ -1,0 +1,139 @@
+import { roleAllows, type Role } from "../../kernel/role";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Columns,
+  Form,
+  Moment,
+  Notice,
+  PageHead,
+  Section,
+} from "../../ui";
+import { pathsOf } from "../../public/page-paths";
+import { MarkdownText } from "../../public/text";
+import { INCIDENTS_PATH } from "../paths";
+import { IncidentFacts } from "./facts";
+import { pathsOfIncident } from "./incident-paths";
+import type { IncidentView } from "./incident-view";
+import { UpdateForm, type UpdateFormState } from "./update-form";
+import { UpdateTimeline } from "./update-timeline";
+
+interface IncidentDetailProps {
+  view: IncidentView;
+  role: Role;
+  form: UpdateFormState;
+  /** Unix ms. */
+  now: number;
+}
+
+/** One incident: what to tell next, what was told, and what is known of it. */
+export function IncidentDetail({ view, role, form, now }: IncidentDetailProps) {
+  const { incident, authors } = view;
+  const mayWrite = roleAllows(role, "editor");
+  return (
+    <>
+      <PageHead
+        title={incident.name}
+        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+        actions={<DetailActions view={view} mayWrite={mayWrite} />}
+      />
+      {incident.draft ? <DraftNotice id={incident.id} mayWrite={mayWrite} /> : null}
+      <Columns aside={<IncidentFacts view={view} now={now} />}>
+        {mayWrite ? <UpdateForm view={view} state={form} /> : null}
+        <Section title="Timeline">
+          <UpdateTimeline incident={incident} authors={authors} mayEdit={mayWrite} now={now} />
+        </Section>
+        <Postmortem view={view} mayWrite={mayWrite} now={now} />
+      </Columns>
+    </>
+  );
+}
+
+function DetailActions({ view, mayWrite }: { view: IncidentView; mayWrite: boolean }) {
+  const { incident, page } = view;
+  const paths = pathsOfIncident(incident.id);
+  return (
+    <>
+      {incident.draft ? null : (
+        <ButtonLink href={pathsOf(page.slug).incident(incident.id)} opensTab>
+          View page
+        </ButtonLink>
+      )}
+      {mayWrite ? (
+        <>
+          <ButtonLink href={paths.edit}>Edit</ButtonLink>
+          <ButtonLink href={paths.delete} kind="danger" dialog>
+            Delete
+          </ButtonLink>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
+  const paths = pathsOfIncident(id);
+  return (
+    <Notice tone="warning" title="This is a draft">
+      <p>
+        Only people who are signed in see it. It marks no component, and nobody is told of it until
+        it is published.
+      </p>
+      {mayWrite ? (
+        <Form action={paths.publish}>
+          <Actions>
+            <Button kind="primary">Publish incident</Button>
+            <Button previewAction={paths.previewPublish}>Preview</Button>
+          </Actions>
+        </Form>
+      ) : null}
+    </Notice>
+  );
+}
+
+function Postmortem({
+  view,
+  mayWrite,
+  now,
+}: {
+  view: IncidentView;
+  mayWrite: boolean;
+  now: number;
+}) {
+  const { postmortem, id } = view.incident;
+  if (!postmortem) return mayWrite ? <NoPostmortem id={id} /> : null;
+  const { body, published_at: publishedAt } = postmortem;
+  return (
+    <Section
+      title="Post-mortem"
+      actions={
+        mayWrite ? (
+          <ButtonLink href={pathsOfIncident(id).postmortem}>Edit post-mortem</ButtonLink>
+        ) : undefined
+      }
+    >
+      <p class="muted">
+        {publishedAt === null ? (
+          "Not published yet: only people who are signed in see it."
+        ) : (
+          <>
+            Published <Moment at={publishedAt} now={now} />
+          </>
+        )}
+      </p>
+      <MarkdownText source={body} topHeading={3} />
+    </Section>
+  );
+}
+
+function NoPostmortem({ id }: { id: string }) {
+  return (
+    <Section
+      title="Post-mortem"
+      actions={<ButtonLink href={pathsOfIncident(id).postmortem}>Write post-mortem</ButtonLink>}
+    >
+      <p class="muted">What happened, why, and what is done about it. None is written yet.</p>
+    </Section>
+  );
+}

@@ -1,0 +1,174 @@
+import type { Incident, UpdateIncidentBody } from "../../features/incidents";
+import type { Form as SentForm } from "../../http";
+import { IMPACTS } from "../../kernel/incident-status";
+import { IMPACT_WORDS } from "../../public/words";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Form,
+  FormErrors,
+  MomentField,
+  PageHead,
+  Refusal,
+  SelectField,
+  TextField,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { INCIDENTS_PATH } from "../paths";
+import { versionField } from "../stale";
+import { minuteOf, type TimeReader } from "./time-reader";
+import { pathsOfIncident } from "./incident-paths";
+
+/** What stands in the form for an incident, as it was typed. */
+export interface EditValues {
+  name: string;
+  impact: string;
+  externalRef: string;
+  startedAt: string;
+  identifiedAt: string;
+  monitoringAt: string;
+  resolvedAt: string;
+}
+
+const LABELS = {
+  name: "Name",
+  impact_override: "Impact",
+  external_ref: "External reference",
+  started_at: "Started at (UTC)",
+  identified_at: "Identified at (UTC)",
+  monitoring_at: "Monitoring since (UTC)",
+  resolved_at: "Resolved at (UTC)",
+};
+
+/** What an incident is called, how bad it is said to be, and when it was. */
+export function EditIncident(props: {
+  incident: Incident;
+  values: EditValues;
+  complaints: Complaints;
+  stale: string | undefined;
+  timeZone: string;
+}) {
+  const { incident, values, stale, timeZone } = props;
+  const wrong = wording(props.complaints, LABELS);
+  const paths = pathsOfIncident(incident.id);
+  const momentOf = (name: keyof typeof LABELS, value: string, hint?: string) => (
+    <MomentField
+      label={LABELS[name]}
+      name={name}
+      value={value}
+      hint={hint}
+      error={wrong.about(name)}
+      timeZone={timeZone}
+    />
+  );
+  return (
+    <>
+      <PageHead
+        title="Edit incident"
+        crumbs={[
+          { href: INCIDENTS_PATH, label: "Incidents" },
+          { href: paths.home, label: incident.name },
+        ]}
+      >
+        Its status and its components change through updates.
+      </PageHead>
+      <Form action={paths.edit} hidden={versionField(incident)}>
+        {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+        <FormErrors errors={wrong.all} />
+        <TextField
+          label={LABELS.name}
+          name="name"
+          value={values.name}
+          error={wrong.about("name")}
+          maxlength={255}
+          autocomplete="off"
+          required
+        />
+        <SelectField
+          label={LABELS.impact_override}
+          name="impact_override"
+          options={[
+            { value: "", label: "Worst of its components" },
+            ...IMPACTS.map((impact) => ({ value: impact, label: IMPACT_WORDS[impact] })),
+          ]}
+          value={values.impact}
+          error={wrong.about("impact_override")}
+        />
+        {momentOf(
+          "started_at",
+          values.startedAt,
+          "Components are marked from then on. History and uptime follow.",
+        )}
+        {momentOf("identified_at", values.identifiedAt, "Empty if it never was.")}
+        {momentOf("monitoring_at", values.monitoringAt, "Empty if it never was.")}
+        {incident.status === "resolved" ? momentOf("resolved_at", values.resolvedAt) : null}
+        <TextField
+          label={LABELS.external_ref}
+          name="external_ref"
+          value={values.externalRef}
+          hint="What another system calls this incident. Unique on its page."
+          error={wrong.about("external_ref")}
+          maxlength={255}
+          autocomplete="off"
+        />
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+          <ButtonLink href={paths.home}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}
+
+/** An incident as its form begins. */
+export function storedIncident(incident: Incident): EditValues {
+  return {
+    name: incident.name,
+    impact: incident.impact_override ?? "",
+    externalRef: incident.external_ref ?? "",
+    startedAt: minuteOf(incident.started_at),
+    identifiedAt: minuteOf(incident.identified_at),
+    monitoringAt: minuteOf(incident.monitoring_at),
+    resolvedAt: minuteOf(incident.resolved_at),
+  };
+}
+
+/** What was typed. */
+export function typedIncident(form: SentForm): EditValues {
+  return {
+    name: form.text("name"),
+    impact: form.text("impact_override"),
+    externalRef: form.text("external_ref"),
+    startedAt: form.text("started_at"),
+    identifiedAt: form.text("identified_at"),
+    monitoringAt: form.text("monitoring_at"),
+    resolvedAt: form.text("resolved_at"),
+  };
+}
+
+/** The change of an incident that was asked for. Times that are none are told to `times`. */
+export function readEdit(
+  values: EditValues,
+  incident: Incident,
+  times: TimeReader,
+): UpdateIncidentBody {
+  const externalRef = values.externalRef.trim();
+  const startedAt = times.read("started_at", values.startedAt, [incident.started_at]);
+  const read = (name: "identified_at" | "monitoring_at" | "resolved_at", typed: string) =>
+    times.read(name, typed, [incident[name], startedAt]);
+  const readOptional = (name: "identified_at" | "monitoring_at", typed: string) =>
+    typed.trim() === "" ? null : read(name, typed);
+  return {
+    name: values.name.trim(),
+    // What is none of them is for the service to refuse.
+    impact_override: (values.impact || null) as UpdateIncidentBody["impact_override"] & string,
+    external_ref: externalRef === "" ? null : externalRef,
+    started_at: startedAt,
+    identified_at: readOptional("identified_at", values.identifiedAt),
+    monitoring_at: readOptional("monitoring_at", values.monitoringAt),
+    ...(incident.status === "resolved"
+      ? { resolved_at: read("resolved_at", values.resolvedAt) }
+      : {}),
+  };
+}

@@ -1,0 +1,118 @@
+import type { IncidentRecord } from "../../features/incidents";
+import { HOUR_MS, toIso } from "../../kernel/time";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
+import {
+  Cell,
+  CellNote,
+  Chip,
+  IndicatorShape,
+  Moment,
+  OneLine,
+  Row,
+  RowLink,
+  Table,
+  WithChip,
+} from "../../ui";
+import { incidentPath } from "../paths";
+
+const COLUMNS = [
+  { label: "Incident" },
+  { label: "Status" },
+  { label: "Started" },
+  { label: "Last update" },
+];
+
+/** Of more components than these the list tells how many there are. */
+const NAMES_SHOWN = 3;
+/** After this long without an update an open incident is pointed at. */
+const LONG_SILENCE_MS = HOUR_MS;
+
+interface IncidentTableProps {
+  caption: string;
+  records: readonly IncidentRecord[];
+  /** The names of pages by their ids, where they are of several, so that each tells its own. */
+  pageNames?: ReadonlyMap<string, string> | undefined;
+  now: number;
+}
+
+/** Incidents, each leading to its own screen. */
+export function IncidentTable({ caption, records, pageNames, now }: IncidentTableProps) {
+  return (
+    <Table columns={COLUMNS} caption={caption}>
+      {records.map((record) => (
+        <IncidentTableRow
+          key={record.row.id}
+          record={record}
+          pageName={pageNames?.get(record.row.pageId)}
+          now={now}
+        />
+      ))}
+    </Table>
+  );
+}
+
+interface RowProps {
+  record: IncidentRecord;
+  pageName: string | undefined;
+  now: number;
+}
+
+function IncidentTableRow({ record, pageName, now }: RowProps) {
+  const { row, updates } = record;
+  const [newest] = updates;
+  const link = <RowLink href={incidentPath(row.id)}>{row.name}</RowLink>;
+  const notes = [pageName, affected(record)].filter(Boolean);
+  return (
+    <Row>
+      <Cell>
+        {row.draft ? <WithChip chip={<Chip tone="warning">Draft</Chip>}>{link}</WithChip> : link}
+        {notes.length > 0 ? <CellNote>{notes.join(" · ")}</CellNote> : null}
+      </Cell>
+      <Cell label="Status">
+        <OneLine>{INCIDENT_WORDS[row.status]}</OneLine>
+        <CellNote>
+          <ImpactLabel impact={row.impact} isOver={row.status === "resolved"} />
+        </CellNote>
+      </Cell>
+      <Cell label="Started">
+        <Moment at={toIso(row.startedAt)} now={now} />
+        {row.resolvedAt === null ? null : (
+          <CellNote>for {lasting(toIso(row.startedAt), toIso(row.resolvedAt))}</CellNote>
+        )}
+      </Cell>
+      <Cell label="Last update">
+        {newest ? (
+          <Moment
+            at={toIso(newest.displayAt)}
+            now={now}
+            {...(isQuietTooLong(record, now) ? { tone: "warning" as const } : {})}
+          />
+        ) : null}
+      </Cell>
+    </Row>
+  );
+}
+
+/** Whether those who wait for news of it have waited for long. */
+function isQuietTooLong({ row, updates: [newest] }: IncidentRecord, now: number): boolean {
+  if (row.draft || row.status === "resolved" || !newest) return false;
+  return now - newest.displayAt >= LONG_SILENCE_MS;
+}
+
+/** How bad it is, in shape, word and colour while it is open; in words once it is over. */
+function ImpactLabel(props: { impact: IncidentRecord["row"]["impact"]; isOver: boolean }) {
+  const { impact, isOver } = props;
+  if (impact === "none" || isOver) return <OneLine>{IMPACT_WORDS[impact]}</OneLine>;
+  return (
+    <span class={`state is-${impact}`}>
+      <IndicatorShape indicator={impact} />
+      {IMPACT_WORDS[impact]}
+    </span>
+  );
+}
+
+function affected({ components }: IncidentRecord): string {
+  const names = components.map(({ name }) => name);
+  if (names.length <= NAMES_SHOWN) return names.join(", ");
+  return `${names.slice(0, NAMES_SHOWN).join(", ")} and ${names.length - NAMES_SHOWN} more`;
+}

@@ -1,0 +1,80 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { Problem } from "../../errors";
+import { listComponentsOfPage } from "../../features/components";
+import {
+  type AddUpdateBody,
+  addUpdate,
+  getIncident,
+  type IncidentRecord,
+} from "../../features/incidents";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, type Admission, type Form, sessionOf } from "../../http";
+import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { INCIDENT_WORDS } from "../../public/words";
+import type { WriteAs } from "../write-as";
+import { updateValues } from "./update-form";
+
+/** The status was left as it was seen, and is another by now: the update would undo that. */
+export class MovedOn extends Problem {
+  constructor({ status }: IncidentRecord["row"]) {
+    super(
+      "conflict",
+      `The incident became “${INCIDENT_WORDS[status]}” while you were writing, so nothing was published. Your message is below, with the status of now: look at the timeline, then send it again.`,
+    );
+  }
+}
+
+/**
+ * Adds the update that a form asks for, once, and answers what to say of it. Throws
+ * `validation_failed` with every wrong field, or `MovedOn`.
+ */
+export async function addFromForm(
+  ctx: AppContext,
+  writeAs: WriteAs,
+  admission: Admission,
+  id: string,
+  form: Form,
+): Promise<string> {
+  const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+  const { made } = await writeAs(admission, (tx) =>
+    makeOnce(ctx, tx, sent, () => {
+      const { row: before } = getIncident(tx, id, true);
+      const { row, update } = addUpdateOf(ctx, tx, id, form, admission);
+      return { made: describe(before, row), subjectId: update.id };
+    }),
+  );
+  return made ?? "You sent this form before: its update is in the timeline.";
+}
+
+/** The same within a transaction. */
+export function addUpdateOf(
+  ctx: AppContext,
+  tx: Tx,
+  id: string,
+  form: Form,
+  admission: Admission,
+): ReturnType<typeof addUpdate> {
+  const { row } = getIncident(tx, id, true);
+  const values = updateValues(form, listComponentsOfPage(tx, { pageId: row.pageId }));
+  const seen = INCIDENT_STATUSES.find((status) => status === form.text("seen_status"));
+  if (seen !== undefined && seen === values.status && seen !== row.status) throw new MovedOn(row);
+  const input = {
+    body: values.body,
+    // Judged with the rest, so that all that is wrong is told together.
+    status: values.status as AddUpdateBody["status"] & string,
+    components: values.impacts as NonNullable<AddUpdateBody["components"]>,
+    notify: values.isNotifying,
+  };
+  return addUpdate(ctx, tx, id, input, actorOf(admission));
+}
+
+type Row = IncidentRecord["row"];
+
+function describe(before: Row, after: Row): string {
+  if (after.draft) return "The update was added to the draft.";
+  if (before.status === after.status) return "The update was published.";
+  if (after.status === "resolved") return "The incident is resolved.";
+  if (before.status === "resolved") return "The incident is open again.";
+  return "The update was published.";
+}

@@ -1,0 +1,109 @@
+import { Elysia } from "elysia";
+import type { Tx } from "../../db";
+import { getIncident, putPostmortem } from "../../features/incidents";
+import { actorOf, type Admission, type Form, formBody, seeOther, session } from "../../http";
+import { createDone } from "../done";
+import { NO_COMPLAINTS } from "../field-errors";
+import type { AdminParts } from "../parts";
+import { createPreview } from "../preview";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { writtenText } from "../written";
+import { pathsOfIncident } from "./incident-paths";
+import { readIncidentView } from "./incident-view";
+import { OUTLINE, PostmortemEditor, PUBLISH, WITHDRAW } from "./postmortem";
+import { previewIncident } from "./preview-incident";
+
+const MAY_WRITE = session("editor");
+
+/** The post-mortem of an incident, mounted below `/admin/incidents`. */
+export function postmortemRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const preview = createPreview(parts);
+
+  function showEditor(
+    at: ScreenRequest,
+    id: string,
+    sent?: { body: string; refusal: FormRefusal },
+  ) {
+    const { incident } = readIncidentView(ctx, ctx.db, id);
+    const form = {
+      body: sent?.body ?? incident.postmortem?.body ?? OUTLINE,
+      complaints: sent?.refusal.complaints ?? NO_COMPLAINTS,
+      stale: sent?.refusal.stale,
+    };
+    return render.screen(at, {
+      title: `Post-mortem of ${incident.name}`,
+      status: sent?.refusal.status ?? 200,
+      children: <PostmortemEditor incident={incident} {...form} />,
+    });
+  }
+
+  /** What to say of it; undefined where it was that already. */
+  function save(
+    tx: Tx,
+    admission: Admission,
+    id: string,
+    form: Form,
+    publish: boolean | undefined,
+  ): string | undefined {
+    const { row: before } = getIncident(tx, id, true);
+    requireSameVersion(form, before);
+    const input = {
+      body: writtenText(form, "body"),
+      ...(publish === undefined ? {} : { publish }),
+    };
+    const { row } = putPostmortem(ctx, tx, id, input, actorOf(admission));
+    if (row.version === before.version) return undefined;
+    const [was, is] = [before.postmortemPublishedAt !== null, row.postmortemPublishedAt !== null];
+    if (!was && is) return "The post-mortem was published.";
+    return was && !is ? "The post-mortem was withdrawn." : "The post-mortem was saved.";
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/postmortem",
+      async ({ request, admission, params }) => showEditor({ request, admission }, params.id),
+      screenOperation("The editor of an incident's post-mortem", MAY_WRITE),
+    )
+    .post(
+      "/:id/postmortem",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const asked = form.text("do");
+        const publish = asked === PUBLISH ? true : asked === WITHDRAW ? false : undefined;
+        try {
+          const text = await writeAs(admission, (tx) => save(tx, admission, id, form, publish));
+          return done(admission, pathsOfIncident(id).home, text);
+        } catch (error) {
+          const sent = { body: writtenText(form, "body"), refusal: refusalOrThrow(error) };
+          return showEditor({ request, admission }, id, sent);
+        }
+      },
+      { ...formBody(), ...screenOperation("Write an incident's post-mortem", MAY_WRITE) },
+    )
+    .get(
+      "/:id/postmortem/preview",
+      // Where a browser goes that comes back to a preview.
+      async ({ params }) => seeOther(pathsOfIncident(params.id).postmortem),
+      screenOperation("The post-mortem that was previewed", MAY_WRITE),
+    )
+    .post(
+      "/:id/postmortem/preview",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const at = { request, admission };
+        try {
+          return await preview(at, (tx) => {
+            save(tx, admission, id, form, true);
+            return previewIncident(ctx, tx, id, actorOf(admission));
+          });
+        } catch (error) {
+          const sent = { body: writtenText(form, "body"), refusal: refusalOrThrow(error) };
+          return showEditor(at, id, sent);
+        }
+      },
+      { ...formBody(), ...screenOperation("Show a post-mortem as the public sees it", MAY_WRITE) },
+    );
+}

@@ -1,0 +1,17 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { getIncident, presentIncident, updateIncident } from "../../features/incidents";
+import type { Actor } from "../../kernel/actor";
+import { renderIncidentPage } from "../../public/incident-page";
+import type { Previewed } from "../preview";
+
+/** The page of an incident as it is in a transaction that is taken back; a draft's as if published. */
+export function previewIncident(ctx: AppContext, tx: Tx, id: string, actor: Actor): Previewed {
+  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
+  const record = getIncident(tx, id, true);
+  const incident = presentIncident(record, ctx.baseUrl);
+  return {
+    pageId: record.row.pageId,
+    render: ({ document }) => renderIncidentPage(document, incident),
+  };
+}

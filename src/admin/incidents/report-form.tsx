@@ -1,0 +1,169 @@
+import type { ComponentRow, GroupRow } from "../../features/components";
+import type { PageRow } from "../../features/pages";
+import { IMPACTS, INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  ChoiceField,
+  Fold,
+  Form,
+  FormErrors,
+  MomentField,
+  PageHead,
+  SelectField,
+  TextArea,
+  TextField,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { NotifyField } from "../notify-field";
+import { PageChoice } from "../page-choice";
+import { componentsOfPagePath, INCIDENTS_PATH } from "../paths";
+import { ComponentImpacts } from "./component-impacts";
+import { FOLDED, REPORT_LABELS, type ReportValues } from "./report";
+import { TemplateButtons } from "./template-buttons";
+import { REPORT_TEMPLATES } from "./templates";
+
+export const REPORT_PATH = `${INCIDENTS_PATH}/new`;
+
+export interface ReportFormProps {
+  pages: readonly PageRow[];
+  /** The page that the incident is on. */
+  page: PageRow;
+  components: readonly ComponentRow[];
+  groups: readonly GroupRow[];
+  values: ReportValues;
+  complaints: Complaints;
+  /** Tells this showing of the form from every other, so that sending it twice makes one incident. */
+  formToken: string;
+}
+
+/** "Report an incident": what, where and how bad, what to tell, in the order in which one knows it. */
+export function ReportForm(props: ReportFormProps) {
+  const { pages, page, values, formToken } = props;
+  const wrong = wording(props.complaints, REPORT_LABELS);
+  return (
+    <>
+      <PageHead
+        title="Report an incident"
+        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+      />
+      <Form
+        action={REPORT_PATH}
+        hidden={{ form: formToken }}
+        enter={{ name: "intent", value: "publish" }}
+      >
+        <FormErrors errors={wrong.all} />
+        <PageChoice pages={pages} page={page} error={wrong.about("page")} />
+        <TextField
+          label={REPORT_LABELS.name}
+          name="name"
+          value={values.name}
+          hint="What is happening, in a few words: “Checkout fails for some cards”."
+          error={wrong.about("name")}
+          maxlength={255}
+          autocomplete="off"
+          required
+        />
+        {props.components.length > 0 ? (
+          <ComponentImpacts
+            components={props.components}
+            groups={props.groups}
+            chosen={values.impacts}
+            error={wrong.about("components")}
+          />
+        ) : (
+          <NoComponents page={page} />
+        )}
+        <TemplateButtons templates={REPORT_TEMPLATES} body={values.body} />
+        <TextArea
+          label={REPORT_LABELS.body}
+          name="body"
+          value={values.body}
+          hint="Markdown. What you know now is enough; the next update can say more."
+          error={wrong.about("body")}
+          rows={4}
+          maxlength={10_000}
+          required
+        />
+        <ChoiceField
+          legend={REPORT_LABELS.status}
+          name="status"
+          options={INCIDENT_STATUSES.map((value) => ({ value, label: INCIDENT_WORDS[value] }))}
+          value={values.status}
+          error={wrong.about("status")}
+        />
+        <More {...props} />
+        <Actions>
+          <Button kind="primary" name="intent" value="publish">
+            Publish incident
+          </Button>
+          <Button name="intent" value="draft">
+            Save as draft
+          </Button>
+          <Button previewAction={`${REPORT_PATH}/preview`}>Preview</Button>
+          <ButtonLink href={INCIDENTS_PATH}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}
+
+function NoComponents({ page }: Pick<ReportFormProps, "page">) {
+  return (
+    <p class="muted">
+      <a href={componentsOfPagePath(page.slug)}>{page.name} has no components yet</a>, so the
+      incident marks none.
+    </p>
+  );
+}
+
+/** What an incident in the night has no need of. */
+function More({ page, values, complaints }: ReportFormProps) {
+  const wrong = wording(complaints, REPORT_LABELS);
+  const { impactOverride, startedAt, resolvedAt, externalRef, isNotifying } = values;
+  const isSaid = [impactOverride, startedAt, resolvedAt, externalRef].some((text) => text !== "");
+  const isWrong = FOLDED.some((field) => wrong.about(field) !== undefined);
+  return (
+    <Fold title="More" isOpen={isSaid || isWrong || !isNotifying}>
+      <SelectField
+        label={REPORT_LABELS.impact_override}
+        name="impact_override"
+        hint="How bad it is as a whole."
+        options={[
+          { value: "", label: "Worst of its components" },
+          ...IMPACTS.map((value) => ({ value, label: IMPACT_WORDS[value] })),
+        ]}
+        value={impactOverride}
+        error={wrong.about("impact_override")}
+      />
+      <MomentField
+        label={REPORT_LABELS.started_at}
+        name="started_at"
+        value={startedAt}
+        hint="Now if left empty. The components are marked from then on."
+        timeZone={page.timeZone}
+        error={wrong.about("started_at")}
+      />
+      <MomentField
+        label={REPORT_LABELS.resolved_at}
+        name="resolved_at"
+        value={resolvedAt}
+        hint="For an incident that is over and is written down afterwards, with the status “Resolved”."
+        timeZone={page.timeZone}
+        error={wrong.about("resolved_at")}
+      />
+      <NotifyField isChecked={isNotifying} />
+      <TextField
+        label={REPORT_LABELS.external_ref}
+        name="external_ref"
+        value={externalRef}
+        hint="What another system calls this incident. Unique on its page."
+        error={wrong.about("external_ref")}
+        maxlength={255}
+        autocomplete="off"
+      />
+    </Fold>
+  );
+}

@@ -1,0 +1,120 @@
+import { Problem } from "../../errors";
+import type { CreateIncidentBody } from "../../features/incidents";
+import type { Form } from "../../http";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { type Complaints, complaintsOrThrow } from "../field-errors";
+import { MOMENT_COMPLAINT, parseMoment } from "../moments";
+import { NOTIFY_LABEL } from "../notify-field";
+import { writtenText } from "../written";
+import { readImpacts } from "./component-impacts";
+
+/** What stands in the form for a new incident, as it was typed. */
+export interface ReportValues {
+  name: string;
+  /** Statuses by component id. */
+  impacts: Readonly<Record<string, ComponentStatus>>;
+  body: string;
+  status: string;
+  /** Empty where the components decide. */
+  impactOverride: string;
+  /** Moments in UTC as a field has them; empty for now, and for an incident that is not over. */
+  startedAt: string;
+  resolvedAt: string;
+  isNotifying: boolean;
+  externalRef: string;
+}
+
+/** The names of its fields as the service complains of them, in their order, with their labels. */
+export const REPORT_LABELS = {
+  page: "Page",
+  name: "Name",
+  components: "Components",
+  body: "First message",
+  status: "Status",
+  impact_override: "Impact",
+  started_at: "Started at (UTC)",
+  resolved_at: "Resolved at (UTC)",
+  notify: NOTIFY_LABEL,
+  external_ref: "External reference",
+} as const;
+
+/** The fields below the fold. */
+export const FOLDED = ["impact_override", "started_at", "resolved_at", "external_ref"] as const;
+
+const [FIRST_STATUS] = INCIDENT_STATUSES;
+
+/** What the form begins with. */
+export const EMPTY_REPORT: ReportValues = {
+  name: "",
+  impacts: {},
+  body: "",
+  status: FIRST_STATUS,
+  impactOverride: "",
+  startedAt: "",
+  resolvedAt: "",
+  isNotifying: true,
+  externalRef: "",
+};
+
+/** What was typed, to be shown again. `components` are those that the form showed. */
+export function readReport(form: Form, components: readonly { id: string }[]): ReportValues {
+  return {
+    name: form.text("name"),
+    impacts: readImpacts(form, components),
+    body: writtenText(form, "body"),
+    status: form.text("status") || FIRST_STATUS,
+    impactOverride: form.text("impact_override"),
+    startedAt: form.text("started_at"),
+    resolvedAt: form.text("resolved_at"),
+    isNotifying: form.text("notify") === "yes",
+    externalRef: form.text("external_ref"),
+  };
+}
+
+/** The incident that a form asks for. Whether it can be is for the service to judge, all of it at once. */
+export function toIncident(
+  values: ReportValues,
+  { page, isDraft }: { page: string; isDraft: boolean },
+): CreateIncidentBody {
+  const { startedAt, resolvedAt, impactOverride } = values;
+  const externalRef = values.externalRef.trim();
+  return {
+    page,
+    name: values.name.trim(),
+    body: values.body,
+    status: values.status as NonNullable<CreateIncidentBody["status"]>,
+    components: values.impacts,
+    draft: isDraft,
+    notify: values.isNotifying,
+    ...(impactOverride === ""
+      ? {}
+      : { impact_override: impactOverride as CreateIncidentBody["impact_override"] }),
+    ...(externalRef === "" ? {} : { external_ref: externalRef }),
+    // What is no moment goes on as it was typed, so that it is refused with all that is wrong besides.
+    ...(startedAt === "" ? {} : { started_at: parseMoment(startedAt) ?? startedAt }),
+    ...(resolvedAt === "" ? {} : { resolved_at: parseMoment(resolvedAt) ?? resolvedAt }),
+  };
+}
+
+/** Why a report comes back to its form. */
+export interface ReportRefusal {
+  status: 409 | 422;
+  complaints: Complaints;
+}
+
+/** What a refusal says of the form's fields; one that is about something else is thrown on. */
+export function reportRefusalOrThrow(error: unknown, values: ReportValues): ReportRefusal {
+  // The reference is all that an incident can have in common with another.
+  if (error instanceof Problem && error.code === "conflict") {
+    return { status: 409, complaints: { external_ref: error.message } };
+  }
+  const complaints: Record<string, string> = { ...complaintsOrThrow(error) };
+  for (const [field, typed] of [
+    ["started_at", values.startedAt],
+    ["resolved_at", values.resolvedAt],
+  ] as const) {
+    if (complaints[field] && parseMoment(typed) === undefined) complaints[field] = MOMENT_COMPLAINT;
+  }
+  return { status: 422, complaints };
+}

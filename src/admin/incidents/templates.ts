@@ -1,0 +1,75 @@
+import type { IncidentStatus } from "../../kernel/incident-status";
+
+/** A start for what is told: everything that it fills in can be changed in the form. */
+export interface MessageTemplate {
+  id: string;
+  label: string;
+  status: IncidentStatus;
+  /** Markdown. */
+  body: string;
+}
+
+/** For the first message of an incident. */
+export const REPORT_TEMPLATES: readonly MessageTemplate[] = [
+  {
+    id: "errors",
+    label: "Investigating an error",
+    status: "investigating",
+    body: "We are seeing errors and are looking into the cause. We will post an update as soon as we know more.",
+  },
+  {
+    id: "slow",
+    label: "Slow responses",
+    status: "investigating",
+    body: "Requests take longer than usual. We are looking into the cause and will post an update as soon as we know more.",
+  },
+  {
+    id: "third-party",
+    label: "Third-party provider",
+    status: "identified",
+    body: "A provider that we depend on has a problem, which affects us. We are following its progress and will post an update when something changes.",
+  },
+  {
+    id: "unknown",
+    label: "Cannot tell yet",
+    status: "investigating",
+    body: "Something is not working as it should. We are finding out what it is and will post an update as soon as we know more.",
+  },
+];
+
+/** For what is told next. */
+export const UPDATE_TEMPLATES: readonly MessageTemplate[] = [
+  {
+    id: "identified",
+    label: "Cause found",
+    status: "identified",
+    body: "We have found the cause and are working on a fix.",
+  },
+  {
+    id: "monitoring",
+    label: "Fix in place",
+    status: "monitoring",
+    body: "A fix is in place. We are watching whether everything recovers.",
+  },
+  {
+    id: "resolved",
+    label: "Works again",
+    status: "resolved",
+    body: "This incident is resolved. Everything works as usual again.",
+  },
+];
+
+/**
+ * What a form holds once a template fills it in: its status, and its message unless somebody wrote one
+ * of their own. One that is no template's id changes nothing.
+ */
+export function fillIn<V extends { body: string; status: string }>(
+  values: V,
+  templates: readonly MessageTemplate[],
+  id: string,
+): V {
+  const template = templates.find((one) => one.id === id);
+  if (!template) return values;
+  const isOwn = values.body !== "" && !templates.some(({ body }) => body === values.body);
+  return { ...values, status: template.status, body: isOwn ? values.body : template.body };
+}

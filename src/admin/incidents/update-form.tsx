@@ -1,0 +1,137 @@
+import type { Form as SentForm } from "../../http";
+import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { INCIDENT_WORDS } from "../../public/words";
+import {
+  Actions,
+  Button,
+  Card,
+  ChoiceField,
+  Fold,
+  Form,
+  FormErrors,
+  Refusal,
+  TextArea,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { NOTIFY_LABEL, NotifyField } from "../notify-field";
+import { writtenText } from "../written";
+import { ComponentImpacts, readImpacts } from "./component-impacts";
+import { pathsOfIncident } from "./incident-paths";
+import type { IncidentView } from "./incident-view";
+import { TemplateButtons } from "./template-buttons";
+import { UPDATE_TEMPLATES } from "./templates";
+
+/** What stands in the form for the next update, as it was typed. */
+export interface UpdateValues {
+  status: string;
+  body: string;
+  /** Statuses by component id, of those that it names. */
+  impacts: Readonly<Record<string, string>>;
+  isNotifying: boolean;
+}
+
+export interface UpdateFormState {
+  values: UpdateValues;
+  complaints: Complaints;
+  /** Why all of it was refused, where that is not about a field. */
+  refusal?: string | undefined;
+  /** Tells this showing of the form from every other, so that sending it twice makes one update. */
+  formToken: string;
+}
+
+const LABELS = {
+  body: "Message",
+  status: "Status",
+  components: "Components",
+  notify: NOTIFY_LABEL,
+};
+
+/** The next update: one box, one button. */
+export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateFormState }) {
+  const { incident, components, groups } = view;
+  const { values, complaints, refusal, formToken } = state;
+  const wrong = wording(complaints, LABELS);
+  const paths = pathsOfIncident(incident.id);
+  const isFoldOpen = Object.keys(values.impacts).length > 0 || "components" in complaints;
+  const form = (
+    <Form
+      action={paths.updates}
+      // What its writer saw: whoever leaves the status as it is must not undo another's.
+      hidden={{ form: formToken, seen_status: incident.status }}
+      enter={{}}
+    >
+      {refusal === undefined ? null : <Refusal>{refusal}</Refusal>}
+      <FormErrors errors={wrong.all} />
+      <TemplateButtons
+        templates={UPDATE_TEMPLATES.filter(({ status }) => status !== incident.status)}
+        body={values.body}
+      />
+      <TextArea
+        label={LABELS.body}
+        name="body"
+        value={values.body}
+        hint="What people should know now. Markdown."
+        error={wrong.about("body")}
+        rows={4}
+        maxlength={10_000}
+        required
+      />
+      <ChoiceField
+        legend={LABELS.status}
+        name="status"
+        options={INCIDENT_STATUSES.map((status) => ({
+          value: status,
+          label: INCIDENT_WORDS[status],
+        }))}
+        value={values.status}
+        error={wrong.about("status")}
+      />
+      {components.length > 0 ? (
+        <Fold title="Change components" isOpen={isFoldOpen}>
+          <ComponentImpacts
+            components={components}
+            groups={groups}
+            chosen={values.impacts}
+            error={wrong.about("components")}
+            hint="Resolving ends what this incident marks, without naming anything here."
+            unchangedLabel="No change"
+          />
+        </Fold>
+      ) : null}
+      <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />
+      <Actions>
+        {incident.draft ? (
+          <Button>Add to draft</Button>
+        ) : (
+          <Button kind="primary">Publish update</Button>
+        )}
+        <Button previewAction={paths.previewUpdate}>Preview</Button>
+      </Actions>
+    </Form>
+  );
+  // What is over takes the room of one line, until somebody has more to say.
+  if (incident.status !== "resolved") return <Card title="Next update">{form}</Card>;
+  const isBegun = values.body !== "" || refusal !== undefined || wrong.all.length > 0;
+  return (
+    <Card>
+      <Fold title="Add an update, or reopen it" isOpen={isBegun}>
+        {form}
+      </Fold>
+    </Card>
+  );
+}
+
+/** What the form begins with: the status as it is. */
+export function emptyUpdate({ incident }: IncidentView): UpdateValues {
+  return { status: incident.status, body: "", impacts: {}, isNotifying: true };
+}
+
+/** What was typed. */
+export function updateValues(form: SentForm, components: IncidentView["components"]): UpdateValues {
+  return {
+    status: form.text("status"),
+    body: writtenText(form, "body"),
+    impacts: readImpacts(form, components),
+    isNotifying: form.text("notify") === "yes",
+  };
+}

@@ -1,0 +1,168 @@
+import { Elysia } from "elysia";
+import {
+  addMaintenanceUpdate,
+  getMaintenanceRecord,
+  isEnded,
+  updateMaintenance,
+} from "../../features/maintenance";
+import { makeOnce } from "../../features/submissions";
+import {
+  actorOf,
+  type Admission,
+  type Form,
+  formBody,
+  seeOther,
+  session,
+  sessionOf,
+} from "../../http";
+import { roleAllows } from "../../kernel/role";
+import { renderMaintenancePage } from "../../public/maintenance-page";
+import { createDone } from "../done";
+import { NO_COMPLAINTS } from "../field-errors";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { maintenancePath } from "../paths";
+import { createPreview } from "../preview";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { type FormRefusal, requireSameVersion } from "../stale";
+import { MaintenanceDetail } from "./detail";
+import { editRefusalOrThrow, type EditValues, readEdit, storedValues, toEdit } from "./edit";
+import { EditForm } from "./edit-form";
+import { readMaintenanceView } from "./maintenance-view";
+import { toUpdate, type UpdateRefusal, updateRefusalOrThrow } from "./next-update";
+import { readUpdate, type UpdateValues } from "./update-form";
+
+/** One maintenance: what is told of it next, and what of it is changed. */
+export function maintenanceDetailRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const preview = createPreview(parts);
+  const MAY_READ = session("viewer");
+  const MAY_WRITE = session("editor");
+
+  function showDetail(
+    at: ScreenRequest,
+    id: string,
+    refused?: UpdateRefusal & { values: UpdateValues },
+  ) {
+    const view = readMaintenanceView(ctx, ctx.db, id);
+    const { role } = sessionOf(at.admission).user;
+    const page = {
+      view,
+      mayWrite: roleAllows(role, "editor"),
+      refused,
+      formToken: newFormToken(ctx),
+      now: ctx.clock.now(),
+    };
+    return render.screen(at, {
+      title: view.maintenance.name,
+      status: refused?.status ?? 200,
+      children: <MaintenanceDetail {...page} />,
+    });
+  }
+
+  function showEdit(at: ScreenRequest, id: string, refused?: FormRefusal & { values: EditValues }) {
+    const { maintenance, page, choosable } = readMaintenanceView(ctx, ctx.db, id);
+    if (isEnded(maintenance.status) && !refused) return seeOther(maintenancePath(id));
+    const form = {
+      maintenance,
+      page,
+      choosable,
+      values: refused?.values ?? storedValues(maintenance),
+      complaints: refused?.complaints ?? NO_COMPLAINTS,
+      stale: refused?.stale,
+    };
+    return render.screen(at, {
+      title: "Edit maintenance",
+      status: refused?.status ?? 200,
+      children: <EditForm {...form} />,
+    });
+  }
+
+  /** Whether anything was changed. Throws for `editRefusalOrThrow`. */
+  function saveEdit(admission: Admission, id: string, form: Form, values: EditValues) {
+    return writeAs(admission, (tx) => {
+      const { row } = getMaintenanceRecord(tx, id);
+      requireSameVersion(form, row);
+      const { version } = updateMaintenance(ctx, tx, id, toEdit(values, row), actorOf(admission));
+      return version !== row.version;
+    });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id",
+      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      screenOperation("One maintenance", MAY_READ),
+    )
+    .post(
+      "/:id",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const values = readUpdate(form);
+        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        try {
+          await writeAs(admission, (tx) =>
+            makeOnce(ctx, tx, sent, () => {
+              const update = toUpdate(values);
+              const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
+              return { made, subjectId: made.update.id };
+            }),
+          );
+        } catch (error) {
+          const refusal = updateRefusalOrThrow(error, values);
+          return showDetail({ request, admission }, id, { ...refusal, values });
+        }
+        return done(admission, maintenancePath(id), "The update was published.");
+      },
+      { ...formBody(), ...screenOperation("Publish an update of a maintenance", MAY_WRITE) },
+    )
+    .get(
+      "/:id/preview",
+      // Where a browser goes that comes back to a preview.
+      async ({ params }) => seeOther(maintenancePath(params.id)),
+      screenOperation("The maintenance whose update was previewed", MAY_WRITE),
+    )
+    .post(
+      "/:id/preview",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const at = { request, admission };
+        const values = readUpdate(form);
+        try {
+          return await preview(at, (tx) => {
+            const actor = actorOf(admission);
+            const { maintenance } = addMaintenanceUpdate(ctx, tx, id, toUpdate(values), actor);
+            return {
+              pageId: maintenance.page_id,
+              render: ({ document }) => renderMaintenancePage(document, maintenance),
+            };
+          });
+        } catch (error) {
+          return showDetail(at, id, { ...updateRefusalOrThrow(error, values), values });
+        }
+      },
+      { ...formBody(), ...screenOperation("Show an update as the public would", MAY_WRITE) },
+    )
+    .get(
+      "/:id/edit",
+      async ({ request, admission, params }) => showEdit({ request, admission }, params.id),
+      screenOperation("The form that edits a maintenance", MAY_WRITE),
+    )
+    .post(
+      "/:id/edit",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const values = readEdit(form);
+        let isChanged: boolean;
+        try {
+          isChanged = await saveEdit(admission, id, form, values);
+        } catch (error) {
+          const refused = { ...editRefusalOrThrow(error, form, values), values };
+          return showEdit({ request, admission }, id, refused);
+        }
+        const text = isChanged ? "The maintenance was changed." : undefined;
+        return done(admission, maintenancePath(id), text);
+      },
+      { ...formBody(), ...screenOperation("Edit a maintenance", MAY_WRITE) },
+    );
+}

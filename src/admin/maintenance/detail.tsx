@@ -1,0 +1,86 @@
+import { isEnded } from "../../features/maintenance";
+import { pathsOf } from "../../public/page-paths";
+import { ButtonLink, CodeBlock, Columns, Notice, PageHead, Refusal, Section } from "../../ui";
+import { NO_COMPLAINTS } from "../field-errors";
+import { MAINTENANCE_PATH } from "../paths";
+import { MaintenanceFacts } from "./facts";
+import { pathsOfMaintenance } from "./maintenance-paths";
+import type { MaintenanceView } from "./maintenance-view";
+import type { UpdateRefusal } from "./next-update";
+import { STEP_NAMES, STEPS } from "./steps";
+import { UpdateTimeline } from "./update-timeline";
+import { EMPTY_UPDATE, UpdateForm, type UpdateValues } from "./update-form";
+
+interface MaintenanceDetailProps {
+  view: MaintenanceView;
+  /** Whether its reader may change it. */
+  mayWrite: boolean;
+  /** What was written and refused. */
+  refused?: (Omit<UpdateRefusal, "status"> & { values: UpdateValues }) | undefined;
+  formToken: string;
+  /** Unix ms. */
+  now: number;
+}
+
+/** One maintenance: what to tell next, what is planned, what was told. */
+export function MaintenanceDetail(props: MaintenanceDetailProps) {
+  const { view, mayWrite, refused, formToken, now } = props;
+  const { maintenance, page, authors } = view;
+  const mayChange = mayWrite && !isEnded(maintenance.status);
+  return (
+    <>
+      <PageHead
+        title={maintenance.name}
+        crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
+        actions={
+          <>
+            <ButtonLink href={pathsOf(page.slug).maintenance(maintenance.id)} opensTab>
+              View page
+            </ButtonLink>
+            {mayChange ? <Steps view={view} now={now} /> : null}
+          </>
+        }
+      />
+      {refused?.refusal === undefined ? null : (
+        <Refusal>{refused.refusal} Nothing was published.</Refusal>
+      )}
+      <Columns aside={<MaintenanceFacts view={view} now={now} />}>
+        {mayChange ? (
+          <UpdateForm
+            maintenance={maintenance}
+            timeZone={page.timeZone}
+            values={refused?.values ?? EMPTY_UPDATE}
+            complaints={refused?.complaints ?? NO_COMPLAINTS}
+            formToken={formToken}
+          />
+        ) : refused ? (
+          <Notice tone="info" title="What you wrote">
+            <CodeBlock text={refused.values.body} copyLabel="Copy text" />
+          </Notice>
+        ) : null}
+        <Section title="Timeline">
+          <UpdateTimeline maintenance={maintenance} authors={authors} now={now} />
+        </Section>
+      </Columns>
+    </>
+  );
+}
+
+function Steps({ view: { maintenance }, now }: { view: MaintenanceView; now: number }) {
+  const paths = pathsOfMaintenance(maintenance.id);
+  return (
+    <>
+      <ButtonLink href={paths.edit}>Edit</ButtonLink>
+      {STEP_NAMES.filter((name) => STEPS[name].isPossible(maintenance.status)).map((name) => (
+        <ButtonLink
+          key={name}
+          href={paths.step(name)}
+          kind={STEPS[name].isDanger ? "danger" : "quiet"}
+          dialog
+        >
+          {STEPS[name].label(maintenance, now)}
+        </ButtonLink>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import type { Maintenance } from "../../features/maintenance";
+import type { PageRow } from "../../features/pages";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Form,
+  FormErrors,
+  PageHead,
+  Refusal,
+  TextField,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { MAINTENANCE_PATH } from "../paths";
+import { versionField } from "../stale";
+import { type Choosable, ComponentChoice } from "./component-choice";
+import type { EditValues } from "./edit";
+import { pathsOfMaintenance } from "./maintenance-paths";
+import { PLAN_LABELS } from "./plan";
+import { Beginning, ClockFields, End } from "./schedule-fields";
+
+interface EditFormProps {
+  maintenance: Maintenance;
+  page: PageRow;
+  choosable: Choosable;
+  values: EditValues;
+  complaints: Complaints;
+  /** Said where somebody changed it meanwhile. */
+  stale: string | undefined;
+}
+
+/** What of a maintenance can be changed: all of the plan while it is scheduled, then name and components. */
+export function EditForm(props: EditFormProps) {
+  const { maintenance, page, choosable, values, stale } = props;
+  const wrong = wording(props.complaints, PLAN_LABELS);
+  const paths = pathsOfMaintenance(maintenance.id);
+  const { timeZone } = page;
+  return (
+    <>
+      <PageHead
+        title="Edit maintenance"
+        crumbs={[
+          { href: MAINTENANCE_PATH, label: "Maintenance" },
+          { href: paths.home, label: maintenance.name },
+        ]}
+      />
+      <Form action={paths.edit} hidden={versionField(maintenance)}>
+        {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+        <FormErrors errors={wrong.all} />
+        <TextField
+          label={PLAN_LABELS.name}
+          name="name"
+          value={values.name}
+          error={wrong.about("name")}
+          maxlength={255}
+          autocomplete="off"
+          required
+        />
+        <ComponentChoice
+          {...choosable}
+          legend={PLAN_LABELS.components}
+          chosen={values.components}
+          error={wrong.about("components")}
+        />
+        {maintenance.status === "scheduled" ? (
+          <>
+            <Beginning {...{ values, wrong, timeZone }} />
+            <End {...{ values, wrong, timeZone }} />
+            <ClockFields {...{ values, wrong }} />
+          </>
+        ) : (
+          <p class="muted">
+            It has started, so its planned times and what is automatic can no longer be changed.
+          </p>
+        )}
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+          <ButtonLink href={paths.home}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import type {
+  Maintenance,
+  MaintenanceRow,
+  UpdateMaintenanceBody,
+} from "../../features/maintenance";
+import type { Form } from "../../http";
+import { formatMoment } from "../moments";
+import { type FormRefusal, refusalOrThrow } from "../stale";
+import { aboutComponents, readComponents } from "./plan";
+import {
+  aboutSchedule,
+  NEVER,
+  readSchedule,
+  type ScheduleValues,
+  toSchedule,
+  UNTIL,
+} from "./schedule";
+
+/** What stands in the form that edits a maintenance. */
+export interface EditValues extends ScheduleValues {
+  name: string;
+  /** Ids. */
+  components: readonly string[];
+}
+
+/** A maintenance as it is. */
+export function storedValues(maintenance: Maintenance): EditValues {
+  const remind = maintenance.remind_minutes_before;
+  return {
+    name: maintenance.name,
+    components: maintenance.components.map(({ id }) => id),
+    scheduledFor: formatMoment(maintenance.scheduled_for),
+    scheduledUntil: formatMoment(maintenance.scheduled_until),
+    lasts: UNTIL,
+    isAutoStart: maintenance.auto_start,
+    isAutoComplete: maintenance.auto_complete,
+    remind: remind === null ? NEVER : String(remind),
+  };
+}
+
+/** What was typed, to be shown again. */
+export function readEdit(form: Form): EditValues {
+  return {
+    name: form.text("name"),
+    components: readComponents(form),
+    ...readSchedule(form),
+    lasts: UNTIL,
+  };
+}
+
+/** The change that a form asks for: of the times and flags only while these can be changed. */
+export function toEdit(
+  values: EditValues,
+  { status }: Pick<MaintenanceRow, "status">,
+): UpdateMaintenanceBody {
+  return {
+    name: values.name.trim(),
+    components: [...values.components],
+    ...(status === "scheduled" ? toSchedule(values) : {}),
+  };
+}
+
+/** Why an edit comes back to its form. Anything else is thrown on. */
+export function editRefusalOrThrow(error: unknown, form: Form, values: EditValues): FormRefusal {
+  const refusal = refusalOrThrow(error);
+  const complaints = aboutComponents(refusal.complaints);
+  const hasTimes = form.all("scheduled_for").length > 0;
+  if (refusal.status !== 422 || !hasTimes) return { ...refusal, complaints };
+  return { ...refusal, complaints: aboutSchedule(complaints, values) };
+}

@@ -1,0 +1,36 @@
+import { Problem } from "../../errors";
+import type { AddMaintenanceUpdateBody } from "../../features/maintenance";
+import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
+import { MOMENT_COMPLAINT, parseMoment } from "../moments";
+import type { UpdateValues } from "./update-form";
+
+/** The update that a form asks for. All of it is for the service to judge. */
+export function toUpdate(values: UpdateValues): AddMaintenanceUpdateBody {
+  const { status, displayAt } = values;
+  return {
+    body: values.body.trim(),
+    notify: values.isNotifying,
+    ...(status === "" ? {} : { status: status as NonNullable<AddMaintenanceUpdateBody["status"]> }),
+    ...(displayAt === "" ? {} : { display_at: parseMoment(displayAt) ?? displayAt }),
+  };
+}
+
+/** Why an update comes back to its form. */
+export interface UpdateRefusal {
+  status: 409 | 422;
+  complaints: Complaints;
+  /** Why all of it was refused, where that is not about a field: it went on meanwhile. */
+  refusal: string | undefined;
+}
+
+/** A refusal after which what was written is shown again. Anything else is thrown on. */
+export function updateRefusalOrThrow(error: unknown, values: UpdateValues): UpdateRefusal {
+  if (error instanceof Problem && error.code === "conflict") {
+    return { status: 409, complaints: NO_COMPLAINTS, refusal: error.message };
+  }
+  const complaints: Record<string, string> = { ...complaintsOrThrow(error) };
+  if (complaints["display_at"] && parseMoment(values.displayAt) === undefined) {
+    complaints["display_at"] = MOMENT_COMPLAINT;
+  }
+  return { status: 422, complaints, refusal: undefined };
+}

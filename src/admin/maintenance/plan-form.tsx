@@ -1,0 +1,107 @@
+import type { PageRow } from "../../features/pages";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Fold,
+  Form,
+  FormErrors,
+  PageHead,
+  TextArea,
+  TextField,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { NotifyField } from "../notify-field";
+import { PageChoice } from "../page-choice";
+import { MAINTENANCE_PATH } from "../paths";
+import { type Choosable, ComponentChoice } from "./component-choice";
+import { PLAN_PATH, PREVIEW_PLAN_PATH } from "./maintenance-paths";
+import { EMPTY_PLAN, PLAN_LABELS, type PlanValues } from "./plan";
+import { Beginning, ClockFields, Length } from "./schedule-fields";
+
+interface PlanFormProps {
+  pages: readonly PageRow[];
+  /** The page that it is on. */
+  page: PageRow;
+  choosable: Choosable;
+  values: PlanValues;
+  complaints: Complaints;
+  /** Tells this showing of the form from every other, so that sending it twice plans one maintenance. */
+  formToken: string;
+}
+
+/** The fields below the fold. */
+const FOLDED = ["auto_start", "auto_complete", "remind_minutes_before", "notify"] as const;
+
+/** "Plan maintenance": what, on which components, when, and what to tell. */
+export function PlanForm(props: PlanFormProps) {
+  const { pages, page, choosable, values, complaints, formToken } = props;
+  const wrong = wording(complaints, PLAN_LABELS);
+  const { timeZone } = page;
+  return (
+    <>
+      <PageHead
+        title="Plan maintenance"
+        crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
+      />
+      <Form action={PLAN_PATH} hidden={{ form: formToken }} enter={{}}>
+        <FormErrors errors={wrong.all} />
+        <PageChoice pages={pages} page={page} error={wrong.about("page")} />
+        <TextField
+          label={PLAN_LABELS.name}
+          name="name"
+          value={values.name}
+          hint="What is planned, in a few words: “Database upgrade”."
+          error={wrong.about("name")}
+          maxlength={255}
+          autocomplete="off"
+          required
+        />
+        <ComponentChoice
+          {...choosable}
+          legend={PLAN_LABELS.components}
+          chosen={values.components}
+          error={wrong.about("components")}
+        />
+        <Beginning
+          {...{ values, wrong, timeZone }}
+          hint="A time in the past is for what is written down afterwards."
+        />
+        <Length {...{ values, wrong, timeZone }} />
+        <TextArea
+          label={PLAN_LABELS.body}
+          name="body"
+          value={values.body}
+          hint="What is done, and what people will notice. Markdown."
+          error={wrong.about("body")}
+          rows={4}
+          maxlength={10_000}
+          required
+        />
+        <Fold title="More" isOpen={isOpen(values, complaints)}>
+          <ClockFields {...{ values, wrong }} />
+          <NotifyField
+            isChecked={values.isNotifying}
+            error={wrong.about("notify")}
+            also=", also not when it starts and ends"
+          />
+        </Fold>
+        <Actions>
+          <Button kind="primary">Plan maintenance</Button>
+          <Button previewAction={PREVIEW_PLAN_PATH}>Preview</Button>
+          <ButtonLink href={MAINTENANCE_PATH}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}
+
+/** Whether something below the fold is wrong or is not as usual. */
+function isOpen(values: PlanValues, complaints: Complaints): boolean {
+  const isUsual =
+    values.isAutoStart &&
+    values.isAutoComplete &&
+    values.isNotifying &&
+    values.remind === EMPTY_PLAN.remind;
+  return !isUsual || FOLDED.some((field) => field in complaints);
+}

@@ -1,0 +1,58 @@
+import type { Maintenance } from "../../features/maintenance";
+import type { Form as SentForm } from "../../http";
+import { Actions, Button, ButtonLink, DialogBody, Form, FormErrors, TextArea } from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { NOTIFY_LABEL, NotifyField } from "../notify-field";
+import { writtenText } from "../written";
+import { pathsOfMaintenance } from "./maintenance-paths";
+import { type StepName, STEPS } from "./steps";
+import type { UpdateValues } from "./update-form";
+
+const LABELS = { body: "Message", notify: NOTIFY_LABEL };
+
+/** What stands in it, as it was typed. */
+export type StepValues = Pick<UpdateValues, "body" | "isNotifying">;
+
+export function readStep(form: SentForm): StepValues {
+  return { body: writtenText(form, "body"), isNotifying: form.text("notify") === "yes" };
+}
+
+interface StepFormProps {
+  maintenance: Maintenance;
+  name: StepName;
+  values: StepValues;
+  complaints: Complaints;
+  /** Tells this showing of the form from every other, so that sending it twice takes one step. */
+  formToken: string;
+}
+
+/** Asks before a maintenance is started, finished or cancelled, and for what people are told. */
+export function StepForm({ maintenance, name, values, complaints, formToken }: StepFormProps) {
+  const step = STEPS[name];
+  const wrong = wording(complaints, LABELS);
+  const paths = pathsOfMaintenance(maintenance.id);
+  return (
+    <DialogBody title={step.title(maintenance.name)}>
+      <Form action={paths.step(name)} hidden={{ form: formToken }}>
+        <FormErrors errors={wrong.all} />
+        <p>{step.text}</p>
+        <TextArea
+          label={LABELS.body}
+          name="body"
+          value={values.body}
+          error={wrong.about("body")}
+          rows={3}
+          maxlength={10_000}
+          required
+        />
+        <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />
+        <Actions>
+          <Button kind={step.isDanger ? "danger" : "primary"}>{step.button}</Button>
+          <ButtonLink href={paths.home} closesDialog>
+            {step.keep}
+          </ButtonLink>
+        </Actions>
+      </Form>
+    </DialogBody>
+  );
+}

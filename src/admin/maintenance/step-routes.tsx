@@ -1,0 +1,100 @@
+import { Elysia } from "elysia";
+import { conflict } from "../../errors";
+import {
+  addMaintenanceUpdate,
+  getMaintenanceRecord,
+  isEnded,
+  type MaintenanceRow,
+} from "../../features/maintenance";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { MAINTENANCE_WORDS } from "../../public/words";
+import { createDone } from "../done";
+import { NO_COMPLAINTS } from "../field-errors";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { maintenancePath } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { MaintenanceDetail } from "./detail";
+import { readMaintenanceView } from "./maintenance-view";
+import { toUpdate, type UpdateRefusal, updateRefusalOrThrow } from "./next-update";
+import { readStep, StepForm } from "./step-form";
+import { type StepName, STEPS } from "./steps";
+import type { UpdateValues } from "./update-form";
+
+/** Why a step was not taken, with what was typed. */
+interface StepRefusal extends UpdateRefusal {
+  values: UpdateValues;
+}
+
+/** Asking whether to start, finish or cancel a maintenance, and doing it. */
+export function maintenanceStepRoutes(parts: AdminParts, name: StepName) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const MAY_WRITE = session("editor");
+  const step = STEPS[name];
+
+  function showStep(at: ScreenRequest, id: string, refused?: StepRefusal) {
+    const view = readMaintenanceView(ctx, ctx.db, id);
+    const { maintenance } = view;
+    const formToken = newFormToken(ctx);
+    if (refused?.refusal !== undefined) {
+      // It went on meanwhile: what can be done to it is another question now.
+      const detail = { view, mayWrite: true, refused, formToken, now: ctx.clock.now() };
+      const screen = { title: maintenance.name, status: refused.status };
+      return render.screen(at, { ...screen, children: <MaintenanceDetail {...detail} /> });
+    }
+    if (!step.isPossible(maintenance.status)) return seeOther(maintenancePath(id));
+    const form = {
+      maintenance,
+      name,
+      values: refused?.values ?? { body: step.body, isNotifying: true },
+      complaints: refused?.complaints ?? NO_COMPLAINTS,
+      formToken,
+    };
+    return render.screen(at, {
+      title: step.title(maintenance.name),
+      status: refused?.status ?? 200,
+      children: <StepForm {...form} />,
+    });
+  }
+
+  /** Throws `conflict` where the step was taken meanwhile; of what is over the service says so. */
+  function requirePossible({ status }: MaintenanceRow): void {
+    if (step.isPossible(status) || isEnded(status)) return;
+    throw conflict(`The maintenance is ${MAINTENANCE_WORDS[status].toLowerCase()} by now.`);
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      `/:id/${name}`,
+      async ({ request, admission, params }) => showStep({ request, admission }, params.id),
+      screenOperation(`Asks: ${step.summary}`, MAY_WRITE),
+    )
+    .post(
+      `/:id/${name}`,
+      async ({ request, admission, params: { id }, body: form }) => {
+        const values = { ...readStep(form), status: step.status, displayAt: "" };
+        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        try {
+          await writeAs(admission, (tx) =>
+            makeOnce(ctx, tx, sent, () => {
+              requirePossible(getMaintenanceRecord(tx, id).row);
+              const update = toUpdate(values);
+              const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
+              return { made, subjectId: made.update.id };
+            }),
+          );
+        } catch (error) {
+          const refusal = updateRefusalOrThrow(error, values);
+          // Where it went on meanwhile, what was written can still be told, without taking it anywhere.
+          const kept = { ...values, status: "" };
+          return showStep({ request, admission }, id, { ...refusal, values: kept });
+        }
+        return done(admission, maintenancePath(id), step.done);
+      },
+      { ...formBody(), ...screenOperation(step.summary, MAY_WRITE) },
+    );
+}

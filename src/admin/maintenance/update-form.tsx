@@ -1,0 +1,118 @@
+import { type Maintenance, mayFollow } from "../../features/maintenance";
+import type { Form as SentForm } from "../../http";
+import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
+import { MAINTENANCE_WORDS } from "../../public/words";
+import {
+  Actions,
+  Button,
+  Card,
+  ChoiceField,
+  Fold,
+  Form,
+  FormErrors,
+  MomentField,
+  TextArea,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { NOTIFY_LABEL, NotifyField } from "../notify-field";
+import { writtenText } from "../written";
+import { pathsOfMaintenance } from "./maintenance-paths";
+
+/** What stands in the form for the next update, as it was typed. */
+export interface UpdateValues {
+  /** Empty to leave it as it is, whatever it has become meanwhile. */
+  status: string;
+  body: string;
+  /** A moment in UTC as a field has it; empty for now. */
+  displayAt: string;
+  isNotifying: boolean;
+}
+
+export const EMPTY_UPDATE: UpdateValues = {
+  status: "",
+  body: "",
+  displayAt: "",
+  isNotifying: true,
+};
+
+const LABELS = {
+  body: "Message",
+  status: "Status",
+  display_at: "Took effect at (UTC)",
+  notify: NOTIFY_LABEL,
+};
+
+interface UpdateFormProps {
+  maintenance: Maintenance;
+  /** The page's. */
+  timeZone: string;
+  values: UpdateValues;
+  complaints: Complaints;
+  /** Tells this showing of the form from every other, so that sending it twice makes one update. */
+  formToken: string;
+}
+
+/** The next update: one box, one button. */
+export function UpdateForm(props: UpdateFormProps) {
+  const { maintenance, timeZone, values, complaints, formToken } = props;
+  const wrong = wording(complaints, LABELS);
+  const paths = pathsOfMaintenance(maintenance.id);
+  return (
+    <Card title="Next update">
+      <Form action={paths.home} hidden={{ form: formToken }}>
+        <FormErrors errors={wrong.all} />
+        <TextArea
+          label={LABELS.body}
+          name="body"
+          value={values.body}
+          hint="What people should know now. Markdown."
+          error={wrong.about("body")}
+          rows={4}
+          maxlength={10_000}
+          required
+        />
+        <ChoiceField
+          legend={LABELS.status}
+          name="status"
+          options={[
+            { value: "", label: MAINTENANCE_WORDS[maintenance.status] },
+            // Cancelling asks once more.
+            ...MAINTENANCE_STATUSES.filter(
+              (status) => status !== "cancelled" && mayFollow(maintenance.status, status),
+            ).map((status) => ({ value: status, label: MAINTENANCE_WORDS[status] })),
+          ]}
+          value={values.status}
+          error={wrong.about("status")}
+        />
+        <Fold
+          title="Took effect earlier"
+          isOpen={values.displayAt !== "" || "display_at" in complaints}
+        >
+          <MomentField
+            label={LABELS.display_at}
+            name="display_at"
+            value={values.displayAt}
+            hint="Now if left empty. Not before the update before it."
+            timeZone={timeZone}
+            error={wrong.about("display_at")}
+          />
+        </Fold>
+        <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />
+        <Actions>
+          <Button kind="primary">Publish update</Button>
+          <Button previewAction={paths.previewUpdate}>Preview</Button>
+        </Actions>
+      </Form>
+    </Card>
+  );
+}
+
+/** What was typed. */
+export function readUpdate(form: SentForm): UpdateValues {
+  return {
+    status: form.text("status"),
+    body: writtenText(form, "body"),
+    displayAt: form.text("display_at"),
+    isNotifying: form.text("notify") === "yes",
+  };
+}

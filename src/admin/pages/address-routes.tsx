@@ -1,0 +1,83 @@
+import { Elysia } from "elysia";
+import { getPage, listOldSlugs, releaseSlug } from "../../features/pages";
+import { actorOf, formBody, seeOther, session } from "../../http";
+import { createDone } from "../done";
+import type { AdminParts } from "../parts";
+import { screenOperation } from "../screen-operation";
+import { ReleaseSlug } from "./confirm";
+import { pageTabPath } from "./frame";
+import { createSave } from "./save";
+import type { ShowPage } from "./screens";
+
+/** A page's slug, the slugs that it had before, and its own host names: for admins. */
+export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const save = createSave(parts, showPage);
+  const MAY_MANAGE = session("admin");
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/address",
+      async ({ request, admission, params }) =>
+        showPage({ request, admission }, params.id, "address"),
+      screenOperation("The forms for a page's address", MAY_MANAGE),
+    )
+    .post(
+      "/:id/address",
+      async ({ request, admission, params, body: form }) =>
+        save({ request, admission }, params.id, form, {
+          tab: "address",
+          fields: ["slug"],
+          told: "The slug was changed. The earlier address leads to the new one.",
+        }),
+      { ...formBody(), ...screenOperation("Change a page's slug", MAY_MANAGE) },
+    )
+    .get(
+      "/:id/domains",
+      // Where a browser goes that comes back to the form that was refused.
+      async ({ params }) => seeOther(pageTabPath(params.id, "address")),
+      screenOperation("The page whose host names were refused", MAY_MANAGE),
+    )
+    .post(
+      "/:id/domains",
+      async ({ request, admission, params, body: form }) =>
+        save({ request, admission }, params.id, form, {
+          tab: "address",
+          fields: ["custom_domains"],
+          told: "The custom domains were changed.",
+        }),
+      { ...formBody(), ...screenOperation("Change a page's own host names", MAY_MANAGE) },
+    )
+    .get(
+      "/:id/slugs/:slug/release",
+      async ({ request, admission, params }) => {
+        const page = getPage(ctx.db, params.id);
+        const { slug } = params;
+        if (!listOldSlugs(ctx.db, page).some((old) => old.slug === slug)) {
+          return seeOther(pageTabPath(page.id, "address"));
+        }
+        const title = `Release “${slug}”`;
+        return render.screen(
+          { request, admission },
+          { title, children: <ReleaseSlug title={title} page={page} slug={slug} /> },
+        );
+      },
+      screenOperation("Asks before an earlier slug is released", MAY_MANAGE),
+    )
+    .post(
+      "/:id/slugs/:slug/release",
+      async ({ admission, params: { id, slug } }) => {
+        const isReleased = await writeAs(admission, (tx) => {
+          // Sent twice it is released already.
+          const isHeld = listOldSlugs(tx, getPage(tx, id)).some((old) => old.slug === slug);
+          if (isHeld) releaseSlug(ctx, tx, id, slug, actorOf(admission));
+          return isHeld;
+        });
+        const text = isReleased ? `The slug ${slug} was released.` : undefined;
+        return done(admission, pageTabPath(id, "address"), text);
+      },
+      { ...formBody(), ...screenOperation("Release an earlier slug", MAY_MANAGE) },
+    );
+}

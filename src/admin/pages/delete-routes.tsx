@@ -1,0 +1,66 @@
+import { Elysia } from "elysia";
+import { invalidFields } from "../../errors";
+import { deletePage, getPage, listAllPages } from "../../features/pages";
+import { makeOnce } from "../../features/submissions";
+import { actorOf, formBody, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { PAGES_PATH } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { DeletePage } from "./confirm";
+
+/** The end of a page: for admins. */
+export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+  const done = createDone(flashes);
+  const MAY_MANAGE = session("admin");
+
+  function ask(at: ScreenRequest, id: string, slug: string, complaints = NO_COMPLAINTS) {
+    const page = getPage(ctx.db, id);
+    const title = `Delete “${page.name}”`;
+    const heir = listAllPages(ctx.db, {}).findLast((other) => other.id !== id);
+    const question = { title, page, heir, slug, complaints, formToken: newFormToken(ctx) };
+    return render.screen(at, {
+      title,
+      status: statusOf(complaints),
+      children: <DeletePage {...question} />,
+    });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/delete",
+      async ({ request, admission, params }) => ask({ request, admission }, params.id, ""),
+      screenOperation("Asks before a status page is deleted", MAY_MANAGE),
+    )
+    .post(
+      "/:id/delete",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const slug = form.text("slug");
+        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        try {
+          // Sent twice it is done once, and the second answer is no “not found”.
+          await writeAs(admission, (tx) =>
+            makeOnce(ctx, tx, sent, () => {
+              const page = getPage(tx, id);
+              if (slug.trim() !== page.slug) throw wrongSlug(page.slug);
+              deletePage(ctx, tx, id, actorOf(admission));
+              return { made: page, subjectId: id };
+            }),
+          );
+        } catch (error) {
+          return ask({ request, admission }, id, slug, complaintsOrThrow(error));
+        }
+        return done(admission, PAGES_PATH, "The page was deleted.");
+      },
+      { ...formBody(), ...screenOperation("Delete a status page", MAY_MANAGE) },
+    );
+}
+
+function wrongSlug(slug: string) {
+  const detail = `Nothing was deleted: type ${slug} to say that you mean this page.`;
+  return invalidFields([{ pointer: "#/slug", detail }]);
+}

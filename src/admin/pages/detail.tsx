@@ -1,0 +1,45 @@
+import type { OldSlug, PageRow } from "../../features/pages";
+import { toIso } from "../../kernel/time";
+import { Card, Facts, Moment, Swatch } from "../../ui";
+import { THEME_CHOICES } from "./fields";
+import { PageChips } from "./list";
+import { PageLogo } from "./logo";
+
+interface PageFactsProps {
+  page: PageRow;
+  oldSlugs: readonly OldSlug[];
+  /** Unix ms. */
+  now: number;
+}
+
+const NONE = <span class="quiet-text">None</span>;
+
+/** One page as it is, for everybody. */
+export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
+  const theme = THEME_CHOICES.find(({ value }) => value === page.theme)?.label;
+  return (
+    <Card>
+      <Facts
+        items={[
+          { label: "Address", value: <code>/status/{page.slug}</code> },
+          { label: "Kind", value: <PageChips page={page} /> },
+          { label: "Custom domains", value: page.customDomains.join(", ") || NONE },
+          {
+            label: "Earlier addresses",
+            value: oldSlugs.map(({ slug }) => `/status/${slug}`).join(", ") || NONE,
+          },
+          { label: "Description", value: page.description ?? NONE, isWide: true },
+          { label: "Time zone", value: page.timeZone },
+          { label: "Language", value: page.locale },
+          { label: "Days of history", value: page.historyDays },
+          { label: "Theme", value: theme },
+          { label: "Accent colour", value: page.accent ? <Swatch colour={page.accent} /> : NONE },
+          { label: "Logo", value: page.logo === null ? NONE : <PageLogo page={page} /> },
+          { label: "Created", value: <Moment at={toIso(page.createdAt)} now={now} /> },
+          { label: "Settings changed", value: <Moment at={toIso(page.updatedAt)} now={now} /> },
+          { label: "Id", value: <code>{page.id}</code>, isWide: true },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,153 @@
+import { RadioList, SelectField, TextArea, TextField } from "../../ui";
+import type { Wording } from "../field-errors";
+import { PAGE_LABELS, type PageValues } from "./values";
+
+/** What the fields of a page's forms are given: what stands in them and what is wrong with it. */
+export interface FieldsProps {
+  values: PageValues;
+  wrong: Wording;
+}
+
+export function NameField({ values, wrong }: FieldsProps) {
+  return (
+    <TextField
+      label={PAGE_LABELS.name}
+      name="name"
+      value={values.name}
+      hint="The heading of the page, such as Acme Status."
+      error={wrong.about("name")}
+      maxlength={255}
+      autocomplete="off"
+      required
+    />
+  );
+}
+
+export function SlugField({ values, wrong, isNew }: FieldsProps & { isNew?: boolean }) {
+  return (
+    <TextField
+      label={PAGE_LABELS.slug}
+      name="slug"
+      value={values.slug}
+      hint={`The page’s address ends with it: /status/slug. Lower-case letters, digits and hyphens.${
+        isNew ? " Left empty, it is made from the name." : ""
+      }`}
+      error={wrong.about("slug")}
+      maxlength={63}
+      autocomplete="off"
+      {...(isNew ? { slugOf: "name" } : { required: true })}
+    />
+  );
+}
+
+export function DescriptionField({ values, wrong }: FieldsProps) {
+  return (
+    <TextArea
+      label={PAGE_LABELS.description}
+      name="description"
+      value={values.description}
+      hint="Optional. A sentence below the heading: whose page it is, what it covers."
+      error={wrong.about("description")}
+      rows={3}
+    />
+  );
+}
+
+const VISIBILITY_CHOICES = [
+  { value: "public", label: "Everybody", hint: "Anybody who knows the address can read it." },
+  {
+    value: "private",
+    label: "Signed-in users",
+    hint: "Everybody else gets “not found”. Its feeds, badges and custom domains are off.",
+  },
+];
+
+export function VisibilityField({ values, wrong }: FieldsProps) {
+  return (
+    <RadioList
+      legend={PAGE_LABELS.visibility}
+      name="visibility"
+      options={VISIBILITY_CHOICES}
+      value={values.visibility}
+      error={wrong.about("visibility")}
+    />
+  );
+}
+
+export function TimeZoneField({ values, wrong }: FieldsProps) {
+  return (
+    <TextField
+      label={PAGE_LABELS.time_zone}
+      name="time_zone"
+      value={values.time_zone}
+      hint="Such as Europe/Berlin. Times are shown in it; days and uptime are counted in UTC."
+      error={wrong.about("time_zone")}
+      suggestions={["UTC", ...Intl.supportedValuesOf("timeZone")]}
+      autocomplete="off"
+      required
+    />
+  );
+}
+
+export function LocaleField({ values, wrong }: FieldsProps) {
+  return (
+    <TextField
+      label={PAGE_LABELS.locale}
+      name="locale"
+      value={values.locale}
+      hint="A language tag, such as en or pt-BR: how dates are written, and what screen readers read in."
+      error={wrong.about("locale")}
+      autocomplete="off"
+      isShort
+      required
+    />
+  );
+}
+
+export function HistoryField({ values, wrong }: FieldsProps) {
+  return (
+    <TextField
+      label={PAGE_LABELS.history_days}
+      name="history_days"
+      value={values.history_days}
+      hint="How far back the bars of the components reach: 30 to 365 days."
+      error={wrong.about("history_days")}
+      inputmode="numeric"
+      autocomplete="off"
+      isShort
+      required
+    />
+  );
+}
+
+export const THEME_CHOICES = [
+  { value: "system", label: "As the reader’s device" },
+  { value: "light", label: "Always light" },
+  { value: "dark", label: "Always dark" },
+];
+
+export function ThemeField({ values, wrong }: FieldsProps) {
+  return (
+    <SelectField
+      label={PAGE_LABELS.theme}
+      name="theme"
+      options={THEME_CHOICES}
+      value={values.theme}
+      error={wrong.about("theme")}
+    />
+  );
+}
+
+export function AccentField({ values, wrong }: FieldsProps) {
+  return (
+    <TextField
+      label={PAGE_LABELS.accent}
+      name="accent"
+      value={values.accent}
+      hint="Optional, such as #0b6b53. Links take it, in each theme in which it can be read."
+      error={wrong.about("accent")}
+      autocomplete="off"
+      isShort
+    />
+  );
+}

@@ -1,0 +1,80 @@
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Checkbox,
+  Fold,
+  Form,
+  FormErrors,
+  Notice,
+  PageHead,
+} from "../../ui";
+import { type Complaints, wording } from "../field-errors";
+import { PAGES_PATH } from "../paths";
+import {
+  AccentField,
+  DescriptionField,
+  HistoryField,
+  LocaleField,
+  NameField,
+  SlugField,
+  ThemeField,
+  TimeZoneField,
+  VisibilityField,
+} from "./fields";
+import { PAGE_LABELS, type PageValues } from "./values";
+
+interface NewPageProps {
+  values: PageValues;
+  complaints: Complaints;
+  /** Tells this showing of the form from every other, so that sending it twice makes one page. */
+  formToken: string;
+  /** Whether the example page is there, which the first real one removes. */
+  hasSample: boolean;
+  /** Whether there is a real page, which is the default one or knows which is. */
+  hasPages: boolean;
+}
+
+const FOLDED = ["locale", "history_days", "theme", "accent", "default"];
+
+/** Pages → Create page. */
+export function NewPage({ values, complaints, formToken, hasSample, hasPages }: NewPageProps) {
+  const wrong = wording(complaints, PAGE_LABELS);
+  const fields = { values, wrong };
+  return (
+    <>
+      <PageHead title="Create page" crumbs={[{ href: PAGES_PATH, label: "Pages" }]} />
+      {hasSample ? (
+        <Notice tone="info" title="The sample page goes">
+          Creating your first page removes the sample page and everything on it, for good.
+        </Notice>
+      ) : null}
+      <Form action={`${PAGES_PATH}/new`} hidden={{ form: formToken }}>
+        <FormErrors errors={wrong.all} />
+        <NameField {...fields} />
+        <SlugField {...fields} isNew />
+        <DescriptionField {...fields} />
+        <VisibilityField {...fields} />
+        <TimeZoneField {...fields} />
+        <Fold title="More" isOpen={FOLDED.some((field) => field in complaints)}>
+          <LocaleField {...fields} />
+          <HistoryField {...fields} />
+          <ThemeField {...fields} />
+          <AccentField {...fields} />
+          {hasPages ? (
+            <Checkbox
+              label={PAGE_LABELS.default}
+              name="default"
+              hint="It becomes the default page, in the place of the one that is."
+              isChecked={values.default === "yes"}
+            />
+          ) : null}
+        </Fold>
+        <Actions>
+          <Button kind="primary">Create page</Button>
+          <ButtonLink href={PAGES_PATH}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import { Actions, Button, Form } from "../../ui";
+import { wording } from "../field-errors";
+import { versionField } from "../stale";
+import { DescriptionField, HistoryField, LocaleField, NameField, TimeZoneField } from "./fields";
+import { pageTabPath, type SectionProps, WhyRefused } from "./frame";
+import { PAGE_LABELS } from "./values";
+
+/** What a page is called and how it tells times. */
+export function General({ page, values, complaints, stale }: SectionProps) {
+  const wrong = wording(complaints, PAGE_LABELS);
+  const fields = { values, wrong };
+  return (
+    <Form action={pageTabPath(page.id, "general")} hidden={versionField(page)}>
+      <WhyRefused stale={stale} wrong={wrong} />
+      <NameField {...fields} />
+      <DescriptionField {...fields} />
+      <TimeZoneField {...fields} />
+      <LocaleField {...fields} />
+      <HistoryField {...fields} />
+      <Actions>
+        <Button kind="primary">Save changes</Button>
+      </Actions>
+    </Form>
+  );
+}

@@ -1,0 +1,82 @@
+import type { PageRow } from "../../features/pages";
+import { type Role, roleAllows } from "../../kernel/role";
+import { toIso } from "../../kernel/time";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  Chip,
+  Chips,
+  Moment,
+  PageHead,
+  Row,
+  RowLink,
+  Table,
+} from "../../ui";
+import { FirstPage } from "../no-page";
+import { pagePath, PAGES_PATH } from "../paths";
+
+const COLUMNS = [{ label: "Page" }, { label: "Kind" }, { label: "Domains" }, { label: "Changed" }];
+
+interface PageListProps {
+  pages: readonly PageRow[];
+  role: Role;
+  /** Unix ms. */
+  now: number;
+}
+
+/** Pages: every status page of the installation. */
+export function PageList({ pages, role, now }: PageListProps) {
+  const create = roleAllows(role, "admin") ? (
+    <ButtonLink href={`${PAGES_PATH}/new`} kind="primary">
+      Create page
+    </ButtonLink>
+  ) : undefined;
+  if (pages.length === 0) {
+    return (
+      <>
+        <PageHead title="Pages" />
+        <FirstPage role={role} />
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHead title="Pages" actions={create} />
+      <Table columns={COLUMNS} caption="Status pages">
+        {pages.map((page) => (
+          <Row key={page.id}>
+            <Cell>
+              <RowLink href={pagePath(page.id)}>{page.name}</RowLink>
+              <CellNote>/status/{page.slug}</CellNote>
+            </Cell>
+            <Cell label="Kind">
+              <PageChips page={page} />
+            </Cell>
+            <Cell label="Domains">
+              {page.customDomains.length > 0 ? (
+                page.customDomains.join(", ")
+              ) : (
+                <span class="quiet-text">None</span>
+              )}
+            </Cell>
+            <Cell label="Changed">
+              <Moment at={toIso(page.contentChangedAt)} now={now} />
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+/** What of a page is worth a word: who sees it, whether it is the default one, or the sample. */
+export function PageChips({ page }: { page: PageRow }) {
+  return (
+    <Chips>
+      <Chip>{page.visibility === "public" ? "Public" : "Private"}</Chip>
+      {page.isDefault ? <Chip>Default</Chip> : null}
+      {page.isSample ? <Chip tone="info">Sample</Chip> : null}
+    </Chips>
+  );
+}

@@ -1,0 +1,58 @@
+import { getPage, listOldSlugs } from "../../features/pages";
+import { sessionOf } from "../../http";
+import { roleAllows } from "../../kernel/role";
+import { NO_COMPLAINTS } from "../field-errors";
+import type { AdminParts } from "../parts";
+import type { ScreenRequest } from "../render";
+import type { FormRefusal } from "../stale";
+import { Address } from "./address";
+import { PageFacts } from "./detail";
+import { PageFrame, type PageTab, pageTabTitle, type SectionProps } from "./frame";
+import { General } from "./general";
+import { Look } from "./look";
+import { type PageValues, storedValues } from "./values";
+import { Visibility } from "./visibility";
+
+/** A form that comes back: what was typed into it, and why. */
+export interface Refused {
+  values: Partial<PageValues>;
+  refusal: FormRefusal;
+}
+
+/** Shows a screen about one page as it is now, or with what was refused. Throws `not_found`. */
+export type ShowPage = (
+  at: ScreenRequest,
+  id: string,
+  tab: PageTab,
+  refused?: Refused,
+) => Promise<Response>;
+
+export function createShowPage({ ctx, render }: Pick<AdminParts, "ctx" | "render">): ShowPage {
+  return async (at, id, tab, refused) => {
+    const page = getPage(ctx.db, id);
+    const mayManage = roleAllows(sessionOf(at.admission).user.role, "admin");
+    const section: SectionProps = {
+      page,
+      values: { ...storedValues(page), ...refused?.values },
+      complaints: refused?.refusal.complaints ?? NO_COMPLAINTS,
+      stale: refused?.refusal.stale,
+    };
+    const oldSlugs = listOldSlugs(ctx.db, page);
+    const contents = {
+      overview: () => <PageFacts page={page} oldSlugs={oldSlugs} now={ctx.clock.now()} />,
+      general: () => <General {...section} />,
+      look: () => <Look {...section} />,
+      address: () => <Address {...section} oldSlugs={oldSlugs} />,
+      visibility: () => <Visibility {...section} />,
+    } satisfies Record<PageTab, () => unknown>;
+    return render.screen(at, {
+      title: pageTabTitle(page, tab),
+      status: refused?.refusal.status ?? 200,
+      children: (
+        <PageFrame page={page} tab={tab} mayManage={mayManage}>
+          {contents[tab]()}
+        </PageFrame>
+      ),
+    });
+  };
+}

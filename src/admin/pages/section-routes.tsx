@@ -1,0 +1,83 @@
+import { Elysia } from "elysia";
+import { getPage, updatePage } from "../../features/pages";
+import { actorOf, formBody, session } from "../../http";
+import { createDone } from "../done";
+import type { AdminParts } from "../parts";
+import { screenOperation } from "../screen-operation";
+import { createSave } from "./save";
+import { pageTabPath } from "./frame";
+import type { ShowPage } from "./screens";
+
+/** What a page is called, how it looks and who sees it: for admins. */
+export function pageSectionRoutes(parts: AdminParts, showPage: ShowPage) {
+  const { ctx, admissions, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const save = createSave(parts, showPage);
+  const MAY_MANAGE = session("admin");
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/general",
+      async ({ request, admission, params }) =>
+        showPage({ request, admission }, params.id, "general"),
+      screenOperation("The form for a page's name and times", MAY_MANAGE),
+    )
+    .post(
+      "/:id/general",
+      async ({ request, admission, params, body: form }) =>
+        save({ request, admission }, params.id, form, {
+          tab: "general",
+          fields: ["name", "description", "time_zone", "locale", "history_days"],
+          told: "The page was changed.",
+        }),
+      { ...formBody(), ...screenOperation("Change a page's name and times", MAY_MANAGE) },
+    )
+    .get(
+      "/:id/look",
+      async ({ request, admission, params }) => showPage({ request, admission }, params.id, "look"),
+      screenOperation("The forms for a page's look", MAY_MANAGE),
+    )
+    .post(
+      "/:id/look",
+      async ({ request, admission, params, body: form }) =>
+        save({ request, admission }, params.id, form, {
+          tab: "look",
+          fields: ["theme", "accent"],
+          told: "The look was changed.",
+        }),
+      { ...formBody(), ...screenOperation("Change a page's look", MAY_MANAGE) },
+    )
+    .get(
+      "/:id/visibility",
+      async ({ request, admission, params }) =>
+        showPage({ request, admission }, params.id, "visibility"),
+      screenOperation("The form for who sees a page", MAY_MANAGE),
+    )
+    .post(
+      "/:id/visibility",
+      async ({ request, admission, params, body: form }) =>
+        save({ request, admission }, params.id, form, {
+          tab: "visibility",
+          fields: ["visibility"],
+          told:
+            form.text("visibility") === "private"
+              ? "Only signed-in users can see the page now."
+              : "Everybody can see the page now.",
+        }),
+      { ...formBody(), ...screenOperation("Change who sees a page", MAY_MANAGE) },
+    )
+    .post(
+      "/:id/default",
+      async ({ admission, params }) => {
+        const isChanged = await writeAs(admission, (tx) => {
+          if (getPage(tx, params.id).isDefault) return false;
+          updatePage(ctx, tx, params.id, { default: true }, actorOf(admission));
+          return true;
+        });
+        const text = isChanged ? "This is the default page now." : undefined;
+        return done(admission, pageTabPath(params.id, "visibility"), text);
+      },
+      { ...formBody(), ...screenOperation("Make a page the default one", MAY_MANAGE) },
+    );
+}

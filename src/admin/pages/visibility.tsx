@@ -1,0 +1,34 @@
+import { Actions, Button, Form, PostButton, Section } from "../../ui";
+import { wording } from "../field-errors";
+import { pagePath } from "../paths";
+import { versionField } from "../stale";
+import { VisibilityField } from "./fields";
+import { pageTabPath, type SectionProps, WhyRefused } from "./frame";
+import { PAGE_LABELS } from "./values";
+
+/** Who sees a page, and whether it is the one that is met first. */
+export function Visibility({ page, values, complaints, stale }: SectionProps) {
+  const wrong = wording(complaints, PAGE_LABELS);
+  return (
+    <>
+      <Form action={pageTabPath(page.id, "visibility")} hidden={versionField(page)}>
+        <WhyRefused stale={stale} wrong={wrong} />
+        <VisibilityField values={values} wrong={wrong} />
+        <Actions>
+          <Button kind="primary">Save visibility</Button>
+        </Actions>
+      </Form>
+      <Section title="Default page">
+        <p>
+          The default page is at <code>/</code> and <code>/api/v2/</code>.{" "}
+          {page.isDefault
+            ? "This is it. To change that, make another page the default."
+            : "This one is not."}
+        </p>
+        {page.isDefault ? null : (
+          <PostButton action={`${pagePath(page.id)}/default`}>Make it the default page</PostButton>
+        )}
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import type { Tx } from "../db";
+import { getPage } from "../features/pages";
+import { buildSnapshot, type Entry, readPast, type Snapshot } from "../features/status";
+import { sendHtml } from "../http";
+import { asPreview } from "../public/preview-strip";
+import { renderStatusPage } from "../public/status-page";
+import type { HtmlDocument } from "../ui";
+import type { AdminParts } from "./parts";
+import type { ScreenRequest } from "./render";
+
+/** What a change that is previewed says of what is to be shown. */
+export interface Previewed {
+  pageId: string;
+  /**
+   * Renders another page than the status page itself, such as the incident's own. It runs once the
+   * change is taken back, so it reads nothing: what it shows is in the snapshot, or was read before.
+   */
+  render?: (snapshot: Snapshot) => HtmlDocument;
+}
+
+/**
+ * Answers with the page that the public would see after a change. The change is the real one, made by
+ * the real verbs in a transaction of its own and then taken back: no row, event, audit row or signal
+ * stays of it. Rejects with whatever the change throws, such as `validation_failed`.
+ */
+export type Preview = (at: ScreenRequest, change: (tx: Tx) => Previewed) => Promise<Response>;
+
+/** Undoes the transaction whose outcome was all that was wanted. */
+class TakenBack extends Error {
+  readonly snapshot: Snapshot;
+  readonly past: readonly Entry[];
+  readonly previewed: Previewed;
+
+  constructor(snapshot: Snapshot, past: readonly Entry[], previewed: Previewed) {
+    super("a preview is rolled back");
+    this.snapshot = snapshot;
+    this.past = past;
+    this.previewed = previewed;
+  }
+}
+
+export function createPreview({ ctx, writeAs }: Pick<AdminParts, "ctx" | "writeAs">): Preview {
+  return async ({ request, admission }, change) => {
+    try {
+      return await writeAs(admission, (tx): never => {
+        const previewed = change(tx);
+        const page = getPage(tx, previewed.pageId);
+        const now = ctx.clock.now();
+        const snapshot = buildSnapshot(tx, page, ctx.baseUrl, now);
+        throw new TakenBack(snapshot, readPast(tx, page.id, now), previewed);
+      });
+    } catch (error) {
+      if (!(error instanceof TakenBack)) throw error;
+      const { snapshot, past, previewed } = error;
+      const page =
+        previewed.render?.(snapshot) ?? renderStatusPage(snapshot, past, ctx.clock.now());
+      return sendHtml(request, asPreview(page));
+    }
+  };
+}

@@ -1,0 +1,46 @@
+import { Problem } from "../errors";
+import type { Form } from "../http";
+import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "./field-errors";
+
+/** What an edit form says, in a `Refusal` above its fields, when it comes back for this reason. */
+export const STALE_SENTENCE =
+  "Somebody changed this while you were editing it, so nothing was saved. What you typed is below. Compare it with what is stored now, then save again to replace that.";
+
+/** The hidden fields of a form that edits something: the version that its reader saw. */
+export function versionField({ version }: { version: number }): { version: string } {
+  return { version: String(version) };
+}
+
+class StaleForm extends Problem {
+  constructor() {
+    super("conflict", STALE_SENTENCE);
+  }
+}
+
+/**
+ * Judges, inside the transaction that would change it, whether what a form edits is still what its
+ * reader saw. Throws for `refusalOrThrow`, also where the form names no version.
+ * Ask only where something would change, so that the same form sent twice is no conflict.
+ */
+export function requireSameVersion(form: Form, stored: { version: number }): void {
+  if (form.text("version") !== String(stored.version)) throw new StaleForm();
+}
+
+/** Why an edit form comes back: with complaints about its fields, or with a sentence about all of it. */
+export interface FormRefusal {
+  status: 409 | 422;
+  complaints: Complaints;
+  /** `STALE_SENTENCE`; undefined where fields are wrong. */
+  stale: string | undefined;
+}
+
+/**
+ * A refusal after which the form is shown again with what was typed. Give it the version of now, so
+ * that it can be sent once more. Anything else is thrown on.
+ */
+export function refusalOrThrow(error: unknown): FormRefusal {
+  if (error instanceof StaleForm) {
+    return { status: 409, complaints: NO_COMPLAINTS, stale: error.message };
+  }
+  return { status: 422, complaints: complaintsOrThrow(error), stale: undefined };
+}

@@ -1,0 +1,44 @@
+import { OperatorError, type Reader } from "../db";
+import { exportFile, writeApplyFile } from "../features/apply";
+import { findPageBySlug, listAllPages, type PageRow } from "../features/pages";
+import { openForCommand } from "../installation";
+import type { ExitCode, Invocation } from "./command";
+
+const HEAD = [
+  "Written by `allclear export`; `allclear apply FILE` makes it so, here or elsewhere.",
+  "Each thing is found again by its ref. A field that is left out has its default.",
+  "Not in here: statuses, incidents, maintenance, logos, users and API keys.",
+];
+const ONE_OF_SEVERAL = [
+  "This is one page of several: `allclear apply --prune` with it removes the others that apply made.",
+];
+
+/** Prints what is there as a file for apply. */
+export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
+  const slug = value("page");
+  const { ctx, close } = openForCommand(config, "export", { mayCreate: false });
+  try {
+    // A transaction, although nothing is written: all of it is read as it was at one moment.
+    const text = await ctx.db.write((tx) => {
+      const page = slug === undefined ? undefined : findRealPage(tx, slug);
+      const isOneOfSeveral = page !== undefined && listAllPages(tx, {}).length > 1;
+      const head = isOneOfSeveral ? [...HEAD, ...ONE_OF_SEVERAL] : HEAD;
+      return writeApplyFile(exportFile(tx, { page }), head);
+    });
+    // Its own last line end comes back with the writing; others may belong to a text.
+    output.out(text.replace(/\n$/, ""));
+    return 0;
+  } finally {
+    close();
+  }
+}
+
+/** By its slug or one that it had before. Throws an OperatorError where a file could not hold it. */
+function findRealPage(reader: Reader, slug: string): PageRow {
+  const page = findPageBySlug(reader, { slug });
+  if (!page) throw new OperatorError(`There is no page ${slug}.`);
+  if (page.isSample) {
+    throw new OperatorError(`${slug} is the example page of a first run; no file holds it.`);
+  }
+  return page;
+}

@@ -1,0 +1,58 @@
+import { asc, sql } from "drizzle-orm";
+import { type Reader, selectMany } from "../db";
+import { auditLog } from "../db/tables/events";
+
+/** A change is logged at once, but the clock may go on a little between its row and its entry. */
+const LOGGED_WITHIN_MS = 1_000;
+
+interface Wanted {
+  targetId: string;
+  /** The actions that wrote the steps, as JSON lists are: `["incident.create"]`. */
+  actions: string;
+  /** When the steps were written, a JSON list of unix ms. */
+  times: string;
+}
+
+/** Found by their time, which is what the log has an index of. */
+const listEntries = selectMany((orm, $: Wanted) =>
+  orm
+    .select({ kind: auditLog.actorKind, label: auditLog.actorLabel, at: auditLog.at })
+    .from(auditLog)
+    .where(
+      sql`${auditLog.id} IN (
+        SELECT entry.id FROM json_each(${$.times}) AS step
+        CROSS JOIN audit_log AS entry ON entry.at BETWEEN step.value AND step.value + ${sql.raw(String(LOGGED_WITHIN_MS))}
+        WHERE entry.target_id = ${$.targetId}
+          AND entry.action IN (SELECT value FROM json_each(${$.actions})))`,
+    )
+    .orderBy(asc(auditLog.id)),
+);
+
+/** Who did something, as the audit log has it. */
+export interface Author {
+  kind: (typeof auditLog.$inferSelect)["actorKind"];
+  label: string;
+}
+
+/**
+ * Who wrote each of the steps that something consists of, by the step's id: those whose entry the audit
+ * log still holds. `steps` come in the order of their writing, each written with one of `actions`.
+ */
+export function authorsOf(
+  reader: Reader,
+  targetId: string,
+  actions: readonly string[],
+  steps: readonly { id: string; createdAt: number }[],
+): ReadonlyMap<string, Author> {
+  const times = JSON.stringify(steps.map(({ createdAt }) => createdAt));
+  const entries = listEntries(reader, { targetId, actions: JSON.stringify(actions), times });
+  const authors = new Map<string, Author>();
+  let next = 0;
+  for (const { id, createdAt } of steps) {
+    const entry = entries[next];
+    if (!entry || entry.at > createdAt + LOGGED_WITHIN_MS) continue;
+    authors.set(id, { kind: entry.kind, label: entry.label });
+    next += 1;
+  }
+  return authors;
+}

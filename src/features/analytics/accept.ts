@@ -1,0 +1,22 @@
+/** Whether RFC 9110's Accept prefers text/csv to JSON; of two that are as good, JSON is sent. */
+export function prefersCsv(accept: string | null): boolean {
+  if (accept === null) return false;
+  const ranges = accept
+    .toLowerCase()
+    .split(",")
+    .map((part) => {
+      const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="));
+      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+    });
+  // The most precise range that fits is the one that counts.
+  const weightOf = (type: string) => {
+    const [family] = type.split("/");
+    for (const wanted of [type, `${family}/*`, "*/*"]) {
+      const found = ranges.find(({ range }) => range === wanted);
+      if (found) return found.weight;
+    }
+    return 0;
+  };
+  return weightOf("text/csv") > weightOf("application/json");
+}

@@ -1,0 +1,25 @@
+/*
+ * Tables as text/csv (RFC 4180). Programs that open one may take a cell for a formula; none of these is.
+ */
+
+/** What a cell may hold; null is an empty one. */
+export type Cell = string | number | boolean | null;
+
+/** How formulas begin, in every spelling that spreadsheets hear, whatever white space stands before. */
+const FORMULA = /^[\s\u0000]*[=+\-@\t\r\n|%＝＋－＠]/u;
+
+/** A header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
+export function toCsv(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
+  const lines = [columns.join(",")];
+  for (const row of rows) lines.push(row.map(toCell).join(","));
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+function toCell(value: Cell): string {
+  if (value === null) return "";
+  // Numbers are ours, and a minus before one is no formula.
+  if (typeof value !== "string") return String(value);
+  // A leading apostrophe is how spreadsheets say that text follows.
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,65 @@
+import type { Reader } from "../../db";
+import { headOf, lineOf } from "./answer";
+import { countIncidents, numberOf, sizeOf } from "./counts-store";
+import { METHODS, type IncidentFigures, type IncidentsAnswer } from "./model";
+import type { Period } from "./period";
+import type { Subject } from "./subjects";
+
+type Counted = ReturnType<typeof countIncidents>[number];
+
+/**
+ * The published incidents that began within each interval, and within all of them: of the subject's page,
+ * those that ever named its component, or those that its monitor opened. `now` is what an open one is
+ * reckoned to.
+ */
+export function incidentsAnswer(
+  reader: Reader,
+  { page, component, monitor }: Subject,
+  period: Period,
+  now: number,
+): IncidentsAnswer {
+  const { from, to, interval, spans } = period;
+  const counted = countIncidents(reader, {
+    pageId: page?.id ?? null,
+    componentId: component?.id ?? null,
+    monitorId: monitor?.id ?? null,
+    from,
+    to,
+    size: sizeOf(interval),
+    now,
+  });
+  const byNumber = new Map(counted.map((each) => [each.number, each]));
+  const data = spans.map((span) => {
+    const own = byNumber.get(numberOf(span.from, interval));
+    return { ...lineOf(span), ...figuresOf(own ? [own] : []) };
+  });
+  return { ...headOf(period, METHODS.incidents), total: figuresOf(counted), data };
+}
+
+function figuresOf(parts: readonly Counted[]): IncidentFigures {
+  const sum = (of: (part: Counted) => number | null) =>
+    parts.reduce((total, part) => total + (of(part) ?? 0), 0);
+  const mean = (total: number, count: number) => (count === 0 ? null : Math.round(total / count));
+  const identified = sum((part) => part.identified);
+  const resolved = sum((part) => part.resolved);
+  const longest = parts.toSorted((a, b) => b.longest - a.longest)[0];
+  return {
+    count: sum((part) => part.count),
+    none: sum((part) => part.none),
+    minor: sum((part) => part.minor),
+    major: sum((part) => part.major),
+    critical: sum((part) => part.critical),
+    identified,
+    time_to_identify_ms: mean(
+      sum((part) => part.identifySum),
+      identified,
+    ),
+    resolved,
+    time_to_resolve_ms: mean(
+      sum((part) => part.resolveSum),
+      resolved,
+    ),
+    longest_ms: longest?.longest ?? null,
+    longest_id: longest?.longestId ?? null,
+  };
+}

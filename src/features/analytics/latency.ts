@@ -1,0 +1,49 @@
+import type { Reader } from "../../db";
+import { type LatencyFigures, latencyOfEach } from "../monitors";
+import { headOf, lineOf } from "./answer";
+import { type LatencyAnswer, METHODS } from "./model";
+import { badQuery, type Period, requireLines } from "./period";
+import { monitorsOf, type Subject } from "./subjects";
+
+/** Of the hour that is not rolled up yet every result is read, so monitors are bounded by themselves. */
+const MONITORS_MAX = 20;
+
+/**
+ * How long the monitors of the subject waited for answers, each by interval, and all of them together.
+ * Throws `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
+ */
+export function latencyAnswer(reader: Reader, subject: Subject, period: Period): LatencyAnswer {
+  const found = monitorsOf(reader, subject);
+  if (found.length > MONITORS_MAX) {
+    throw badQuery("monitor", `is needed, for there are more than ${MONITORS_MAX}`);
+  }
+  requireLines(found.length, period);
+  const { spans } = period;
+  const nums = found.map(({ num }) => num);
+  const { each, total } = latencyOfEach(reader, nums, spans);
+  const data = found.flatMap(({ id, name }, i) =>
+    (each[i] ?? []).map((figures, j) => ({
+      id,
+      name,
+      ...lineOf(spans[j] ?? period),
+      ...presentLatency(figures),
+    })),
+  );
+  return { ...headOf(period, METHODS.latency), total: presentLatency(total), data };
+}
+
+function presentLatency(figures: LatencyFigures): LatencyAnswer["total"] {
+  const { checks, failures, count } = figures;
+  return {
+    checks,
+    failures,
+    count,
+    avg_ms: figures.avgMs,
+    min_ms: figures.minMs,
+    max_ms: figures.maxMs,
+    p50_ms: figures.p50Ms,
+    p90_ms: figures.p90Ms,
+    p95_ms: figures.p95Ms,
+    p99_ms: figures.p99Ms,
+  };
+}

@@ -1,0 +1,137 @@
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { Instant, Nullable, OneOf } from "../../kernel/schema";
+import { INTERVALS } from "./period";
+
+/** How each figure is counted, in a sentence. */
+export const METHODS = {
+  uptimeOfComponents:
+    "1 − (major outage + 0.3 × partial outage) ÷ (known time − maintenance), in time, from what marked each component; degraded performance counts as up, a component is known from its start date or creation on but for the time that nobody was there to see, the total is of all components together, and it is rounded down to six decimals.",
+  uptimeOfMonitors:
+    "1 − down ÷ (up + degraded + down), in time, from the states that the monitor's checks decided, an outage dated from its first failing check; while it was pending, paused, under maintenance or unable to know, it counts neither way, and it is rounded down to six decimals.",
+  latency:
+    "How long the checks that got an answer waited for it, whatever the answer was worth, counted from the rolled-up minutes, hours and days that lie within the time and from single results where none are rolled up yet; quantiles are right to within 2 %.",
+  incidents:
+    "Published incidents by the moment at which they began; the time to identify and to resolve is the mean, from that moment, of those that were identified and of those that are resolved, and the longest includes one that is still open, as far as it has lasted.",
+  requests:
+    "Requests that were admitted with the key or refused for its limit, by whole hours of the clock, after 35 days unless set otherwise by whole days, which then stand in their first hour; answers of 500 and more are the server's doing and count as none, and the last five seconds may be missing.",
+} as const;
+
+const Milliseconds = (description: string) => Type.Integer({ minimum: 0, description });
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+const NullableNumber = (description: string) => Nullable(Type.Number({ minimum: 0, description }));
+
+const LINE = { from: Instant, to: Instant };
+
+/** An answer: the time that it is of, how it was counted, all of it together, and line by line. */
+function AnswerOf<Figures extends TProperties, Line extends TProperties>(
+  title: string,
+  figures: Figures,
+  line: Line,
+) {
+  return Type.Object(
+    {
+      from: Instant,
+      to: Type.Unsafe<string>({ ...Instant, description: "Not included; never after now." }),
+      interval: Nullable(OneOf(INTERVALS)),
+      method: Type.String({ description: "How the figures were counted, in a sentence." }),
+      total: Type.Object(figures, { description: "All of it together." }),
+      data: Type.Array(Type.Object(line), {
+        description: "A line for each subject and interval, subject by subject, oldest first.",
+      }),
+    },
+    { title },
+  );
+}
+
+const uptimeFigures = {
+  uptime: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "1 − down_ms ÷ counted_ms, rounded down; null where nothing is known.",
+      examples: [0.999712],
+    }),
+  ),
+  counted_ms: Milliseconds("The time that counts: known, and not under maintenance."),
+  down_ms: Type.Number({
+    minimum: 0,
+    description:
+      "What of it counts as down: of a component major outages, and partial ones to 0.3.",
+  }),
+  degraded_ms: Milliseconds("What of it was degraded. It counts as up."),
+  partial_outage_ms: Nullable(Milliseconds("Null for a monitor.")),
+  major_outage_ms: Nullable(Milliseconds("Null for a monitor.")),
+  maintenance_ms: Milliseconds("Under maintenance."),
+  no_data_ms: Milliseconds("The rest: nothing is known of it."),
+};
+export const UptimeLine = Type.Object({
+  kind: OneOf(["component", "monitor"]),
+  id: Type.String({ examples: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+  name: Type.String({ examples: ["Checkout API"] }),
+  page: Nullable(Type.String({ description: "The page's slug; null for a monitor." })),
+  ...LINE,
+  ...uptimeFigures,
+});
+export const UptimeAnswer = AnswerOf("UptimeAnalytics", uptimeFigures, UptimeLine.properties);
+export type UptimeAnswer = Static<typeof UptimeAnswer>;
+export type UptimeFigures = UptimeAnswer["total"];
+
+const latencyFigures = {
+  checks: Count("Checks of which the outcome is known."),
+  failures: Count("What of them failed."),
+  count: Count("Checks that were answered: those that the rest is about."),
+  avg_ms: NullableNumber("Null where nothing answered, as all that follow."),
+  min_ms: NullableNumber("The shortest."),
+  max_ms: NullableNumber("The longest."),
+  p50_ms: NullableNumber("The median."),
+  p90_ms: NullableNumber("The 90th percentile."),
+  p95_ms: NullableNumber("The 95th percentile."),
+  p99_ms: NullableNumber("The 99th percentile."),
+};
+export const LatencyLine = Type.Object({
+  id: Type.String({ examples: ["mon_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+  name: Type.String({ examples: ["Shop"] }),
+  ...LINE,
+  ...latencyFigures,
+});
+export const LatencyAnswer = AnswerOf("LatencyAnalytics", latencyFigures, LatencyLine.properties);
+export type LatencyAnswer = Static<typeof LatencyAnswer>;
+
+const incidentFigures = {
+  count: Count("Incidents that began."),
+  none: Count("Of the impact none."),
+  minor: Count("Of the impact minor."),
+  major: Count("Of the impact major."),
+  critical: Count("Of the impact critical."),
+  identified: Count("Those that were identified."),
+  time_to_identify_ms: NullableNumber("On average; null where none was identified."),
+  resolved: Count("Those that are resolved."),
+  time_to_resolve_ms: NullableNumber("On average; null where none is resolved."),
+  longest_ms: NullableNumber("How long the longest lasted, or has lasted so far."),
+  longest_id: Nullable(Type.String({ description: "Which one that is." })),
+};
+export const IncidentsLine = Type.Object({ ...LINE, ...incidentFigures });
+export const IncidentsAnswer = AnswerOf(
+  "IncidentAnalytics",
+  incidentFigures,
+  IncidentsLine.properties,
+);
+export type IncidentsAnswer = Static<typeof IncidentsAnswer>;
+export type IncidentFigures = IncidentsAnswer["total"];
+
+const requestFigures = {
+  total: Count("Answers that were counted."),
+  ok: Count("2xx and 3xx."),
+  client_error: Count("4xx but 429."),
+  limited: Count("429: refused for the key's limit."),
+};
+export const RequestsLine = Type.Object({
+  id: Type.String({ examples: ["key_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+  name: Type.String({ examples: ["Deploys"] }),
+  ...LINE,
+  ...requestFigures,
+  last_used_at: Nullable(Instant),
+});
+export const RequestsAnswer = AnswerOf("RequestAnalytics", requestFigures, RequestsLine.properties);
+export type RequestsAnswer = Static<typeof RequestsAnswer>;
+export type RequestFigures = RequestsAnswer["total"];

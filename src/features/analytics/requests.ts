@@ -1,0 +1,58 @@
+import type { Reader } from "../../db";
+import { HOUR_MS, toIso, toIsoOrNull } from "../../kernel/time";
+import { headOf, lineOf } from "./answer";
+import { countRequests, listKeys, numberOf, sizeOf } from "./counts-store";
+import { METHODS, type RequestFigures, type RequestsAnswer } from "./model";
+import {
+  badQuery,
+  type IntervalName,
+  LINES_MAX,
+  type PeriodInput,
+  readPeriod,
+  requireLines,
+} from "./period";
+
+interface RequestsInput extends PeriodInput {
+  /** The id of a key; every key where none is named. */
+  key?: string | undefined;
+}
+
+interface Counts {
+  ok: number;
+  clientError: number;
+  limited: number;
+}
+
+/**
+ * How the requests of each key were answered, by interval, and of all of them together. Counted by whole
+ * hours, so the time that is asked for is widened to them. Throws `invalid_request`.
+ */
+export function requestsAnswer(reader: Reader, input: RequestsInput, now: number): RequestsAnswer {
+  const period = readPeriod(input, now);
+  const from = Math.floor(period.from / HOUR_MS) * HOUR_MS;
+  const to = Math.min(now, Math.ceil(period.to / HOUR_MS) * HOUR_MS);
+  const hours = readPeriod({ ...input, from: toIso(from), to: toIso(to) }, now);
+  const keys = listKeys(reader, { id: input.key ?? null, limit: LINES_MAX + 1 });
+  if (input.key !== undefined && keys.length === 0) throw badQuery("key", "names no key");
+  requireLines(keys.length, hours);
+  const { interval, spans } = hours;
+  const keyIds = JSON.stringify(keys.map(({ id }) => id));
+  const counted = countRequests(reader, { keyIds, from, to, size: sizeOf(interval) });
+  const byPlace = new Map(counted.map((each) => [`${each.keyId} ${each.number}`, each]));
+  const data = keys.flatMap(({ id, name, lastUsedAt }) =>
+    spans.map((span) => ({
+      id,
+      name,
+      ...lineOf(span),
+      ...figuresOf([byPlace.get(`${id} ${numberOf(span.from, interval)}`)]),
+      last_used_at: toIsoOrNull(lastUsedAt),
+    })),
+  );
+  return { ...headOf(hours, METHODS.requests), total: figuresOf(counted), data };
+}
+
+function figuresOf(parts: readonly (Counts | undefined)[]): RequestFigures {
+  const sum = (of: keyof Counts) => parts.reduce((total, part) => total + (part?.[of] ?? 0), 0);
+  const [ok, clientError, limited] = [sum("ok"), sum("clientError"), sum("limited")];
+  return { total: ok + clientError + limited, ok, client_error: clientError, limited };
+}

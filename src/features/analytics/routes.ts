@@ -1,0 +1,170 @@
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import {
+  type Admission,
+  type Admissions,
+  NO_STORE,
+  operation,
+  Representation,
+  scope,
+} from "../../http";
+import { InstantText, OneOf, Text } from "../../kernel/schema";
+import { prefersCsv } from "./accept";
+import { type Answer, answerToCsv } from "./answer";
+import { incidentsAnswer } from "./incidents";
+import { latencyAnswer } from "./latency";
+import {
+  IncidentsAnswer,
+  IncidentsLine,
+  LatencyAnswer,
+  LatencyLine,
+  RequestsAnswer,
+  RequestsLine,
+  UptimeAnswer,
+  UptimeLine,
+} from "./model";
+import { DEFAULT_DAYS, INTERVALS, LINES_MAX, readPeriod } from "./period";
+import { requestsAnswer } from "./requests";
+import { findSubject } from "./subjects";
+import { uptimeAnswer } from "./uptime";
+
+const PERIOD = {
+  from: Type.Optional(
+    InstantText({
+      description: `Where the time begins; else ${DEFAULT_DAYS} UTC days before its end, its last day included.`,
+    }),
+  ),
+  to: Type.Optional(
+    InstantText({ description: "Where it ends, not included; now at the latest." }),
+  ),
+  interval: Type.Optional(
+    OneOf(INTERVALS, { description: "Hours, days or months in UTC; else the whole time is one." }),
+  ),
+};
+
+const named = (description: string) => Type.Optional(Text({ maxLength: 100, description }));
+
+const SubjectQuery = Type.Object(
+  {
+    page: named("Only this page: slug or id. Of page, component and monitor one may be named."),
+    component: named("Only the component of this id."),
+    monitor: named("Only the monitor of this id."),
+    ...PERIOD,
+  },
+  { additionalProperties: false },
+);
+
+const KeyQuery = Type.Object(
+  { key: named("Only the key of this id."), ...PERIOD },
+  { additionalProperties: false },
+);
+
+const DESCRIPTION = `With \`Accept: text/csv\` the lines are sent as CSV, the method as their last column; a cell that a spreadsheet would take for a formula is led by an apostrophe. An answer has ${LINES_MAX} lines at most.`;
+
+/** What the four have in common: their answer in both forms. */
+function declare(id: string, summary: string, more: string, schema: TSchema) {
+  return operation({
+    id,
+    summary,
+    description: `${more} ${DESCRIPTION}`,
+    tag: "Analytics",
+    access: scope("read:analytics"),
+    answers: { 200: { description: "The figures.", schema, alsoAs: ["text/csv"] } },
+    conditional: "etag",
+  });
+}
+
+/** `/api/v1/analytics/…`: figures, as JSON or as CSV. */
+export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
+  return new Elysia({ prefix: "/api/v1/analytics" })
+    .use(admissions.plugin)
+    .get(
+      "/uptime",
+      ({ query, request, admission }) => {
+        const period = readPeriod(query, admission.now);
+        const answer = uptimeAnswer(ctx.db, findSubject(ctx.db, query), period);
+        return send(request, admission, "uptime", UptimeLine, answer);
+      },
+      {
+        query: SubjectQuery,
+        ...declare(
+          "getUptimeAnalytics",
+          "Read uptime",
+          "Of every component, or of one monitor, by interval.",
+          UptimeAnswer,
+        ),
+      },
+    )
+    .get(
+      "/latency",
+      ({ query, request, admission }) => {
+        const period = readPeriod(query, admission.now);
+        const answer = latencyAnswer(ctx.db, findSubject(ctx.db, query), period);
+        return send(request, admission, "latency", LatencyLine, answer);
+      },
+      {
+        query: SubjectQuery,
+        ...declare(
+          "getLatencyAnalytics",
+          "Read response times",
+          "Of each monitor, by interval; of 20 monitors at most.",
+          LatencyAnswer,
+        ),
+      },
+    )
+    .get(
+      "/incidents",
+      ({ query, request, admission }) => {
+        const period = readPeriod(query, admission.now);
+        const subject = findSubject(ctx.db, query);
+        const answer = incidentsAnswer(ctx.db, subject, period, admission.now);
+        return send(request, admission, "incidents", IncidentsLine, answer);
+      },
+      {
+        query: SubjectQuery,
+        ...declare(
+          "getIncidentAnalytics",
+          "Read figures of incidents",
+          "Of published incidents: of a page, of those that ever named a component, or of those that a monitor opened.",
+          IncidentsAnswer,
+        ),
+      },
+    )
+    .get(
+      "/requests",
+      ({ query, request, admission }) => {
+        const answer = requestsAnswer(ctx.db, query, admission.now);
+        return send(request, admission, "requests", RequestsLine, answer);
+      },
+      {
+        query: KeyQuery,
+        ...declare(
+          "getRequestAnalytics",
+          "Read the use of API keys",
+          "Of every key, revoked ones too, the newest first, by interval.",
+          RequestsAnswer,
+        ),
+      },
+    );
+}
+
+/** As CSV where the caller prefers it, else as JSON. */
+function send<Row extends object>(
+  request: Request,
+  admission: Admission,
+  name: string,
+  line: TObject,
+  answer: Answer<Row>,
+): Response {
+  const isCsv = prefersCsv(request.headers.get("accept"));
+  const content = isCsv ? answerToCsv(line, answer) : JSON.stringify(answer);
+  return new Representation(content, {
+    mediaType: isCsv ? "text/csv; charset=utf-8; header=present" : "application/json",
+    cacheControl: NO_STORE,
+    headers: {
+      Vary: "Accept, Accept-Encoding",
+      ...(isCsv ? { "Content-Disposition": `attachment; filename="${name}.csv"` } : {}),
+    },
+  }).respond(request, admission);
+}

@@ -1,0 +1,95 @@
+/*
+ * What uptime and latency are told of, read from the tables of other rooms: components with what marked
+ * them, and monitors. None is hot; causes are found by `component_causes_by_time`.
+ */
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
+import { componentCauses, components } from "../../db/tables/components";
+import { componentNoData, monitorComponents, monitors } from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
+
+/** Every component of every page, page by page in the order of each; at most `limit`. */
+export const listComponents = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select({ component: components, pageSlug: pages.slug })
+    .from(pages)
+    .innerJoin(components, eq(components.pageId, pages.id))
+    .where(and(isNull(pages.deletedAt), isNull(components.deletedAt)))
+    .orderBy(asc(pages.id), asc(components.position), asc(components.id))
+    .limit($.limit),
+);
+
+interface Marked {
+  /** A JSON list. */
+  componentIds: string;
+  from: number;
+  to: number;
+}
+
+/** What marked some components within a span. */
+export const listCauses = selectMany((orm, $: Marked) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      status: componentCauses.status,
+      startedAt: componentCauses.startedAt,
+      endedAt: componentCauses.endedAt,
+    })
+    .from(sql`json_each(${$.componentIds}) AS j`)
+    .crossJoin(componentCauses)
+    .where(
+      sql`${componentCauses.componentId} = j.value AND ${componentCauses.startedAt} < ${$.to}
+        AND (${componentCauses.endedAt} IS NULL OR ${componentCauses.endedAt} > ${$.from})`,
+    ),
+);
+
+/** When nothing was known of some components within a span. */
+export const listNoData = selectMany((orm, $: Marked) =>
+  orm
+    .select({
+      componentId: componentNoData.componentId,
+      startedAt: componentNoData.startedAt,
+      endedAt: componentNoData.endedAt,
+    })
+    .from(sql`json_each(${$.componentIds}) AS j`)
+    .crossJoin(componentNoData)
+    .where(
+      sql`${componentNoData.componentId} = j.value AND ${componentNoData.startedAt} < ${$.to}
+        AND (${componentNoData.endedAt} IS NULL OR ${componentNoData.endedAt} > ${$.from})`,
+    ),
+);
+
+const MONITOR = { id: monitors.id, num: monitors.num, name: monitors.name };
+const isThere = isNull(monitors.deletedAt);
+
+export const findMonitor = selectOne((orm, $: { id: string }) =>
+  orm
+    .select(MONITOR)
+    .from(monitors)
+    .where(and(eq(monitors.id, $.id), isThere)),
+);
+
+/** Oldest first; at most `limit`. */
+export const listMonitors = selectMany((orm, $: { limit: number }) =>
+  orm.select(MONITOR).from(monitors).where(isThere).orderBy(asc(monitors.id)).limit($.limit),
+);
+
+/** The monitors of the components of a page, or of one component. */
+export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .selectDistinct(MONITOR)
+    .from(components)
+    .innerJoin(monitorComponents, eq(monitorComponents.componentId, components.id))
+    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
+    .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt), isThere))
+    .orderBy(asc(monitors.id)),
+);
+
+export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string }) =>
+  orm
+    .select(MONITOR)
+    .from(monitorComponents)
+    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
+    .where(and(eq(monitorComponents.componentId, $.componentId), isThere))
+    .orderBy(asc(monitors.id)),
+);

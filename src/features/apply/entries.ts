@@ -1,0 +1,110 @@
+import type { ComponentRow, GroupRow } from "../components";
+import type { Path } from "./locate";
+import { refOf } from "./meaning";
+import type { FileComponent, FileGroup, FilePage } from "./model";
+
+/** Something on a page in a file, and the row that it means, if that is there already. */
+export interface Entry<Item, Row> {
+  item: Item;
+  ref: string;
+  /** Where it stands in the file. */
+  path: Path;
+  row: Row | undefined;
+}
+
+export type ComponentEntry = Entry<FileComponent, ComponentRow>;
+
+export interface GroupEntry extends Entry<FileGroup, GroupRow> {
+  components: ComponentEntry[];
+}
+
+/** What stands on a page, in the file's order. */
+export interface PageEntries {
+  /** The components that are in no group. */
+  ungrouped: ComponentEntry[];
+  groups: GroupEntry[];
+}
+
+/** Finds for each group and component of a page in a file the row that it means, by refs. */
+export function matchEntries(
+  wanted: FilePage,
+  path: Path,
+  present: { groups: readonly GroupRow[]; components: readonly ComponentRow[] },
+): PageEntries {
+  const groups = new RowsByRef(present.groups);
+  const components = new RowsByRef(present.components);
+  const entriesOf = (items: readonly FileComponent[] | undefined, at: Path) =>
+    (items ?? []).map((item, index) => components.match(item, [...at, "components", index]));
+  return {
+    ungrouped: entriesOf(wanted.components, path),
+    groups: (wanted.groups ?? []).map((item, index) => {
+      const at = [...path, "groups", index];
+      return { ...groups.match(item, at), components: entriesOf(item.components, at) };
+    }),
+  };
+}
+
+/** The rows of one kind on one page. */
+class RowsByRef<Row extends { ref: string }> {
+  readonly #rows: Map<string, Row>;
+
+  constructor(rows: readonly Row[]) {
+    this.#rows = new Map(rows.map((row) => [row.ref, row]));
+  }
+
+  /** An entry means a row by its ref or by one that it had before; no two entries mean the same. */
+  match<Item extends { ref?: string; name: string; previous_refs?: string[] }>(
+    item: Item,
+    path: Path,
+  ): Entry<Item, Row> {
+    const ref = refOf(item);
+    const known = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
+    const row = known === undefined ? undefined : this.#rows.get(known);
+    if (row) this.#rows.delete(row.ref);
+    return { item, ref, path, row };
+  }
+}
+
+/**
+ * The position of each entry. What counts is the order within each list, not the numbers: where all
+ * lists stand as the file has them, everything keeps the position that it has, whoever gave it; else
+ * the whole page is numbered from 0.
+ */
+export function positionsOf(page: PageEntries): Map<GroupEntry | ComponentEntry, number> {
+  const components = [page.ungrouped, ...page.groups.map((group) => group.components)].flat();
+  const keepsAll = isInOrder(page);
+  return new Map(
+    [page.groups, components].flatMap((list) =>
+      list.map((entry, index) => {
+        const kept = keepsAll ? entry.row?.position : undefined;
+        return [entry, kept ?? index] as const;
+      }),
+    ),
+  );
+}
+
+function isInOrder({ ungrouped, groups }: PageEntries): boolean {
+  return (
+    isAscending(groups) &&
+    isAscending(ungrouped) &&
+    ungrouped.every(({ row }) => row?.groupId === null) &&
+    groups.every(
+      (group) =>
+        isAscending(group.components) &&
+        group.components.every(({ row }) => row?.groupId === group.row?.id),
+    )
+  );
+}
+
+/** Whether all are there, in the order in which lists are read: by position, then by id. */
+function isAscending(
+  entries: readonly { row: { id: string; position: number } | undefined }[],
+): boolean {
+  return entries.every(({ row }, index) => {
+    if (!row) return false;
+    const before = entries[index - 1]?.row;
+    if (!before) return index === 0;
+    const gap = row.position - before.position;
+    return gap > 0 || (gap === 0 && row.id > before.id);
+  });
+}

@@ -1,0 +1,87 @@
+import { Document, isMap, isScalar, isSeq, type Pair, visit } from "yaml";
+import type { Reader } from "../../db";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
+import { listAllPages, type PageRow } from "../pages";
+import { changedOnly, differences } from "./difference";
+import {
+  presentComponentFields,
+  presentGroupFields,
+  presentPageFields,
+  wantedComponent,
+  wantedGroup,
+  wantedPage,
+} from "./fields";
+import type { ApplyFile, FileComponent, FilePage } from "./model";
+
+/**
+ * What is there as a declarative file that says the same: everything in its order and with its ref,
+ * fields that have their default left out, oldest page first. Applied to what it was made from, it
+ * changes nothing. The example page of a first run is not among it.
+ *
+ * `page` narrows it to one page. Everything is read from `reader`, which should be a transaction, so
+ * that no change comes in between.
+ */
+export function exportFile(
+  reader: Reader,
+  { page }: { page?: PageRow | undefined } = {},
+): ApplyFile {
+  const rows = page ? [page] : listAllPages(reader, {}).toReversed();
+  return { pages: rows.filter((row) => !row.isSample).map((row) => exportPage(reader, row)) };
+}
+
+function exportPage(reader: Reader, row: PageRow): FilePage {
+  const present = presentPageFields(row);
+  const { slug, name, ref } = present;
+  const least = wantedPage({ slug, name }, { ref, isDefault: false });
+  const byGroup = Map.groupBy(
+    listComponentsOfPage(reader, { pageId: row.id }),
+    ({ groupId }) => groupId,
+  );
+  const componentsIn = (groupId: string | null) => {
+    const components = byGroup.get(groupId) ?? [];
+    return components.length > 0 ? { components: components.map(exportComponent) } : {};
+  };
+  const groups = listGroups(reader, { pageId: row.id }).map((group) => {
+    const fields = presentGroupFields(group);
+    const own = saying(fields, wantedGroup({ name: group.name }, group.ref));
+    return { name: group.name, ref: group.ref, ...own, ...componentsIn(group.id) };
+  });
+  return {
+    slug,
+    name,
+    ref,
+    ...saying(present, least),
+    ...componentsIn(null),
+    ...(groups.length > 0 ? { groups } : {}),
+  };
+}
+
+function exportComponent(row: ComponentRow): FileComponent {
+  const { name, ref } = row;
+  return { name, ref, ...saying(presentComponentFields(row), wantedComponent({ name }, ref)) };
+}
+
+/** The fields that a file has to say, since leaving them out would make them something else. */
+function saying<Fields extends object>(present: Fields, least: Fields): Partial<Fields> {
+  return changedOnly(present, differences(least, present));
+}
+
+/** A declarative file as YAML that `readApplyFile` reads as the same, under lines of comment. */
+export function writeApplyFile(file: ApplyFile, comment: readonly string[]): string {
+  const document = new Document(file, {
+    aliasDuplicateObjects: false,
+    // Quotes what a reader of YAML 1.1 would take for a date or a truth, such as 2026-01-01 and yes.
+    compat: "yaml-1.1",
+  });
+  // A space before each line, as in a comment that a person writes.
+  document.commentBefore = comment.map((line) => ` ${line}`).join("\n");
+  visit(document, { Pair: (_key, pair) => setApart(pair) });
+  // Lines are not folded: a text that is edited should differ in the line that was edited.
+  return document.toString({ lineWidth: 0 });
+}
+
+/** An empty line before each page and each group but the first. */
+function setApart({ key, value }: Pair): void {
+  const isList = isScalar(key) && (key.value === "pages" || key.value === "groups") && isSeq(value);
+  for (const item of isList ? value.items.slice(1) : []) if (isMap(item)) item.spaceBefore = true;
+}

@@ -1,0 +1,132 @@
+import {
+  createComponent,
+  createGroup,
+  deleteComponent,
+  deleteGroup,
+  type GroupRow,
+  listComponentsOfPage,
+  listGroups,
+  updateComponent,
+  updateGroup,
+} from "../components";
+import type { PageRow } from "../pages";
+import {
+  type ComponentEntry,
+  type GroupEntry,
+  matchEntries,
+  type PageEntries,
+  positionsOf,
+} from "./entries";
+import { presentComponentFields, presentGroupFields, wantedComponent, wantedGroup } from "./fields";
+import type { Path } from "./locate";
+import type { FilePage } from "./model";
+import type { ApplyRun } from "./run";
+
+const MANAGED_BY = "apply" as const;
+
+/** Makes the groups and components of a page what the file says of them. */
+export function applyInside(run: ApplyRun, page: PageRow, wanted: FilePage, path: Path): void {
+  // Read once: to look for each entry's row by itself costs the square of their number.
+  const present = {
+    groups: listGroups(run.tx, { pageId: page.id }),
+    components: listComponentsOfPage(run.tx, { pageId: page.id }),
+  };
+  const entries = matchEntries(wanted, path, present);
+  const positions = positionsOf(entries);
+  const positionOf = (entry: GroupEntry | ComponentEntry) => positions.get(entry) ?? 0;
+  const refs = refsOfGroups(present.groups, entries.groups);
+
+  for (const entry of entries.ungrouped) {
+    fulfilComponent(run, page, entry, { position: positionOf(entry), groupId: null }, refs);
+  }
+  for (const group of entries.groups) {
+    const { id } = fulfilGroup(run, page, group, positionOf(group));
+    refs.set(id, group.ref);
+    for (const entry of group.components) {
+      fulfilComponent(run, page, entry, { position: positionOf(entry), groupId: id }, refs);
+    }
+  }
+  leaveTheRest(run, page, present, entries);
+}
+
+/** What each group of a page is to be called, by its id. */
+function refsOfGroups(
+  rows: readonly GroupRow[],
+  entries: readonly GroupEntry[],
+): Map<string, string> {
+  return new Map([
+    ...rows.map(({ id, ref }) => [id, ref] as const),
+    ...entries.flatMap(({ row, ref }) => (row ? [[row.id, ref] as const] : [])),
+  ]);
+}
+
+function fulfilGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: number): GroupRow {
+  const { ctx, tx, options } = run;
+  const { item, ref, path, row } = entry;
+  const input = wantedGroup(item, ref);
+  return run.fulfil({
+    noun: "group",
+    label: `${page.slug}/${ref}`,
+    path,
+    row,
+    present: (known) => ({ ...presentGroupFields(known), position: known.position }),
+    wanted: { ...input, position },
+    create: () =>
+      createGroup(ctx, tx, page, input, { position, managedBy: MANAGED_BY }, options.actor),
+    update: (known, fields) => updateGroup(ctx, tx, known.id, fields, options.actor),
+  });
+}
+
+function fulfilComponent(
+  run: ApplyRun,
+  page: PageRow,
+  entry: ComponentEntry,
+  place: { position: number; groupId: string | null },
+  refs: ReadonlyMap<string, string>,
+): void {
+  const { ctx, tx, options } = run;
+  const { item, ref, path, row } = entry;
+  const input = wantedComponent(item, ref);
+  // Told of by its ref, as the file has it: an id says nothing to whoever reads what changes.
+  const groupRef = (id: string | null) => (id === null ? null : refs.get(id));
+  run.fulfil({
+    noun: "component",
+    label: `${page.slug}/${ref}`,
+    path,
+    row,
+    present: (known) => ({
+      ...presentComponentFields(known),
+      position: known.position,
+      group: groupRef(known.groupId),
+    }),
+    wanted: { ...input, position: place.position, group: groupRef(place.groupId) },
+    create: () =>
+      createComponent(ctx, tx, page, input, { ...place, managedBy: MANAGED_BY }, options.actor),
+    update: (known, { group: _group, ...fields }) =>
+      updateComponent(ctx, tx, known.id, { ...fields, groupId: place.groupId }, options.actor),
+  });
+}
+
+/** What no entry means: it stays, unless an earlier apply made it and this one prunes. */
+function leaveTheRest(
+  run: ApplyRun,
+  page: PageRow,
+  present: Parameters<typeof matchEntries>[2],
+  { ungrouped, groups }: PageEntries,
+): void {
+  const { ctx, tx, options } = run;
+  const meant = new Set(
+    [...groups, ...ungrouped, ...groups.flatMap(({ components }) => components)].map(
+      ({ row }) => row?.id,
+    ),
+  );
+  const isLeftover = (row: { id: string; managedBy: string | null }) =>
+    row.managedBy === MANAGED_BY && !meant.has(row.id);
+  for (const { id, ref } of present.components.filter(isLeftover)) {
+    const remove = () => deleteComponent(ctx, tx, id, options.actor);
+    run.leave("component", `${page.slug}/${ref}`, remove);
+  }
+  for (const { id, ref } of present.groups.filter(isLeftover)) {
+    run.leave("group", `${page.slug}/${ref}`, () => deleteGroup(ctx, tx, id, options.actor));
+  }
+}

@@ -1,0 +1,103 @@
+import type { FieldError } from "../../errors";
+import { toRef } from "../../kernel/text";
+import { judgePageInput, type PageInput } from "../pages";
+import type { ApplyFile, FilePage } from "./model";
+
+/** Something in a file that has a ref, and the pointer to it. */
+interface Placed<Item> {
+  item: Item;
+  at: string;
+}
+
+interface Named {
+  ref?: string;
+  name: string;
+  previous_refs?: string[];
+}
+
+/** The ref of something in a file: the one that it gives, or one made from its name. */
+export function refOf(item: { ref?: string; name: string }): string {
+  return item.ref ?? toRef(item.name);
+}
+
+/** The fields of a page in a file that are the page's own. */
+export function pageFields(page: FilePage): PageInput {
+  const { groups: _g, components: _c, previous_refs: _r, previous_slugs: _s, ...fields } = page;
+  return fields;
+}
+
+/** What the schema cannot see: reserved slugs, unknown zones, names without a ref, doubles. */
+export function judgeMeaning(content: ApplyFile): FieldError[] {
+  const pages = placed(content.pages, "#/pages");
+  return [
+    ...pages.flatMap(judgePage),
+    ...judgeRefs(pages),
+    ...judgeDoubles(pages, ({ slug }) => slug, "slug"),
+    ...pages
+      .filter(({ item }) => item.default === true)
+      .slice(1)
+      .map(({ at }) => ({
+        pointer: `${at}/default`,
+        detail: "is true for another page above already",
+      })),
+  ];
+}
+
+function judgePage({ item: page, at }: Placed<FilePage>): FieldError[] {
+  const groups = placed(page.groups, `${at}/groups`);
+  const components = [
+    ...placed(page.components, `${at}/components`),
+    ...groups.flatMap((group) => placed(group.item.components, `${group.at}/components`)),
+  ];
+  return [
+    ...judgePageInput(pageFields(page)).map(({ pointer, detail }) => ({
+      pointer: at + pointer.slice(1),
+      detail,
+    })),
+    ...judgeRefs(groups),
+    ...judgeRefs(components),
+  ];
+}
+
+function placed<Item>(items: readonly Item[] | undefined, at: string): Placed<Item>[] {
+  return (items ?? []).map((item, index) => ({ item, at: `${at}/${index}` }));
+}
+
+function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {
+  const nameless = items
+    .filter(({ item }) => refOf(item) === "")
+    .map(({ at }) => ({
+      pointer: `${at}/name`,
+      detail: "has no letter a to z and no digit to make a ref from: give it a ref",
+    }));
+  return [...nameless, ...judgeDoubles(items, refOf, "ref"), ...judgeRenames(items)];
+}
+
+/** A ref that something in the file has cannot be the old one of something else in it. */
+function judgeRenames(items: readonly Placed<Named>[]): FieldError[] {
+  const present = new Set(items.map(({ item }) => refOf(item)));
+  return items.flatMap(({ item, at }) =>
+    (item.previous_refs ?? [])
+      .filter((ref) => ref !== refOf(item) && present.has(ref))
+      .map((ref) => ({
+        pointer: `${at}/previous_refs`,
+        detail: `names ${ref}, which is the ref of something else in the file`,
+      })),
+  );
+}
+
+function judgeDoubles<Item>(
+  items: readonly Placed<Item>[],
+  nameIn: (item: Item) => string,
+  what: string,
+): FieldError[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ item, at }) => {
+    const name = nameIn(item);
+    if (name === "" || !seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [{ pointer: at, detail: `has the ${what} ${name}, which another above it has` }];
+  });
+}

@@ -1,0 +1,89 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { type FieldError, Problem } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import { type Change, changedOnly, differences } from "./difference";
+import { ApplyFileError, type ReadFile } from "./file";
+import { nameOf, type Path, pathOf } from "./locate";
+
+export interface ApplyOptions {
+  /** Whether to remove what an earlier apply made and the file no longer holds. */
+  prune: boolean;
+  actor: Actor;
+}
+
+export interface ApplyOutcome {
+  changes: Change[];
+  /** What an earlier apply made and the file no longer holds: there still, unless pruned. */
+  leftovers: string[];
+}
+
+/** What one entry of the file asks for, and the verbs that bring it about. */
+interface Wish<Row, Fields extends object> {
+  noun: Change["noun"];
+  label: string;
+  path: Path;
+  /** What is there, or undefined where it has to be made. */
+  row: Row | undefined;
+  present(row: Row): Fields;
+  wanted: Fields;
+  create(): Row;
+  update(row: Row, fields: Partial<Fields>): Row;
+}
+
+/** One apply: what it was given, and what it has done so far. */
+export class ApplyRun {
+  readonly outcome: ApplyOutcome = { changes: [], leftovers: [] };
+
+  constructor(
+    readonly ctx: AppContext,
+    readonly tx: Tx,
+    readonly file: ReadFile,
+    readonly options: ApplyOptions,
+  ) {}
+
+  /**
+   * Makes what is not there, changes of what is there no more than differs, and answers the row.
+   * A refusal is thrown as an ApplyFileError with the line of the entry, or of its field.
+   */
+  fulfil<Row, Fields extends object>(wish: Wish<Row, Fields>): Row {
+    const { noun, label, path, row, wanted } = wish;
+    if (!row) {
+      this.#note({ kind: "create", noun, label, fields: [] });
+      return this.#at(path, wish.create);
+    }
+    const fields = differences(wish.present(row), wanted);
+    if (fields.length === 0) return row;
+    this.#note({ kind: "update", noun, label, fields });
+    return this.#at(path, () => wish.update(row, changedOnly(wanted, fields)));
+  }
+
+  /** What an earlier apply made and the file no longer holds. */
+  leave(noun: Change["noun"], label: string, remove: () => void): void {
+    this.outcome.leftovers.push(`${noun} ${label}`);
+    if (!this.options.prune) return;
+    this.#note({ kind: "delete", noun, label, fields: [] });
+    remove();
+  }
+
+  #note(change: Change): void {
+    this.outcome.changes.push(change);
+  }
+
+  #at<T>(path: Path, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const fields: readonly FieldError[] =
+        error.fields.length > 0 ? error.fields : [{ pointer: "#", detail: error.message }];
+      throw new ApplyFileError(
+        fields.map(({ pointer, detail }) => {
+          const field = pathOf(pointer);
+          const line = this.file.lineOf([...path, ...field]);
+          return { line, detail: `${nameOf(field)} ${detail}`.trimStart() };
+        }),
+      );
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { FieldErrors } from "../../errors";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { getPage, touchPage } from "../pages";
+import {
+  type ComponentRow,
+  type GroupRow,
+  listComponentsOfPage,
+  listGroups,
+  updateComponentRow,
+  updateGroupRow,
+} from "./store";
+
+type Services = Pick<AppContext, "clock" | "signals">;
+
+/** All groups and all components of a page, in the order in which they are to stand. */
+export interface ComponentOrder {
+  /** Ids. */
+  groups: readonly string[];
+  /** Those of one group stand in their order here; those without a group come before every group. */
+  components: readonly { id: string; groupId: string | null }[];
+}
+
+/** The position that is last among siblings. */
+export function nextPosition(siblings: readonly { position: number }[]): number {
+  return siblings.reduce((last, { position }) => Math.max(last, position), -1) + 1;
+}
+
+/**
+ * Puts a page's groups and components in an order, and components into groups or out of them. Writes
+ * only what changes, with one row of audit for all of it; whether anything did.
+ *
+ * Throws `not_found` for the page, and `validation_failed` unless the order names each of the page's
+ * groups and components exactly once and nothing else: it was made from what is no longer there.
+ */
+export function orderComponents(
+  ctx: Services,
+  tx: Tx,
+  pageId: string,
+  order: ComponentOrder,
+  actor: Actor,
+): boolean {
+  const page = getPage(tx, pageId);
+  const groups = listGroups(tx, { pageId });
+  const components = listComponentsOfPage(tx, { pageId });
+  refuseUnlessComplete(order, groups, components);
+  const changed = {
+    groups: movedGroups(groups, order),
+    components: movedComponents(components, order),
+  };
+  if (changed.groups.length + changed.components.length === 0) return false;
+  const updatedAt = ctx.clock.now();
+  for (const row of changed.groups) {
+    updateGroupRow(tx, { ...row, version: row.version + 1, updatedAt });
+  }
+  for (const row of changed.components) {
+    updateComponentRow(tx, { ...row, version: row.version + 1, updatedAt });
+  }
+  const summary = `Changed the order of the components of “${page.name}”`;
+  audit(ctx, tx, actor, "component.order", page.id, summary);
+  touchPage(ctx, tx, page.id);
+  return true;
+}
+
+function refuseUnlessComplete(
+  order: ComponentOrder,
+  groups: readonly GroupRow[],
+  components: readonly ComponentRow[],
+): void {
+  const wrong = new FieldErrors();
+  judgeIds(wrong, "groups", "group", order.groups, groups);
+  const componentIds = order.components.map(({ id }) => id);
+  judgeIds(wrong, "components", "component", componentIds, components);
+  const groupIds = new Set(groups.map(({ id }) => id));
+  for (const [index, { groupId }] of order.components.entries()) {
+    if (groupId !== null && !groupIds.has(groupId)) {
+      wrong.add(["components", index, "groupId"], "is no group of this page");
+    }
+  }
+  wrong.throwIfAny();
+}
+
+function judgeIds(
+  wrong: FieldErrors,
+  field: string,
+  noun: string,
+  ids: readonly string[],
+  rows: readonly { id: string; name: string }[],
+): void {
+  const known = new Set(rows.map(({ id }) => id));
+  const named = new Set<string>();
+  for (const [index, id] of ids.entries()) {
+    if (!known.has(id)) wrong.add([field, index], `is no ${noun} of this page`);
+    else if (named.has(id)) wrong.add([field, index], "is named twice");
+    named.add(id);
+  }
+  for (const { id, name } of rows) {
+    if (!named.has(id)) wrong.add([field], `does not name “${name}”`);
+  }
+}
+
+/** The rows whose position changes, as they are to be. */
+function movedGroups(rows: readonly GroupRow[], { groups }: ComponentOrder): GroupRow[] {
+  const positions = new Map(groups.map((id, position) => [id, position]));
+  return rows.flatMap((row) => {
+    const position = positions.get(row.id);
+    return position === undefined || position === row.position ? [] : [{ ...row, position }];
+  });
+}
+
+/** The same of components, which are numbered over the whole page as they stand on it. */
+function movedComponents(rows: readonly ComponentRow[], order: ComponentOrder): ComponentRow[] {
+  const byGroup = Map.groupBy(order.components, ({ groupId }) => groupId);
+  const wanted = [null, ...order.groups].flatMap((groupId) => byGroup.get(groupId) ?? []);
+  const places = new Map(wanted.map(({ id, groupId }, position) => [id, { groupId, position }]));
+  return rows.flatMap((row) => {
+    const place = places.get(row.id);
+    if (!place) return [];
+    const isSame = place.groupId === row.groupId && place.position === row.position;
+    return isSame ? [] : [{ ...row, ...place }];
+  });
+}

@@ -1,0 +1,70 @@
+import type { Reader } from "../../db";
+import type { Impact, IncidentStatus } from "../../kernel/incident-status";
+import { findFirstLine, listEndedLines, listLinesBetween, listNames } from "./store";
+
+/** An incident where many are listed: what it was, without what was told of it. Times in unix ms. */
+export interface IncidentLine {
+  id: string;
+  name: string;
+  status: IncidentStatus;
+  impact: Impact;
+  startedAt: number;
+  resolvedAt: number | null;
+  /** When its post-mortem was published; null while there is none to read. */
+  postmortemPublishedAt: number | null;
+  /** The names of the components that it ever named, as it called them last. */
+  components: readonly string[];
+}
+
+/** Where a part of a list ended that runs from the last begun: a beginning in unix ms, and an id. */
+export interface LinePosition {
+  at: number;
+  id: string;
+}
+
+/**
+ * The published incidents of a page that started at `from` or later and before `to` (unix ms), the last
+ * started first, from behind `before` on; `limit` at most.
+ */
+export function listIncidentsBetween(
+  reader: Reader,
+  span: { pageId: string; from: number; to: number; before: LinePosition; limit: number },
+): IncidentLine[] {
+  const { before, ...rest } = span;
+  const to = Math.min(span.to, before.at + 1);
+  return withNames(
+    reader,
+    listLinesBetween(reader, { ...rest, to, beforeAt: before.at, beforeId: before.id }),
+  );
+}
+
+/** The published incidents of a page that were resolved at `since` (unix ms) or later: the last resolved, `limit` at most. */
+export function listEndedIncidents(
+  reader: Reader,
+  wanted: { pageId: string; since: number; limit: number },
+): IncidentLine[] {
+  return withNames(reader, listEndedLines(reader, wanted));
+}
+
+/** When the first published incident of a page started, in unix ms; undefined if there is none. */
+export function findFirstIncidentStart(
+  reader: Reader,
+  page: { pageId: string },
+): number | undefined {
+  return findFirstLine(reader, page)?.startedAt;
+}
+
+/** One statement, however many there are. */
+function withNames(
+  reader: Reader,
+  rows: readonly Omit<IncidentLine, "components">[],
+): IncidentLine[] {
+  if (rows.length === 0) return [];
+  const names = new Map<string, Map<string, string>>(rows.map(({ id }) => [id, new Map()]));
+  const ids = JSON.stringify(rows.map(({ id }) => id));
+  // From the first that was told to the last: a name that came later takes the place of an earlier one.
+  for (const { incidentId, componentId, name } of listNames(reader, { ids })) {
+    names.get(incidentId)?.set(componentId, name);
+  }
+  return rows.map((row) => ({ ...row, components: [...(names.get(row.id)?.values() ?? [])] }));
+}

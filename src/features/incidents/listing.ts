@@ -1,0 +1,43 @@
+import type { Reader } from "../../db";
+import type { IncidentStatus } from "../../kernel/incident-status";
+import { type IncidentRecord, toRecords } from "./records";
+import { listIncidentRows } from "./store";
+
+/** Sorts behind every id: where a list begins that runs from the newest. */
+const NEWEST = "~";
+/** Longer than any name. */
+const SEARCH_MAX = 1_000;
+
+/** What a list of incidents is narrowed by; whatever it leaves out lets everything through. */
+export interface IncidentQuery {
+  pageId?: string | undefined;
+  status?: IncidentStatus | undefined;
+  /** Only those that are not resolved, or only those that are. */
+  isOpen?: boolean | undefined;
+  /** Only drafts; else drafts are among the others. */
+  isDraft?: true | undefined;
+  /** A part of the name; of ASCII letters the case does not matter. */
+  name?: string | undefined;
+  /** The id of an incident: those older than it. */
+  before?: string | undefined;
+  limit: number;
+}
+
+/** Incidents of every page, drafts too, newest first, each with its 20 newest updates. */
+export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRecord[] {
+  const name = query.name?.trim().slice(0, SEARCH_MAX);
+  const found = listIncidentRows(reader, {
+    pageId: query.pageId ?? null,
+    componentId: null,
+    status: query.status ?? null,
+    open: query.isOpen,
+    since: null,
+    until: null,
+    draftsToo: 1,
+    draftsOnly: query.isDraft ? 1 : 0,
+    name: name || null,
+    before: query.before ?? NEWEST,
+    limit: query.limit,
+  });
+  return toRecords(reader, found);
+}

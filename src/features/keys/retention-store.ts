@@ -1,0 +1,71 @@
+/*
+ * What was counted of keys long ago. None is hot; each takes a range of one key's rows by its index.
+ */
+import { and, asc, eq, gt, isNotNull, lt, sql } from "drizzle-orm";
+import { mutate, selectMany } from "../../db";
+import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
+import { DAY_MS } from "../../kernel/time";
+
+const day = sql.raw(String(DAY_MS));
+
+export const listKeyIdsAfter = selectMany((orm, $: { after: string; limit: number }) =>
+  orm
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(gt(apiKeys.id, $.after))
+    .orderBy(asc(apiKeys.id))
+    .limit($.limit),
+);
+
+/** Adds a key's hours from before `before` (the beginning of a day) to the first hour of their day. */
+export const addHoursToDays = mutate((orm, $: { keyId: string; before: number }) =>
+  orm
+    .insert(apiKeyHours)
+    .select(
+      sql`SELECT key_id, hour - hour % ${day}, sum(ok), sum(client_error), sum(limited)
+        FROM api_key_hours
+        WHERE key_id = ${$.keyId} AND hour < ${$.before} AND hour % ${day} <> 0
+        GROUP BY key_id, hour - hour % ${day}`,
+    )
+    .onConflictDoUpdate({
+      target: [apiKeyHours.keyId, apiKeyHours.hour],
+      set: {
+        ok: sql`${apiKeyHours.ok} + excluded.ok`,
+        clientError: sql`${apiKeyHours.clientError} + excluded.client_error`,
+        limited: sql`${apiKeyHours.limited} + excluded.limited`,
+      },
+    }),
+);
+
+/** Deletes a key's hours from before `before` that are no first hour of a day. */
+export const deleteHoursOfDays = mutate((orm, $: { keyId: string; before: number }) =>
+  orm
+    .delete(apiKeyHours)
+    .where(
+      and(
+        eq(apiKeyHours.keyId, $.keyId),
+        lt(apiKeyHours.hour, $.before),
+        sql`${apiKeyHours.hour} % ${day} <> 0`,
+      ),
+    ),
+);
+
+export const deleteHoursBefore = mutate((orm, $: { keyId: string; before: number }) =>
+  orm
+    .delete(apiKeyHours)
+    .where(and(eq(apiKeyHours.keyId, $.keyId), lt(apiKeyHours.hour, $.before))),
+);
+
+/** Forgets from where the values of a key were used that were last used before `before`. */
+export const blankAddressesOfKey = mutate((orm, $: { keyId: string; before: number }) =>
+  orm
+    .update(apiKeyValues)
+    .set({ lastUsedIp: null })
+    .where(
+      and(
+        eq(apiKeyValues.keyId, $.keyId),
+        lt(apiKeyValues.lastUsedAt, $.before),
+        isNotNull(apiKeyValues.lastUsedIp),
+      ),
+    ),
+);

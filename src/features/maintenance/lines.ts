@@ -1,0 +1,77 @@
+import type { Reader } from "../../db";
+import type { MaintenanceStatus } from "../../kernel/incident-status";
+import {
+  findFirstBegun,
+  listBegunLines,
+  listComponentsOfMaintenances,
+  listEndedLines,
+  type MaintenanceLineRow,
+} from "./store";
+
+/** A maintenance that has begun, where many are listed. Times in unix ms. */
+export interface MaintenanceLine {
+  id: string;
+  name: string;
+  status: MaintenanceStatus;
+  startedAt: number;
+  /** When it was completed or cancelled; null while it is under way. */
+  endedAt: number | null;
+  /** The names of its components, in the page's order, from when they were chosen. */
+  components: readonly string[];
+}
+
+/**
+ * What began on a page at `from` or later and before `to` (unix ms), under way or over: the last begun
+ * first, from behind `before` on (a beginning, and the id of what began then); `limit` at most.
+ */
+export function listMaintenanceBetween(
+  reader: Reader,
+  span: {
+    pageId: string;
+    from: number;
+    to: number;
+    before: { at: number; id: string };
+    limit: number;
+  },
+): MaintenanceLine[] {
+  const { before, ...rest } = span;
+  const to = Math.min(span.to, before.at + 1);
+  return toLines(
+    reader,
+    listBegunLines(reader, { ...rest, to, beforeAt: before.at, beforeId: before.id }),
+  );
+}
+
+/**
+ * What began on a page at `from` or later and ended at `since` or later (unix ms), completed or
+ * cancelled: the last begun first, `limit` at most.
+ */
+export function listEndedMaintenance(
+  reader: Reader,
+  wanted: { pageId: string; from: number; since: number; limit: number },
+): MaintenanceLine[] {
+  return toLines(reader, listEndedLines(reader, wanted));
+}
+
+/** When the first maintenance of a page began, in unix ms; undefined if none has. */
+export function findFirstMaintenanceStart(
+  reader: Reader,
+  page: { pageId: string },
+): number | undefined {
+  return findFirstBegun(reader, page)?.startedAt ?? undefined;
+}
+
+/** One statement, however many there are. */
+function toLines(reader: Reader, rows: readonly MaintenanceLineRow[]): MaintenanceLine[] {
+  if (rows.length === 0) return [];
+  const ids = JSON.stringify(rows.map(({ id }) => id));
+  const named = Map.groupBy(
+    listComponentsOfMaintenances(reader, { ids }),
+    (component) => component.maintenanceId,
+  );
+  return rows.map(({ startedAt, ...row }) => ({
+    ...row,
+    startedAt: startedAt ?? 0,
+    components: (named.get(row.id) ?? []).map(({ name }) => name),
+  }));
+}

@@ -1,0 +1,88 @@
+import { type TObject, Type } from "@sinclair/typebox";
+import { ByTag, Nullable, OneOf, Text } from "../../../kernel/schema";
+
+const NUMBER_OPS = ["eq", "ne", "lt", "lte", "gt", "gte"] as const;
+const TEXT_OPS = ["eq", "ne", "contains", "not_contains", "matches"] as const;
+const ALL_OPS = [...NUMBER_OPS, "contains", "not_contains", "matches", "exists"] as const;
+
+export type NumberOp = (typeof NUMBER_OPS)[number];
+export type TextOp = (typeof TEXT_OPS)[number];
+export type Op = (typeof ALL_OPS)[number];
+
+/** What is compared with. For `exists`: whether it must; absent is true. */
+export type Expected = string | number | boolean | null;
+
+/** One thing that must be true of an answer. */
+export type Assertion =
+  | { source: "status" | "latency" | "certificate_days"; op: NumberOp; value: number }
+  | { source: "body"; op: TextOp; value: string }
+  | { source: "header" | "json"; property: string; op: Op; value?: Expected };
+
+const STRICT = { additionalProperties: false };
+
+const ExpectedText = Text({ maxLength: 1_000 });
+
+function ofNumber(source: string, op: string, range: { minimum: number; maximum: number }) {
+  return Type.Object(
+    {
+      source: OneOf([source], { description: op }),
+      op: OneOf(NUMBER_OPS),
+      value: Type.Integer(range),
+    },
+    STRICT,
+  );
+}
+
+const SHAPES: Record<Assertion["source"], TObject> = {
+  status: ofNumber("status", "The status of the answer.", { minimum: 100, maximum: 599 }),
+  latency: ofNumber("latency", "From the first step to the last byte, redirects and all, in ms.", {
+    minimum: 0,
+    maximum: 600_000,
+  }),
+  certificate_days: ofNumber(
+    "certificate_days",
+    "Whole days until the first certificate on the way expires.",
+    { minimum: -36_500, maximum: 36_500 },
+  ),
+  header: Type.Object(
+    {
+      source: OneOf(["header"], {
+        description: "A header of the answer; several of one name are joined by a comma.",
+      }),
+      property: Text({ minLength: 1, maxLength: 255, isName: true, description: "Its name." }),
+      op: OneOf(ALL_OPS),
+      value: Type.Optional(Type.Union([ExpectedText, Type.Number(), Type.Boolean()])),
+    },
+    STRICT,
+  ),
+  body: Type.Object(
+    {
+      source: OneOf(["body"], { description: "The first 256 KiB of the body, as UTF-8." }),
+      op: OneOf(TEXT_OPS),
+      value: ExpectedText,
+    },
+    STRICT,
+  ),
+  json: Type.Object(
+    {
+      source: OneOf(["json"], { description: "A value in the body, which must be JSON." }),
+      property: Text({
+        minLength: 1,
+        maxLength: 255,
+        isName: true,
+        description:
+          "Where it is: a JSONPath (RFC 9535) to one value, of names and indexes alone, such as `$.checks[0].status`.",
+        examples: ["$.status"],
+      }),
+      op: OneOf(ALL_OPS),
+      value: Type.Optional(Nullable(Type.Union([ExpectedText, Type.Number(), Type.Boolean()]))),
+    },
+    STRICT,
+  ),
+};
+
+export const AssertionBody = ByTag<Assertion>("source", SHAPES, {
+  title: "Assertion",
+  description:
+    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `matches` is a regular expression in RE2's syntax, looked for in the first 65,536 characters. What is not there fails every `op` but `ne`, `not_contains` and `exists: false`.",
+});

@@ -1,0 +1,140 @@
+import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Check } from "@sinclair/typebox/value";
+import {
+  MONITOR_TYPES,
+  type MonitorType,
+  ON_DOWN,
+  OPEN_INCIDENT,
+} from "../../kernel/monitor-state";
+import { ByTag, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { capitalised } from "../../kernel/text";
+import { type MonitorConfig, probeOf } from "./probes";
+
+/* What requests about monitors look like. What is special to a type comes from its probe. */
+
+/** How many components one monitor can speak for. */
+const COMPONENTS_MAX = 100;
+const CHECKS_IN_A_ROW_MAX = 100;
+const DAY_SECONDS = 86_400;
+
+const Fields = Type.Object({
+  name: NameText,
+  component_ids: Type.Array(Text({ minLength: 1, maxLength: 100 }), {
+    uniqueItems: true,
+    maxItems: COMPONENTS_MAX,
+    description: "What it marks while it is down; of any page, or of several.",
+    examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"]],
+  }),
+  interval_seconds: Type.Integer({
+    minimum: 5,
+    maximum: DAY_SECONDS,
+    description: "How often it checks, or how often the job calls; 60 if left out.",
+  }),
+  timeout_ms: Type.Integer({
+    minimum: 100,
+    maximum: 60_000,
+    description: "How long a check may take, from its first step to its last; 10000 if left out.",
+  }),
+  failure_threshold: Type.Integer({
+    minimum: 1,
+    maximum: CHECKS_IN_A_ROW_MAX,
+    description: "So many failures in a row and it is down; 3 if left out, 1 for push.",
+  }),
+  success_threshold: Type.Integer({
+    minimum: 1,
+    maximum: CHECKS_IN_A_ROW_MAX,
+    description: "So many successes in a row and it is up again; 1 if left out.",
+  }),
+  retry_interval_seconds: Type.Integer({
+    minimum: 1,
+    maximum: DAY_SECONDS,
+    description:
+      "How often it checks while a streak has not decided yet; no longer than the interval. 10 if left out, or the interval where that is shorter.",
+  }),
+  degraded_after_ms: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 60_000,
+      description: "Answers that take longer degrade it; null where none does.",
+    }),
+  ),
+  on_down: OneOf(ON_DOWN, {
+    description: "What it marks its components with while it is down; partial_outage if left out.",
+  }),
+  open_incident: OneOf(OPEN_INCIDENT, {
+    description:
+      "Whether it opens an incident when it goes down, and resolves it when it is up again; never if left out.",
+  }),
+  paused: Type.Boolean({ description: "Whether it begins paused; false if left out." }),
+});
+
+const { name: Name, paused: Paused, ...Settings } = Fields.properties;
+const OptionalSettings = Type.Partial(Type.Object(Settings)).properties;
+
+type Settings = Partial<Omit<Static<typeof Fields>, "name" | "paused">>;
+
+export interface CreateMonitorBody extends Settings {
+  name: string;
+  type: MonitorType;
+  paused?: boolean;
+  /** Left out where the type needs none. */
+  config?: MonitorConfig;
+}
+
+function creationOf(type: MonitorType): TObject {
+  const { config } = probeOf(type);
+  return Type.Object(
+    {
+      type: Type.Literal(type),
+      name: Name,
+      // Where nothing in it has to be told, the whole of it may be left out.
+      config: Check(config, {}) ? Type.Optional(config) : config,
+      ...OptionalSettings,
+      paused: Type.Optional(Paused),
+    },
+    { additionalProperties: false, title: `Create${capitalised(type)}Monitor` },
+  );
+}
+
+export const CreateMonitorBody = ByTag<CreateMonitorBody>(
+  "type",
+  Object.fromEntries(MONITOR_TYPES.map((type) => [type, creationOf(type)])),
+  { title: "CreateMonitor" },
+);
+
+export interface UpdateMonitorBody extends Settings {
+  name?: string;
+  /** By the type of the monitor: see `changeSchemaOf`. */
+  config?: Readonly<Record<string, unknown>>;
+}
+
+/** The `config` of a body that changes a monitor of a type. */
+export function changeSchemaOf(type: MonitorType): TSchema {
+  const { change, config } = probeOf(type);
+  if (change) return change;
+  const fields = Object.entries((config as TObject).properties).map(([name, schema]) => [
+    name,
+    Type.Optional(OptionalKind in schema ? Nullable(schema) : schema),
+  ]);
+  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+}
+
+export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
+  Type.Object(
+    {
+      name: Type.Optional(Name),
+      ...OptionalSettings,
+      config: Type.Optional(
+        Type.Object(
+          {},
+          {
+            anyOf: MONITOR_TYPES.map(changeSchemaOf),
+            description:
+              "By the monitor's type, which stays. Fields that are not named keep what they are, secrets too; null clears one that may be left out.",
+          },
+        ),
+      ),
+    },
+    { additionalProperties: false, minProperties: 1, examples: [{ interval_seconds: 30 }] },
+  ),
+);

@@ -1,0 +1,181 @@
+/*
+ * What checks found: raw results, the timeline of states that they decided, and what is known to be
+ * unknown. Hot: `insertCheck` at every check and `saveLiveness` every few seconds; both write one row by
+ * its key. `findOpenSpan` and the writing of spans run at transitions only. Reads take a range of the
+ * primary key of the monitor that they are about, whatever the tables hold of others.
+ */
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { components } from "../../db/tables/components";
+import { componentNoData, liveness, monitorChecks, monitorSpans } from "../../db/tables/monitors";
+
+export type CheckRow = typeof monitorChecks.$inferSelect;
+export type SpanRow = typeof monitorSpans.$inferSelect;
+export type NoDataRow = typeof componentNoData.$inferSelect;
+
+const { monitorNum, startedAt, endedAt, state, message } = monitorSpans;
+
+/**
+ * Keeps a result; 0 where the monitor has one of the same millisecond already, which stays: two checks at
+ * once, or a clock that was set back, say the same twice.
+ */
+export const insertCheck = mutate((orm, $: CheckRow) =>
+  orm
+    .insert(monitorChecks)
+    .values({
+      monitorNum: $.monitorNum,
+      at: $.at,
+      outcome: $.outcome,
+      latencyMs: $.latencyMs,
+      message: $.message,
+    })
+    .onConflictDoNothing(),
+);
+
+/** Newest first; those before `before`, in unix ms. */
+export const listChecksBefore = selectMany(
+  (orm, $: { monitorNum: number; before: number; limit: number }) =>
+    orm
+      .select()
+      .from(monitorChecks)
+      .where(and(eq(monitorChecks.monitorNum, $.monitorNum), lt(monitorChecks.at, $.before)))
+      .orderBy(desc(monitorChecks.at))
+      .limit($.limit),
+);
+
+/** The last result of some monitors (`nums`: a JSON list), as far as raw results are kept. */
+export const listLastChecks = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select({ row: monitorChecks })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitorChecks)
+    .where(
+      sql`${monitorChecks.monitorNum} = j.value AND ${monitorChecks.at} = (
+        SELECT max(c.at) FROM monitor_checks AS c WHERE c.monitor_num = j.value)`,
+    ),
+);
+
+/** The `each` newest results of some monitors (`nums`: a JSON list), each monitor's oldest first. */
+export const listNewestChecks = selectMany((orm, $: { nums: string; each: number }) =>
+  orm
+    .select({ row: monitorChecks })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitorChecks)
+    .where(
+      sql`${monitorChecks.monitorNum} = j.value AND ${monitorChecks.at} >= coalesce((
+        SELECT c.at FROM monitor_checks AS c WHERE c.monitor_num = j.value
+        ORDER BY c.at DESC LIMIT 1 OFFSET ${$.each} - 1), 0)`,
+    ),
+);
+
+export const insertSpan = insertInto(monitorSpans);
+
+/** The state that a monitor is in. */
+export const findOpenSpan = selectOne((orm, $: { monitorNum: number }) =>
+  orm
+    .select()
+    .from(monitorSpans)
+    .where(eq(monitorNum, $.monitorNum))
+    .orderBy(desc(startedAt))
+    .limit(1),
+);
+
+export const endSpan = mutate(
+  (orm, $: { monitorNum: number; startedAt: number; endedAt: number }) =>
+    orm
+      .update(monitorSpans)
+      .set({ endedAt: $.endedAt })
+      .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
+);
+
+/** Says of a span that it was another state. */
+export const rewriteSpan = mutate(
+  (orm, $: Pick<SpanRow, "monitorNum" | "startedAt" | "state" | "message">) =>
+    orm
+      .update(monitorSpans)
+      .set({ state: $.state, message: $.message })
+      .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
+);
+
+/**
+ * The spans of some monitors (`nums`: a JSON list) that lie in `from` to `to` (unix ms, `to` not
+ * included), whole, each monitor's oldest first. Since they have no gaps, the first is the last that
+ * began by `from`.
+ */
+export const listSpans = selectMany((orm, $: { nums: string; from: number; to: number }) =>
+  orm
+    .select({ row: monitorSpans })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitorSpans)
+    .where(
+      and(
+        sql`${monitorNum} = j.value AND ${startedAt} < ${$.to} AND ${startedAt} >= coalesce((
+          SELECT max(s.started_at) FROM monitor_spans AS s
+          WHERE s.monitor_num = j.value AND s.started_at <= ${$.from}), 0)`,
+      ),
+    ),
+);
+
+/** The outages of a monitor that began before `before` (unix ms), the last first. */
+export const listOutagesBefore = selectMany(
+  (orm, $: { monitorNum: number; before: number; limit: number }) =>
+    orm
+      .select({ startedAt, endedAt, message })
+      .from(monitorSpans)
+      .where(and(eq(monitorNum, $.monitorNum), lt(startedAt, $.before), eq(state, "down")))
+      .orderBy(desc(startedAt))
+      .limit($.limit),
+);
+
+/**
+ * Says that nothing is known of a component from a moment on (unix ms), until `endedAt` or, where that is
+ * null, for now. One that begins with another is that one, with the new end.
+ */
+export const saveNoData = mutate((orm, $: NoDataRow) =>
+  orm
+    .insert(componentNoData)
+    .values({ componentId: $.componentId, startedAt: $.startedAt, endedAt: $.endedAt })
+    .onConflictDoUpdate({
+      target: [componentNoData.componentId, componentNoData.startedAt],
+      set: { endedAt: sql`excluded.ended_at` },
+    }),
+);
+
+/** Ends what nobody knew of a component, no earlier than it began. */
+export const endNoData = mutate((orm, $: { componentId: string; endedAt: number }) =>
+  orm
+    .update(componentNoData)
+    .set({ endedAt: sql`max(${componentNoData.startedAt}, ${$.endedAt})` })
+    .where(and(eq(componentNoData.componentId, $.componentId), isNull(componentNoData.endedAt))),
+);
+
+/**
+ * When nothing was known of the components of a page, from `since` (unix ms) on; each component's oldest
+ * first.
+ */
+export const listNoDataOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+  orm
+    .select({ row: componentNoData })
+    .from(components)
+    .crossJoin(componentNoData)
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        eq(componentNoData.componentId, components.id),
+        sql`(${componentNoData.endedAt} IS NULL OR ${componentNoData.endedAt} > ${$.since})`,
+      ),
+    ),
+);
+
+/** When this server was last seen awake, in unix ms; undefined before its first time. */
+export const findLiveness = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ at: liveness.at }).from(liveness),
+);
+
+export const saveLiveness = mutate((orm, $: { at: number }) =>
+  orm
+    .insert(liveness)
+    .values({ id: 1, at: $.at })
+    .onConflictDoUpdate({ target: liveness.id, set: { at: sql`excluded.at` } }),
+);

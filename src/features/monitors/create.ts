@@ -1,0 +1,98 @@
+import type { Reader, Tx } from "../../db";
+import { conflict, FieldErrors, validate } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import { toRef } from "../../kernel/text";
+import { CreateMonitorBody } from "./bodies";
+import { type Services, tellMonitorChange, touchPagesOf } from "./changes";
+import { beginTimeline } from "./engine/by-hand";
+import { getMonitorRecord, type MonitorRecord } from "./records";
+import {
+  defaultSettings,
+  judgeComponents,
+  judgeConfig,
+  judgeSettings,
+  namedSettings,
+} from "./settings";
+import {
+  findMonitorByRef,
+  findNextNum,
+  insertMonitor,
+  insertMonitorComponent,
+  type MonitorRow,
+} from "./store";
+import { generateHeartbeatToken } from "./token";
+
+/** A monitor, and the token of its job where it has one: show it once, keep it nowhere. */
+export interface NewMonitor {
+  record: MonitorRecord;
+  token: string | undefined;
+}
+
+/** What is told of a monitor besides its fields: what it is called in a file, and who manages it. */
+export interface MonitorMarks {
+  ref?: string;
+  managedBy?: "apply";
+}
+
+/**
+ * Creates a monitor, which is checked at once unless it begins paused. Throws `validation_failed` that
+ * names every broken field, or `conflict` for a ref that is taken.
+ */
+export function createMonitor(
+  ctx: Services,
+  tx: Tx,
+  input: CreateMonitorBody,
+  actor: Actor,
+  marks: MonitorMarks = {},
+): NewMonitor {
+  validate(CreateMonitorBody, input);
+  const { name, type, config = {}, component_ids: componentIds = [], paused = false } = input;
+  const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
+  const errors = new FieldErrors();
+  judgeConfig(errors, type, config);
+  judgeComponents(tx, errors, componentIds);
+  judgeSettings(errors, settings);
+  errors.throwIfAny();
+  const ref = marks.ref ?? freeRef(tx, toRef(name) || type);
+  if (findMonitorByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another monitor.`);
+  const heartbeat = type === "push" ? generateHeartbeatToken(ctx.random) : undefined;
+  const now = ctx.clock.now();
+  const row: MonitorRow = {
+    id: ctx.newId("mon"),
+    num: findNextNum(tx, {})?.num ?? 1,
+    ref,
+    name,
+    type,
+    config,
+    tokenHash: heartbeat?.hash ?? null,
+    ...settings,
+    paused,
+    managedBy: marks.managedBy ?? null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  insertMonitor(tx, row);
+  for (const componentId of componentIds) {
+    insertMonitorComponent(tx, { monitorId: row.id, componentId });
+  }
+  beginTimeline(tx, row, now);
+  tellMonitorChange(ctx, tx, row, {
+    action: "monitor.create",
+    summary: `Created the monitor “${name}” (${type})`,
+    actor,
+  });
+  const record = getMonitorRecord(tx, row.id);
+  touchPagesOf(ctx, tx, record.components);
+  return { record, token: heartbeat?.token };
+}
+
+/** The ref itself, or with the first number that makes it one of its own. */
+function freeRef(reader: Reader, wanted: string): string {
+  for (let count = 1; ; count++) {
+    const suffix = count === 1 ? "" : `-${count}`;
+    const ref = `${wanted.slice(0, 63 - suffix.length)}${suffix}`;
+    if (!findMonitorByRef(reader, { ref })) return ref;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Tx } from "../../../db";
+import { HOUR_MS } from "../../../kernel/time";
+import type { WatchedComponent } from "../records";
+import { freshStanding } from "../rules";
+import {
+  findMonitorState,
+  insertMonitorState,
+  listComponentsOfMonitors,
+  type MonitorRow,
+} from "../store";
+import { enterState } from "../timeline";
+import { mark, type Services, writeState } from "./consequences";
+import { refreshNoData } from "./no-data";
+
+/* What people do to monitors, and what follows from it at once. Nobody is told, and no incident changes. */
+
+/** The beginning of a new monitor's timeline, at `at` (unix ms): its row is there. */
+export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
+  const state = monitor.paused ? "paused" : "pending";
+  insertMonitorState(tx, {
+    ...freshStanding(state, at),
+    monitorNum: monitor.num,
+    heartbeatAt: null,
+    certificateExpiresAt: null,
+    rolledUntil: at - (at % HOUR_MS),
+  });
+  enterState(tx, { monitorNum: monitor.num, state, at, message: null });
+}
+
+/**
+ * Takes a monitor out of watching, or back into it, at `at` (unix ms): `paused` also for one that is
+ * deleted. What it marks ends. Its row says already that it is paused, resumed or deleted. An incident that
+ * it opened stays for people to resolve, or for its recovery once it is resumed.
+ */
+export function enterByHand(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  state: "paused" | "pending",
+  at: number,
+): void {
+  const before = findMonitorState(tx, { monitorNum: monitor.num });
+  if (!before || before.state === state) return;
+  const standing = freshStanding(state, Math.max(at, before.since));
+  writeState(ctx, tx, monitor, { from: before.state, standing, message: null });
+}
+
+/**
+ * Brings marks in line with a monitor that speaks for other components now, or marks them otherwise, from
+ * `at` on (unix ms). `before` are the components that it spoke for. A mark that it keeps while it is not
+ * known how it is changes with what is known next.
+ */
+export function refreshAfterChange(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  before: readonly WatchedComponent[],
+  at: number,
+): void {
+  const known = findMonitorState(tx, { monitorNum: monitor.num });
+  if (!known) return;
+  const now = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitor.id]) });
+  if (known.state === "down" || known.state === "degraded") {
+    mark(ctx, tx, monitor, now, known.state, Math.max(at, known.since));
+  }
+  refreshNoData(ctx, tx, [...before, ...now], at);
+}

@@ -1,0 +1,63 @@
+import type { ListenAddress } from "../../../config";
+import type { Clock } from "../../../kernel/clock";
+
+/** So long an answer holds: an outage of our own network fails many checks at once. */
+const HELD_MS = 5_000;
+const TIMEOUT_MS = 3_000;
+
+/** Connects, and answers whether that worked; gives up when the signal aborts. */
+export type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
+
+/**
+ * Whether this server has a network, by targets that are up whenever it has. Asked only once a check has
+ * failed; one that answers is enough. Without targets it is taken to have one.
+ */
+export class Connectivity {
+  readonly #clock: Clock;
+  readonly #targets: readonly ListenAddress[];
+  readonly #reach: Reach;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #offlineAt = Number.NEGATIVE_INFINITY;
+  #isOffline = false;
+  #asking: Promise<void> | undefined;
+
+  constructor(clock: Clock, targets: readonly ListenAddress[], reach: Reach) {
+    this.#clock = clock;
+    this.#targets = targets;
+    this.#reach = reach;
+  }
+
+  /** Whether there is anything to ask. */
+  get isAsked(): boolean {
+    return this.#targets.length > 0;
+  }
+
+  /** Whether the server was found without a network since a moment of the monotonic clock, or is now. */
+  async wasLostSince(startedAt: number): Promise<boolean> {
+    if (this.#offlineAt >= startedAt) return true;
+    if (this.#clock.monotonic() - this.#askedAt >= HELD_MS) {
+      this.#asking ??= this.#ask().finally(() => {
+        this.#asking = undefined;
+      });
+    }
+    await this.#asking;
+    return this.#isOffline || this.#offlineAt >= startedAt;
+  }
+
+  async #ask(): Promise<void> {
+    const giveUp = new AbortController();
+    const timer = this.#clock.after(TIMEOUT_MS, () => giveUp.abort());
+    const attempts = this.#targets.map(async (target) => {
+      if (!(await this.#reach(target, giveUp.signal))) throw new Error("unreachable");
+    });
+    this.#isOffline = await Promise.any(attempts).then(
+      () => false,
+      () => true,
+    );
+    timer.cancel();
+    // The others need not go on.
+    giveUp.abort();
+    this.#askedAt = this.#clock.monotonic();
+    if (this.#isOffline) this.#offlineAt = this.#askedAt;
+  }
+}

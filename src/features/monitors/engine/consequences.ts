@@ -1,0 +1,151 @@
+import type { AppContext } from "../../../context";
+import type { Tx } from "../../../db";
+import type { EventType } from "../../../events";
+import { SYSTEM_ACTOR } from "../../../kernel/actor";
+import type { MonitorState } from "../../../kernel/monitor-state";
+import { toIso, toIsoOrNull } from "../../../kernel/time";
+import { endMarks, openMarks } from "../../components";
+import { presentMonitor } from "../model";
+import { getMonitorRecord, type WatchedComponent } from "../records";
+import type { Standing } from "../rules";
+import { findLastKnown, findOutageStart } from "../standing-store";
+import { listComponentsOfMonitors, type MonitorRow, saveStanding } from "../store";
+import { enterState } from "../timeline";
+import { openIncidents, resolveIncidents } from "./incidents";
+import { refreshNoData } from "./no-data";
+
+export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
+
+/** A state that a monitor enters at `standing.since`, and in words why. */
+export interface Entered {
+  from: MonitorState;
+  standing: Standing;
+  message: string | null;
+}
+
+/** How a monitor was when it was last known how it is, and since when it was down if it was. */
+interface Known {
+  state: "up" | "degraded" | "down";
+  downSince: number | null;
+}
+
+/** Events hold less than 20 KB with their envelope. */
+const DATA_MAX_BYTES = 19_000;
+
+/**
+ * Writes down that a monitor entered a state, with all that follows from it, in the transaction of the
+ * result that brought it: the timeline, marks on components, what nothing is known of, events and incidents.
+ */
+export function enter(ctx: Services, tx: Tx, monitor: MonitorRow, entered: Entered): void {
+  const known = lastKnown(tx, monitor.num, entered);
+  const components = writeState(ctx, tx, monitor, entered);
+  const { state, since: at } = entered.standing;
+  if (state !== "up" && state !== "degraded" && state !== "down") return;
+  if (state !== known.state) tell(ctx, tx, monitor, { known, state, at });
+  if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
+  else if (known.state !== "down") {
+    openIncidents(ctx, tx, monitor, components, { at, message: entered.message });
+  }
+}
+
+/**
+ * The timeline, the marks and the gaps of a monitor that enters a state. Nobody is told: enough for what
+ * people do, such as a pause.
+ */
+export function writeState(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  { from, standing, message }: Entered,
+): readonly WatchedComponent[] {
+  const { num: monitorNum, id } = monitor;
+  const { state, since: at } = standing;
+  saveStanding(tx, { ...standing, monitorNum });
+  enterState(tx, { monitorNum, state, at, message: isTrouble(state) ? message : null });
+  const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([id]) });
+  mark(ctx, tx, monitor, components, state, at);
+  if (isSilent(from) || isSilent(state)) refreshNoData(ctx, tx, components, at);
+  return components;
+}
+
+/**
+ * Marks the components of a monitor as its state says, from `at` on (unix ms). A monitor that cannot be
+ * known, or that failed once since, leaves its mark as it is.
+ */
+export function mark(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  components: readonly WatchedComponent[],
+  state: MonitorState,
+  at: number,
+): void {
+  const why = { source: "monitor", actor: SYSTEM_ACTOR, reason: monitor.name } as const;
+  if (state === "no_data" || state === "pending") return;
+  if (state !== "down" && state !== "degraded") {
+    endMarks(ctx, tx, "monitor", monitor.id, at, why);
+    return;
+  }
+  const status = state === "down" ? monitor.onDown : "degraded_performance";
+  const componentIds = components.map((component) => component.id);
+  openMarks(
+    ctx,
+    tx,
+    { source: "monitor", sourceId: monitor.id, componentIds, status, from: at },
+    why,
+  );
+}
+
+function isTrouble(state: MonitorState): boolean {
+  return state === "down" || state === "degraded" || state === "no_data";
+}
+
+/** States that say nothing of a component, or come after one that did not. */
+function isSilent(state: MonitorState): boolean {
+  return state === "no_data" || state === "paused";
+}
+
+/** A monitor of which nothing was known yet is taken to have been up: nothing is told when it is. */
+function lastKnown(tx: Tx, monitorNum: number, { from, standing }: Entered): Known {
+  const isKnown = from === "up" || from === "degraded" || from === "down";
+  const state = isKnown ? from : (findLastKnown(tx, { monitorNum })?.state ?? "up");
+  if (state !== "down") return { state: state === "degraded" ? state : "up", downSince: null };
+  const downSince = findOutageStart(tx, { monitorNum })?.startedAt ?? standing.since;
+  return { state, downSince };
+}
+
+function tell(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  { known, state, at }: { known: Known; state: "up" | "degraded" | "down"; at: number },
+): void {
+  const record = getMonitorRecord(tx, monitor.id);
+  const pageIds = new Set(record.components.map(({ pageId }) => pageId));
+  const [pageId] = pageIds;
+  const type: EventType = `monitor.${state}`;
+  ctx.outbox.record(tx, {
+    type,
+    // One that is watched for several pages belongs to none of them.
+    pageId: pageIds.size === 1 && pageId !== undefined ? pageId : null,
+    subjectId: monitor.id,
+    data: { ...bounded(presentMonitor(record)), outage: outageOf(known, state, at) },
+  });
+}
+
+function outageOf({ downSince }: Known, state: MonitorState, at: number) {
+  const startedAt = state === "down" ? at : downSince;
+  if (startedAt === null) return null;
+  const endedAt = state === "down" ? null : Math.max(at, startedAt);
+  return {
+    started_at: toIso(startedAt),
+    ended_at: toIsoOrNull(endedAt),
+    duration_ms: endedAt === null ? null : endedAt - startedAt,
+  };
+}
+
+/** What is configured is what may be long. */
+function bounded(monitor: object): object {
+  if (Buffer.byteLength(JSON.stringify(monitor)) <= DATA_MAX_BYTES) return monitor;
+  return { ...monitor, config: {}, truncated: true };
+}

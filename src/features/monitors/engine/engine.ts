@@ -1,0 +1,283 @@
+import type { AppContext } from "../../../context";
+import { conflict, notFound } from "../../../errors";
+import type { MonitorType } from "../../../kernel/monitor-state";
+import { type CheckRow, findLiveness } from "../checks-store";
+import type { Heartbeat, Monitoring } from "../monitoring";
+import type { ProbeResult } from "../probe";
+import type { MonitorConfig } from "../probes";
+import { DueHeap } from "./due-heap";
+import type { MonitoringFigures } from "./figures";
+import { Findings, type Waiter } from "./findings";
+import { Liveness } from "./liveness";
+import { type Found, Prober, type Probing } from "./prober";
+import { closing } from "./recorder";
+import { Roster } from "./roster";
+import { createSchedule, patienceWith, type Schedule } from "./schedule";
+import { Waker } from "./waker";
+import type { Watched } from "./watched";
+
+/** So many checks are under way at once; the others wait in the order in which they came due. */
+const UNDER_WAY_MAX = 256;
+/** How often it is looked whether the server was away. */
+const LOOK_MS = 15_000;
+/** What is due within this is begun together. */
+const COARSENESS_MS = 25;
+/** Monitors that are changed one after the other are read again no more often. */
+const REFRESH_MS = 250;
+
+const NO_HEARTBEAT: Found = {
+  outcome: "failed",
+  latencyMs: null,
+  message: "No heartbeat came in time.",
+};
+
+/** Runs the checks of all monitors, each when it is due, and hands on what they find. */
+export class Engine implements Monitoring {
+  readonly #ctx: AppContext;
+  readonly #prober: Prober;
+  readonly #findings: Findings;
+  readonly #liveness: Liveness;
+  readonly #schedule: Schedule;
+  readonly #waker: Waker;
+  readonly #roster = new Roster();
+  readonly #due = new DueHeap<Watched>();
+  readonly #waiters = new Map<Watched, Waiter[]>();
+  readonly #leave: (() => void)[];
+  #isRosterStale = true;
+  #isFailing = false;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+  #underWay = 0;
+  /** Raised whenever the server was away: a check that was begun before says nothing. */
+  #epoch = 0;
+  #state: "made" | "running" | "stopped" = "made";
+
+  constructor(ctx: AppContext, load: () => Probing | Promise<Probing>) {
+    this.#ctx = ctx;
+    this.#prober = new Prober(ctx, load);
+    this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
+    this.#schedule = createSchedule(ctx.clock, () => randomFraction(ctx));
+    this.#waker = new Waker(ctx.clock, () => this.#tick());
+    this.#findings = new Findings(ctx, this.#liveness, () => this.#wakeForRecorder());
+    const isStale = () => {
+      this.#isRosterStale = true;
+      this.#findings.silenceMayHaveChanged();
+      this.#waker.at(this.#refreshedAt + REFRESH_MS);
+    };
+    const mayBeSilenced = () => {
+      this.#findings.silenceMayHaveChanged();
+      this.#waker.at(ctx.clock.monotonic());
+    };
+    const { monitorsChanged, databaseChangedElsewhere, pageChanged } = ctx.signals;
+    this.#leave = [
+      monitorsChanged.on(isStale),
+      databaseChangedElsewhere.on(isStale),
+      pageChanged.on(mayBeSilenced),
+    ];
+  }
+
+  /** Begins to check whatever is due. What the server was not there to see is written down first. */
+  start(): void {
+    this.#state = "running";
+    this.#waker.on();
+    this.#tick();
+  }
+
+  /** Ends what is under way, without a result, and writes what was found. */
+  async stop(): Promise<void> {
+    if (this.#state === "stopped") return;
+    this.#state = "stopped";
+    for (const leave of this.#leave) leave();
+    this.#waker.off();
+    this.#prober.abort();
+    for (const waiter of [...this.#waiters.values()].flat()) waiter.reject(closing());
+    this.#waiters.clear();
+    this.#liveness.look();
+    await this.#findings.recorder.close();
+  }
+
+  figures(): MonitoringFigures {
+    const { recorder, figures } = this.#findings;
+    return {
+      monitors: this.#roster.size,
+      underWay: this.#underWay,
+      waiting: recorder.waiting,
+      dropped: recorder.dropped,
+      ...figures.soFar(),
+    };
+  }
+
+  /** When the oldest result came that is not written yet, in unix ms. */
+  oldestUnwritten(): number | undefined {
+    return this.#findings.recorder.oldestAt;
+  }
+
+  async checkNow(id: string): Promise<CheckRow> {
+    if (this.#state === "stopped") throw closing();
+    this.#refresh();
+    const watched = this.#roster.find(id);
+    if (!watched) throw notFound("monitor");
+    if (watched.isPaused) throw conflict("The monitor is paused.");
+    if (watched.type === "push") throw conflict("A push monitor is not asked: its job calls.");
+    const waiter: Waiter = Promise.withResolvers();
+    this.#waiters.set(watched, [...(this.#waiters.get(watched) ?? []), waiter]);
+    if (!watched.isUnderWay) this.#begin(watched);
+    const check = await waiter.promise;
+    if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
+    return check;
+  }
+
+  async heartbeat(id: string, beat: Heartbeat): Promise<void> {
+    if (this.#state === "stopped") throw closing();
+    this.#refresh();
+    const watched = this.#roster.find(id);
+    if (!watched || watched.isPaused) return;
+    const at = this.#ctx.clock.now();
+    watched.heartbeatAt = at;
+    const waiter: Waiter = Promise.withResolvers();
+    this.#findings.take("heartbeat", watched, at, beat, [waiter]);
+    this.#wakeForRecorder();
+    this.#scheduleIn(watched, watched.intervalMs + watched.graceMs);
+    await waiter.promise;
+  }
+
+  tryOut(type: MonitorType, config: object, timeoutMs: number): Promise<ProbeResult> {
+    return this.#prober.run(type, config as MonitorConfig, timeoutMs);
+  }
+
+  #tick(): void {
+    try {
+      this.#refresh();
+      this.#lookAround();
+      for (const watched of this.#findings.refreshSilence(this.#roster)) {
+        if (watched.type !== "push") this.#scheduleIn(watched, 0);
+      }
+      this.#isFailing = false;
+    } catch (error) {
+      // Said once: it may stay so for hours. The next tick tries again.
+      if (!this.#isFailing) this.#ctx.log.error({ err: error }, "monitors could not be read");
+      this.#isFailing = true;
+    }
+    this.#beginDue();
+    const { recorder } = this.#findings;
+    const now = this.#ctx.clock.monotonic();
+    if (recorder.dueAt <= now) recorder.write();
+    const hasRoom = this.#underWay < UNDER_WAY_MAX;
+    const nextDue = (hasRoom ? this.#due.peek()?.dueAt : undefined) ?? Number.POSITIVE_INFINITY;
+    const next = Math.min(nextDue, recorder.dueAt, now + LOOK_MS);
+    this.#waker.at(Math.max(next, now + COARSENESS_MS));
+  }
+
+  #wakeForRecorder(): void {
+    this.#waker.at(this.#findings.recorder.dueAt);
+  }
+
+  #beginDue(): void {
+    const now = this.#ctx.clock.monotonic();
+    while (this.#underWay < UNDER_WAY_MAX) {
+      const next = this.#due.peek();
+      if (!next || next.dueAt > now) return;
+      this.#findings.figures.began(now - next.dueAt);
+      this.#begin(next);
+    }
+  }
+
+  #begin(watched: Watched): void {
+    this.#due.remove(watched);
+    watched.isUnderWay = true;
+    this.#underWay += 1;
+    void this.#check(watched);
+  }
+
+  async #check(watched: Watched): Promise<void> {
+    const { version } = watched;
+    const epoch = this.#epoch;
+    const at = this.#ctx.clock.now();
+    const startedAt = this.#ctx.clock.monotonic();
+    const found = await (watched.type === "push"
+      ? // A server without a network is called by nobody.
+        this.#prober.blame(NO_HEARTBEAT, startedAt - watched.intervalMs - watched.graceMs)
+      : this.#prober.find(watched, startedAt));
+    watched.isUnderWay = false;
+    this.#underWay -= 1;
+    if (this.#state === "stopped") return;
+    this.#lookAround();
+    const isWatched = this.#roster.ofNum(watched.num) === watched && !watched.isPaused;
+    // What it was like before a change, or before this server was away, says nothing of now.
+    const isOutdated = version !== watched.version || epoch !== this.#epoch;
+    if (!isWatched) this.#giveUp(watched);
+    else if (isOutdated) this.#scheduleIn(watched, 0);
+    else this.#take(watched, at, found);
+    this.#beginDue();
+  }
+
+  /** Takes a result in, and arranges the next check. */
+  #take(watched: Watched, at: number, found: Found): void {
+    const waiters = this.#waiters.get(watched);
+    this.#waiters.delete(watched);
+    const isUnsure = this.#findings.take("check", watched, at, found, waiters);
+    this.#wakeForRecorder();
+    if (isUnsure) this.#scheduleIn(watched, watched.retryMs);
+    else if (watched.type === "push") this.#scheduleIn(watched, watched.intervalMs);
+    else this.#scheduleAt(watched, this.#schedule.next(watched.id, watched.intervalMs));
+  }
+
+  #scheduleIn(watched: Watched, delayMs: number): void {
+    this.#scheduleAt(watched, this.#ctx.clock.monotonic() + delayMs);
+  }
+
+  #scheduleAt(watched: Watched, dueAt: number): void {
+    // What is under way is scheduled when it ends.
+    if (this.#state !== "running" || watched.isUnderWay) return;
+    this.#due.schedule(watched, dueAt);
+    this.#waker.at(dueAt);
+  }
+
+  #scheduleFirst(watched: Watched): void {
+    if (watched.type === "push") {
+      this.#scheduleIn(watched, patienceWith(watched, this.#ctx.clock.now()));
+    } else {
+      this.#scheduleAt(watched, this.#schedule.first(watched.id, watched.intervalMs));
+    }
+  }
+
+  /** Nobody is going to know any more. */
+  #giveUp(watched: Watched): void {
+    for (const waiter of this.#waiters.get(watched) ?? []) waiter.resolve(undefined);
+    this.#waiters.delete(watched);
+  }
+
+  /** Reads monitors that were changed, if any were. A new or changed one is checked at once. */
+  #refresh(): void {
+    if (!this.#isRosterStale) return;
+    const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
+    const { changed, removed } = this.#roster.refresh(this.#ctx.db);
+    this.#isRosterStale = false;
+    this.#refreshedAt = this.#ctx.clock.monotonic();
+    for (const watched of removed) this.#due.remove(watched);
+    for (const watched of changed) {
+      if (watched.isPaused) this.#due.remove(watched);
+      else if (isFirst || watched.type === "push") this.#scheduleFirst(watched);
+      else this.#scheduleIn(watched, 0);
+    }
+    this.#findings.recorder.isWatching = [...this.#roster].some(({ isPaused }) => !isPaused);
+  }
+
+  /** Writes down, where the server was away, that nothing is known since, and begins anew. */
+  #lookAround(): void {
+    const since = this.#liveness.look();
+    if (since === undefined) return;
+    this.#epoch += 1;
+    const watching = [...this.#roster].filter(({ isPaused }) => !isPaused);
+    if (watching.length === 0) return;
+    this.#ctx.log.warn({ since: new Date(since) }, "this server was away: nothing is known since");
+    for (const watched of watching) {
+      this.#findings.takeAway(watched, since);
+      this.#scheduleFirst(watched);
+    }
+    this.#findings.recorder.write();
+  }
+}
+
+function randomFraction({ random }: AppContext): number {
+  return new DataView(random(4).slice().buffer).getUint32(0) / 2 ** 32;
+}

@@ -1,0 +1,46 @@
+import type { CheckOutcome } from "../../../kernel/monitor-state";
+
+/** How late checks may begin, in ms: the bounds that delays are counted by. */
+export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;
+
+/** What the engine has done since it was made, and what it is at. */
+export interface MonitoringFigures {
+  /** Monitors that there are, paused ones too. */
+  monitors: number;
+  /** Checks that are running. */
+  underWay: number;
+  checks: Readonly<Record<CheckOutcome, number>>;
+  /** Results that wait to be written, and those that never were. */
+  waiting: number;
+  dropped: number;
+  /** How many checks began at most so late, by `DELAY_BOUNDS_MS`; the last counts the rest. */
+  delays: readonly number[];
+  delaySumMs: number;
+}
+
+/** Counts checks. */
+export class CheckFigures {
+  readonly #checks: Record<CheckOutcome, number> = { ok: 0, failed: 0, unknown: 0 };
+  readonly #delays = Array.from<number>({ length: DELAY_BOUNDS_MS.length + 1 }).fill(0);
+  #delaySumMs = 0;
+
+  began(delayMs: number): void {
+    const late = Math.max(0, delayMs);
+    const place = DELAY_BOUNDS_MS.findIndex((bound) => late <= bound);
+    const index = place < 0 ? DELAY_BOUNDS_MS.length : place;
+    this.#delays[index] = (this.#delays[index] ?? 0) + 1;
+    this.#delaySumMs += late;
+  }
+
+  ended(outcome: CheckOutcome): void {
+    this.#checks[outcome] += 1;
+  }
+
+  soFar(): Pick<MonitoringFigures, "checks" | "delays" | "delaySumMs"> {
+    return {
+      checks: { ...this.#checks },
+      delays: [...this.#delays],
+      delaySumMs: this.#delaySumMs,
+    };
+  }
+}

@@ -1,0 +1,183 @@
+import type { AppContext } from "../../../context";
+import type { Tx } from "../../../db";
+import { SYSTEM_ACTOR } from "../../../kernel/actor";
+import { MINUTE_MS, toIso } from "../../../kernel/time";
+import {
+  addUpdate,
+  createIncident,
+  editUpdate,
+  getIncident,
+  updateIncident,
+} from "../../incidents";
+import type { WatchedComponent } from "../records";
+import { findIncidentState } from "../standing-store";
+import {
+  findNewestIncidentOf,
+  insertMonitorIncident,
+  listUnresolvedIncidentsOf,
+  type MonitorRow,
+  saveMonitorIncident,
+} from "../store";
+
+type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
+
+/** A monitor that is down again so soon after has not recovered: its incident goes on. */
+export const REOPEN_MS = 30 * MINUTE_MS;
+
+/** In code points: the most that a name has. */
+const NAME_MAX = 255;
+
+/** The beginning of an outage: when, in unix ms, and in words why. */
+export interface Failure {
+  at: number;
+  message: string | null;
+}
+
+/**
+ * Opens what the monitor is to open when it goes down: one incident, or one draft, on each page of its
+ * components. One of its own that is still open goes on instead, with whoever has it; one that it resolved
+ * within the last half hour, and that nobody wrote to, is reopened; a draft that nobody took up is moved to
+ * this outage.
+ */
+export function openIncidents(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  components: readonly WatchedComponent[],
+  failure: Failure,
+): void {
+  if (monitor.openIncident === "never") return;
+  const pages = Map.groupBy(components, ({ pageId }) => pageId);
+  for (const [pageId, ofPage] of pages) {
+    const known = findNewestIncidentOf(tx, { monitorId: monitor.id, pageId });
+    const incident = known && findIncidentState(tx, { id: known.incidentId });
+    const isOurs = incident !== undefined && incident.version === known?.version;
+    if (incident && incident.status !== "resolved") {
+      if (isOurs && incident.draft) moveDraft(ctx, tx, monitor, incident.id, failure);
+    } else if (isOurs && isRecent(known?.resolvedAt, failure.at)) {
+      reopen(ctx, tx, monitor, incident.id, failure);
+    } else {
+      create(ctx, tx, monitor, ofPage, failure);
+    }
+  }
+}
+
+/**
+ * Resolves what the monitor opened when it recovers at `at` (unix ms). What somebody else has written to is
+ * theirs, and a draft was never told to anybody: both are left alone.
+ */
+export function resolveIncidents(ctx: Services, tx: Tx, monitor: MonitorRow, at: number): void {
+  for (const { incidentId, version } of listUnresolvedIncidentsOf(tx, { monitorId: monitor.id })) {
+    const incident = findIncidentState(tx, { id: incidentId });
+    if (!incident || incident.draft || incident.version !== version) continue;
+    if (incident.status === "resolved") continue;
+    const update = { status: "resolved" as const, body: "Automatic checks succeed again." };
+    addUpdate(ctx, tx, incidentId, { ...update, ...momentOf(ctx, "display_at", at) }, SYSTEM_ACTOR);
+    leave(tx, monitor, incidentId, at);
+  }
+}
+
+function isRecent(resolvedAt: number | null | undefined, at: number): boolean {
+  return typeof resolvedAt === "number" && at - resolvedAt < REOPEN_MS;
+}
+
+function create(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  components: readonly WatchedComponent[],
+  failure: Failure,
+): void {
+  const { pageId = "" } = components[0] ?? {};
+  const { row } = createIncident(
+    ctx,
+    tx,
+    {
+      page: pageId,
+      name: incidentName(monitor.name),
+      body: bodyOf(monitor, "Automatic checks are failing.", failure),
+      components: Object.fromEntries(components.map(({ id }) => [id, monitor.onDown])),
+      draft: monitor.openIncident === "draft",
+      ...momentOf(ctx, "started_at", failure.at),
+    },
+    "monitor",
+    SYSTEM_ACTOR,
+  );
+  insertMonitorIncident(tx, {
+    monitorId: monitor.id,
+    incidentId: row.id,
+    pageId,
+    version: row.version,
+    openedAt: failure.at,
+    resolvedAt: null,
+  });
+}
+
+function reopen(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  incidentId: string,
+  failure: Failure,
+): void {
+  const body = bodyOf(monitor, "Automatic checks are failing again.", failure);
+  const update = { status: "investigating" as const, body };
+  const moment = momentOf(ctx, "display_at", failure.at);
+  addUpdate(ctx, tx, incidentId, { ...update, ...moment }, SYSTEM_ACTOR);
+  leave(tx, monitor, incidentId, null);
+}
+
+/** A draft speaks of the outage that goes on; published, it must not mark what was before. */
+function moveDraft(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  incidentId: string,
+  failure: Failure,
+): void {
+  const first = getIncident(tx, incidentId, true).updates.at(-1);
+  if (!first) return;
+  const body = bodyOf(monitor, "Automatic checks are failing.", failure);
+  const began = momentOf(ctx, "display_at", failure.at);
+  editUpdate(ctx, tx, incidentId, first.id, { body, ...began }, SYSTEM_ACTOR);
+  const start = momentOf(ctx, "started_at", failure.at);
+  if (start.started_at !== undefined) updateIncident(ctx, tx, incidentId, start, SYSTEM_ACTOR);
+  leave(tx, monitor, incidentId, null);
+}
+
+/** Remembers an incident as it is now: a later version is somebody else's. */
+function leave(tx: Tx, monitor: MonitorRow, incidentId: string, resolvedAt: number | null): void {
+  const version = findIncidentState(tx, { id: incidentId })?.version ?? 0;
+  saveMonitorIncident(tx, { monitorId: monitor.id, incidentId, version, resolvedAt });
+}
+
+/** A time as the incident is given it: none, which means now, where the clock was set back behind it. */
+function momentOf<Field extends "started_at" | "display_at">(
+  ctx: Services,
+  field: Field,
+  at: number,
+): { [F in Field]?: string } {
+  const moment: { started_at?: string; display_at?: string } = {};
+  if (at <= ctx.clock.now()) moment[field] = toIso(at);
+  return moment;
+}
+
+function incidentName(name: string): string {
+  const ending = " is down";
+  return `${[...name].slice(0, NAME_MAX - ending.length).join("")}${ending}`;
+}
+
+/** What a watched job says of itself is not for the public; what a probe says is. */
+function bodyOf(monitor: MonitorRow, sentence: string, { message }: Failure): string {
+  const isShown = monitor.type !== "push" || monitor.openIncident === "draft";
+  return message === null || !isShown ? sentence : `${sentence} ${asMarkdown(message)}`;
+}
+
+/** A text as Markdown that says just that, on one line. */
+function asMarkdown(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+    .trim()
+    .replace(/[\\`*_[\]<>|~]/g, "\\$&");
+}

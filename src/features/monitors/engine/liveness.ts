@@ -1,0 +1,39 @@
+import type { Clock } from "../../../kernel/clock";
+
+/** A server that was not seen for longer was away: what happened meanwhile is not known. */
+export const AWAY_MS = 45_000;
+
+/**
+ * Whether this server was awake all along, by its wall clock: that goes on while the server is down and
+ * while the machine sleeps. A clock that is set forward looks the same, and what it leaps over is as unknown.
+ */
+export class Liveness {
+  readonly #clock: Clock;
+  /** What the wall clock said when it was looked at last. */
+  #lookedAt: number;
+  /** The latest time that this server was ever seen at; a clock that is set back does not bring it back. */
+  #seenAt: number;
+
+  /** `storedAt` is when the server was last seen before it was started, in unix ms. */
+  constructor(clock: Clock, storedAt: number | undefined) {
+    this.#clock = clock;
+    this.#lookedAt = storedAt ?? clock.now();
+    this.#seenAt = this.#lookedAt;
+  }
+
+  /** When this server was last seen awake, in unix ms. */
+  get seenAt(): number {
+    return this.#seenAt;
+  }
+
+  /** Looks at the clock. Answers since when nothing is known (unix ms) where the server was away. */
+  look(): number | undefined {
+    const now = this.#clock.now();
+    const passedMs = now - this.#lookedAt;
+    const before = this.#seenAt;
+    this.#lookedAt = now;
+    this.#seenAt = Math.max(before, now);
+    // Where the clock was behind, as one without a battery is after a start, it now catches up.
+    return passedMs > AWAY_MS && now - before > AWAY_MS ? before : undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import type { AppContext } from "../../../context";
+import type { Egress } from "../../../egress";
+import type { CheckOutcome, MonitorType } from "../../../kernel/monitor-state";
+import type { Probe, ProbeResult } from "../probe";
+import type { MonitorConfig } from "../probes";
+import { Connectivity } from "./connectivity";
+
+/** What checks are made with. Loaded when the first is due: a server without monitors starts sooner. */
+export interface Probing {
+  egress: Egress;
+  probeOf(type: MonitorType): Pick<Probe<MonitorType, MonitorConfig>, "run">;
+}
+
+/** What a check says in the end. */
+export interface Found extends Omit<ProbeResult, "outcome"> {
+  outcome: CheckOutcome;
+}
+
+/** A probe that does not stop at its deadline is left to itself after this. */
+const OVERDUE_MS = 1_000;
+
+const LOST_NETWORK = "This server had no network.";
+
+/** Runs single checks, each within its time. */
+export class Prober {
+  readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
+  readonly #load: () => Probing | Promise<Probing>;
+  readonly #underWay = new Set<AbortController>();
+  #probing: Promise<Probing> | undefined;
+  #connectivity: Connectivity | undefined;
+
+  constructor(
+    ctx: Pick<AppContext, "clock" | "config" | "log">,
+    load: () => Probing | Promise<Probing>,
+  ) {
+    this.#ctx = ctx;
+    this.#load = load;
+  }
+
+  /** Runs a check once. Rejects only for what is a defect of ours. */
+  async run(type: MonitorType, config: MonitorConfig, timeoutMs: number): Promise<ProbeResult> {
+    const { egress, probeOf } = await this.#loaded();
+    const probe = probeOf(type);
+    if (!probe.run) throw new Error(`monitors of type ${type} are not asked`);
+    const { clock } = this.#ctx;
+    const controller = new AbortController();
+    const overdue = Promise.withResolvers<ProbeResult>();
+    let timer = clock.after(timeoutMs, () => {
+      controller.abort();
+      timer = clock.after(OVERDUE_MS, () => overdue.resolve(timedOut()));
+    });
+    this.#underWay.add(controller);
+    try {
+      const means = { egress, clock, signal: controller.signal };
+      return await Promise.race([probe.run(config, means), overdue.promise]);
+    } finally {
+      timer.cancel();
+      this.#underWay.delete(controller);
+    }
+  }
+
+  /**
+   * The same for a monitor: `unknown` where the target cannot be blamed, since this server had no network.
+   * Never rejects. `startedAt` is on the monotonic clock.
+   */
+  async find(
+    watched: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
+    startedAt: number,
+  ): Promise<Found> {
+    try {
+      const result = await this.run(watched.type, watched.config, watched.timeoutMs);
+      return result.outcome === "ok" ? result : await this.blame(result, startedAt);
+    } catch (error) {
+      this.#ctx.log.error({ err: error, monitor: watched.id }, "a check went wrong by itself");
+      return { outcome: "unknown", latencyMs: null, message: "The check went wrong by itself." };
+    }
+  }
+
+  /**
+   * A failure as it is, unless this server had no network since `startedAt`, on the monotonic clock. Never
+   * rejects.
+   */
+  async blame(failure: Found, startedAt: number): Promise<Found> {
+    const { referenceTargets } = this.#ctx.config;
+    if (referenceTargets.length === 0) return failure;
+    this.#connectivity ??= new Connectivity(
+      this.#ctx.clock,
+      referenceTargets,
+      async ({ host, port }, signal) => {
+        const { egress } = await this.#loaded();
+        const connection = await egress.connect({ host, port, policy: "monitor", signal });
+        if (!("close" in connection)) return false;
+        connection.close();
+        return true;
+      },
+    );
+    const isLost = await this.#connectivity.wasLostSince(startedAt);
+    return isLost ? { outcome: "unknown", latencyMs: null, message: LOST_NETWORK } : failure;
+  }
+
+  /** Ends what is under way. */
+  abort(): void {
+    for (const controller of this.#underWay) controller.abort();
+  }
+
+  #loaded(): Promise<Probing> {
+    this.#probing ??= Promise.resolve()
+      .then(this.#load)
+      .catch((error: unknown) => {
+        this.#probing = undefined;
+        throw error;
+      });
+    return this.#probing;
+  }
+}
+
+function timedOut(): ProbeResult {
+  return { outcome: "failed", latencyMs: null, message: "Timed out." };
+}

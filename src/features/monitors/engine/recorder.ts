@@ -1,0 +1,206 @@
+import type { AppContext } from "../../../context";
+import { Problem, unavailable } from "../../../errors";
+import { type CheckRow, saveLiveness } from "../checks-store";
+import type { Liveness } from "./liveness";
+import { type Entry, type Recorded, recordEntries } from "./record";
+
+/** How long a result waits for others to be written with. */
+const GATHER_MS = 1_000;
+/** How often it is written down that the server is awake. */
+const LIVENESS_MS = 15_000;
+/** So many at once, so that no transaction is a long one. */
+const BATCH = 500;
+const WAITING_MAX = 100_000;
+const RETRY_MS = { first: 1_000, most: 15_000 };
+
+/** Who is told of what the recorder did. */
+export interface RecorderListener {
+  /** An entry is stored. */
+  recorded(recorded: Recorded): void;
+  /** It has stopped writing for now: `dueAt` says until when. */
+  paused(): void;
+}
+
+/**
+ * Writes what was found: gathered, in one transaction a second, or at once where that is urgent. What the
+ * database refuses is tried again, in its order; of more than 100,000 results that wait the oldest are
+ * dropped. Each batch says that the server is awake.
+ */
+export class Recorder {
+  readonly #ctx: AppContext;
+  readonly #liveness: Liveness;
+  readonly #listener: RecorderListener;
+  #queue: Entry[] = [];
+  #writing: readonly Entry[] = [];
+  #running: Promise<void> | undefined;
+  #isUrgent = false;
+  #gatherUntil = Number.POSITIVE_INFINITY;
+  #livenessAt = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #retryAt = Number.NEGATIVE_INFINITY;
+  /** How many entries are written one by one, since there is one among them that cannot be. */
+  #oneByOne = 0;
+  #isPlain = false;
+  #dropped = 0;
+  /** Whether it has to be known, at the next start, that the server was awake. */
+  isWatching = false;
+
+  constructor(ctx: AppContext, liveness: Liveness, listener: RecorderListener) {
+    this.#ctx = ctx;
+    this.#liveness = liveness;
+    this.#listener = listener;
+  }
+
+  get waiting(): number {
+    return this.#queue.length + this.#writing.length;
+  }
+
+  /** How many results were never written. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** When the oldest result came that is not written yet, in unix ms. */
+  get oldestAt(): number | undefined {
+    let oldest: number | undefined;
+    for (const { kind, at } of [...this.#writing, ...this.#queue]) {
+      const isOlder = oldest === undefined || at < oldest;
+      if (isOlder && (kind === "check" || kind === "heartbeat")) oldest = at;
+    }
+    return oldest;
+  }
+
+  /** When to call `write`, on the monotonic clock. */
+  get dueAt(): number {
+    const livenessDue = this.isWatching ? this.#livenessAt + LIVENESS_MS : this.#gatherUntil;
+    const due = this.#isUrgent ? this.#retryAt : Math.min(this.#gatherUntil, livenessDue);
+    return this.#running ? Number.POSITIVE_INFINITY : Math.max(due, this.#retryAt);
+  }
+
+  add(entry: Entry, isUrgent: boolean): void {
+    if (this.waiting >= WAITING_MAX) this.#dropOldest();
+    this.#queue.push(entry);
+    entry.watched.waiting += 1;
+    const gatheredAt = this.#ctx.clock.monotonic() + GATHER_MS;
+    this.#gatherUntil = Math.min(this.#gatherUntil, gatheredAt);
+    if (!isUrgent && this.#queue.length < BATCH) return;
+    this.#isUrgent = true;
+    this.write();
+  }
+
+  /** Writes what waits, unless that goes on already or the database is to be left alone for a while. */
+  write(): void {
+    if (this.#running || this.#ctx.clock.monotonic() < this.#retryAt) return;
+    this.#running = this.#writeAll().finally(() => {
+      this.#running = undefined;
+      if (this.#isUrgent) this.write();
+      this.#listener.paused();
+    });
+  }
+
+  /** Writes all that waits, once, and that the server was awake till now. */
+  async close(): Promise<void> {
+    await this.#running;
+    this.#retryAt = Number.NEGATIVE_INFINITY;
+    if (this.isWatching || this.#queue.length > 0) this.write();
+    await this.#running;
+    for (const entry of this.#queue.splice(0)) this.#give(entry, closing());
+  }
+
+  /** One batch after the other, until nothing is urgent any more or the database refuses one. */
+  async #writeAll(): Promise<void> {
+    do {
+      this.#isUrgent = false;
+      this.#gatherUntil = Number.POSITIVE_INFINITY;
+      this.#writing = this.#queue.splice(0, this.#oneByOne > 0 ? 1 : BATCH);
+      const isStored = await this.#writeBatch(this.#writing);
+      this.#writing = [];
+      if (!isStored) {
+        this.#gatherUntil = this.#ctx.clock.monotonic();
+        return;
+      }
+      // What came meanwhile waits for its own second.
+      if (this.#queue.length > 0) this.#gatherUntil = this.#ctx.clock.monotonic() + GATHER_MS;
+    } while (this.#queue.length > 0 && (this.#isUrgent || this.#isBehind));
+  }
+
+  get #isBehind(): boolean {
+    return this.#oneByOne > 0 || this.#queue.length >= BATCH;
+  }
+
+  /** Answers whether to go on. */
+  async #writeBatch(batch: readonly Entry[]): Promise<boolean> {
+    const { ctx, isPlain } = { ctx: this.#ctx, isPlain: this.#isPlain };
+    let recorded: Recorded[];
+    try {
+      recorded = await ctx.db.write((tx) => {
+        saveLiveness(tx, { at: this.#liveness.seenAt });
+        return recordEntries(ctx, tx, batch, isPlain);
+      });
+    } catch (error) {
+      return this.#refused(batch, error);
+    }
+    this.#livenessAt = ctx.clock.monotonic();
+    this.#failures = 0;
+    this.#isPlain = false;
+    this.#oneByOne = Math.max(0, this.#oneByOne - 1);
+    for (const each of recorded) {
+      this.#give(each.entry, each.check);
+      this.#listener.recorded(each);
+    }
+    return true;
+  }
+
+  #refused(batch: readonly Entry[], error: unknown): boolean {
+    const [first] = batch;
+    const isForNow = error instanceof Problem && error.code === "unavailable";
+    if (isForNow || first === undefined) {
+      this.#queue = [...batch, ...this.#queue];
+      // Whoever waits is told now; what was found is written all the same.
+      for (const entry of batch) this.#giveWaiters(entry, error);
+      const delayMs = Math.min(RETRY_MS.first * 2 ** this.#failures, RETRY_MS.most);
+      this.#failures += 1;
+      this.#retryAt = this.#ctx.clock.monotonic() + delayMs;
+      return false;
+    }
+    // Something in it cannot be written, whatever it is: the rest is not to wait for it.
+    this.#ctx.log.error({ err: error, results: batch.length }, "a result could not be written");
+    if (batch.length === 1 && this.#isPlain) {
+      this.#isPlain = false;
+      this.#oneByOne = Math.max(0, this.#oneByOne - 1);
+      this.#dropped += 1;
+      this.#give(first, error as Error);
+      return true;
+    }
+    this.#isPlain = batch.length === 1;
+    this.#oneByOne = Math.max(this.#oneByOne, batch.length);
+    this.#queue = [...batch, ...this.#queue];
+    return true;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#queue.findIndex(({ kind }) => kind === "check" || kind === "heartbeat");
+    const [entry] = oldest < 0 ? [] : this.#queue.splice(oldest, 1);
+    if (!entry) return;
+    this.#dropped += 1;
+    this.#give(entry, unavailable("The result could not be stored.", 5));
+  }
+
+  #give(entry: Entry, outcome: CheckRow | undefined | Error): void {
+    entry.watched.waiting -= 1;
+    this.#giveWaiters(entry, outcome);
+  }
+
+  #giveWaiters(entry: Entry, outcome: unknown): void {
+    for (const { resolve, reject } of entry.waiters ?? []) {
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome as CheckRow | undefined);
+    }
+    entry.waiters = undefined;
+  }
+}
+
+/** What whoever waits is told when the server stops first. */
+export function closing(): Error {
+  return unavailable("The server is shutting down.", 5);
+}

@@ -1,0 +1,73 @@
+import type { MonitorType } from "../../../kernel/monitor-state";
+import { SECOND_MS } from "../../../kernel/time";
+import { graceSecondsOf, type MonitorConfig } from "../probes";
+import type { Standing, Thresholds } from "../rules";
+import type { WatchedRow } from "../standing-store";
+import type { Due } from "./due-heap";
+
+/** What the engine keeps of each monitor: as little as it can, since there are thousands. */
+export interface Watched extends Due {
+  readonly num: number;
+  readonly id: string;
+  /** The monitor's version. A check that was begun with another one says nothing of this one. */
+  version: number;
+  type: MonitorType;
+  config: MonitorConfig;
+  isPaused: boolean;
+  intervalMs: number;
+  timeoutMs: number;
+  retryMs: number;
+  /** How much later than its interval a job may call; 0 for what is asked. */
+  graceMs: number;
+  thresholds: Thresholds;
+  /** Where the rules stand with all that was found, written or not. */
+  standing: Standing;
+  heartbeatAt: number | null;
+  isUnderWay: boolean;
+  /** How many of its entries wait to be written. */
+  waiting: number;
+}
+
+export function watchedOf(row: WatchedRow): Watched {
+  return {
+    num: row.num,
+    id: row.id,
+    ...settingsOf(row),
+    isUnderWay: false,
+    waiting: 0,
+    dueAt: 0,
+    place: -1,
+  };
+}
+
+/** Takes in what has been changed. */
+export function renew(watched: Watched, row: WatchedRow): void {
+  Object.assign(watched, settingsOf(row));
+}
+
+/** A row's own columns of it. */
+export function standingOf(row: Standing): Standing {
+  const { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince } = row;
+  return { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince };
+}
+
+function settingsOf(row: WatchedRow) {
+  const intervalMs = row.intervalSeconds * SECOND_MS;
+  return {
+    version: row.version,
+    type: row.type,
+    config: row.config,
+    isPaused: row.paused,
+    intervalMs,
+    timeoutMs: row.timeoutMs,
+    retryMs: Math.min(row.retryIntervalSeconds * SECOND_MS, intervalMs),
+    graceMs: row.type === "push" ? graceSecondsOf(row.config) * SECOND_MS : 0,
+    thresholds: {
+      failureThreshold: row.failureThreshold,
+      successThreshold: row.successThreshold,
+      degradedAfterMs: row.degradedAfterMs,
+    },
+    standing: standingOf(row),
+    heartbeatAt: row.heartbeatAt,
+  };
+}

@@ -1,0 +1,93 @@
+/*
+ * What some checks of a time add up to, and how that is kept as a row. Figures of parts add up to the
+ * figures of the whole, so hours make days. Pure.
+ */
+import type { CheckOutcome } from "../../kernel/monitor-state";
+import {
+  mergeSketches,
+  type Sketch,
+  sketchFromBytes,
+  sketchOf,
+  sketchToBytes,
+} from "../../kernel/sketch";
+
+/** Checks of which the outcome is known, and how long they took that were answered. */
+export interface Figures {
+  checks: number;
+  failures: number;
+  /** How many were answered, whatever the answer was worth: those of which there is a latency. */
+  answers: number;
+  /** Null where nothing answered, as the next two. In ms. */
+  latencySum: number | null;
+  latencyMin: number | null;
+  latencyMax: number | null;
+  latencies: Sketch;
+}
+
+/** The part of a raw result that counts. */
+export interface Result {
+  outcome: CheckOutcome;
+  latencyMs: number | null;
+}
+
+/** Figures as a row keeps them. */
+export interface FiguresRow extends Omit<Figures, "latencies"> {
+  sketch: Buffer | null;
+}
+
+/** The figures of some results. What the server could not know says nothing and is not counted. */
+export function figuresOf(results: readonly Result[]): Figures {
+  const known = results.filter(({ outcome }) => outcome !== "unknown");
+  const latencies = known.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
+  return {
+    checks: known.length,
+    failures: known.filter(({ outcome }) => outcome === "failed").length,
+    answers: latencies.length,
+    ...boundsOf(latencies, latencies, latencies),
+    latencies: sketchOf(latencies),
+  };
+}
+
+/** The figures of the checks of all of these. */
+export function mergeFigures(parts: readonly Figures[]): Figures {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  return {
+    checks: sum(parts.map(({ checks }) => checks)),
+    failures: sum(parts.map(({ failures }) => failures)),
+    answers: sum(parts.map(({ answers }) => answers)),
+    ...boundsOf(
+      known(parts.map(({ latencySum }) => latencySum)),
+      known(parts.map(({ latencyMin }) => latencyMin)),
+      known(parts.map(({ latencyMax }) => latencyMax)),
+    ),
+    latencies: mergeSketches(parts.map(({ latencies }) => latencies)),
+  };
+}
+
+export function figuresToRow({ latencies, ...rest }: Figures): FiguresRow {
+  return { ...rest, sketch: latencies.length === 0 ? null : sketchToBytes(latencies) };
+}
+
+export function figuresFromRow(row: FiguresRow): Figures {
+  const { checks, failures, answers, latencySum, latencyMin, latencyMax, sketch } = row;
+  const latencies: Sketch = sketch === null ? [] : sketchFromBytes(sketch);
+  return { checks, failures, answers, latencySum, latencyMin, latencyMax, latencies };
+}
+
+function boundsOf(sums: readonly number[], lows: readonly number[], highs: readonly number[]) {
+  if (sums.length === 0) return { latencySum: null, latencyMin: null, latencyMax: null };
+  return {
+    latencySum: sum(sums),
+    latencyMin: lows.reduce((low, value) => Math.min(low, value)),
+    latencyMax: highs.reduce((high, value) => Math.max(high, value)),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function known(values: readonly (number | null)[]): number[] {
+  return values.filter((value) => value !== null);
+}

@@ -1,0 +1,52 @@
+/**
+ * Monitors: what is watched, how, and what was found. Probes ask, rules say what their results change, the
+ * engine sees to it in time and lets the consequences follow.
+ */
+export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+export {
+  type CheckRow,
+  listChecksBefore,
+  listNoDataOfPage,
+  listOutagesBefore,
+  listSpans,
+} from "./checks-store";
+export { createMonitor, type MonitorMarks, type NewMonitor } from "./create";
+export { deleteMonitor } from "./delete";
+export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures, type Probing } from "./engine";
+export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
+export { latencyByInterval, type LatencyFigures, latencyOf, latencyOfEach } from "./latency";
+export {
+  type Check,
+  type Monitor,
+  presentCheck,
+  presentMonitor,
+  revealMonitor,
+  type RevealedMonitor,
+} from "./model";
+export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
+export { pauseMonitor, resumeMonitor } from "./pause";
+export { type MonitorConfig, probeOf } from "./probes";
+export {
+  getMonitorRecord,
+  listMonitors,
+  type MonitorQuery,
+  type MonitorRecord,
+  type WatchedComponent,
+} from "./records";
+export { startRollUps } from "./rollup-clock";
+export { rotateToken } from "./rotate-token";
+export { defaultSettings } from "./settings";
+export {
+  addTimes,
+  knownTime,
+  type Outage,
+  outagesOf,
+  type StateSpan,
+  type StateTimes,
+  timesByInterval,
+  timesByState,
+  uptimeOf,
+} from "./spans";
+export { type Sparkline, sparklinesOf } from "./sparklines";
+export { countMonitorsByState, listMonitorsOfPage } from "./store";
+export { updateMonitor } from "./update";

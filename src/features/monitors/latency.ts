@@ -1,0 +1,145 @@
+import type { Reader } from "../../db";
+import { quantileOf } from "../../kernel/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
+import type { Span } from "../components";
+import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
+import { findLeastRolledUntil, listRollupsOfMonitors, listUnrolledResults } from "./rollups-store";
+
+/** How long answers took, in ms; null where none came. Quantiles are right to within 2 %. */
+export interface LatencyFigures {
+  /** Checks of which the outcome is known, and how many of them failed. */
+  checks: number;
+  failures: number;
+  /** Checks that were answered, whatever the answer was worth: what the rest is about. */
+  count: number;
+  avgMs: number | null;
+  minMs: number | null;
+  maxMs: number | null;
+  p50Ms: number | null;
+  p90Ms: number | null;
+  p95Ms: number | null;
+  p99Ms: number | null;
+}
+
+/** What is rolled up from a time on: the largest first. */
+const SIZES = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
+
+/**
+ * What the checks of some monitors say together of a span of time (unix ms, its end not included). What
+ * is rolled up is counted by whole minutes, and where those are not kept any more by whole hours or days
+ * that lie within the span; the rest result by result.
+ */
+export function latencyOf(reader: Reader, nums: readonly number[], span: Span): LatencyFigures {
+  return presentFigures(mergeFigures(figuresByInterval(reader, nums, [span])));
+}
+
+/** The same for intervals that follow one another without a gap, oldest first. */
+export function latencyByInterval(
+  reader: Reader,
+  nums: readonly number[],
+  intervals: readonly Span[],
+): LatencyFigures[] {
+  return figuresByInterval(reader, nums, intervals).map(presentFigures);
+}
+
+/** The same of each of some monitors, and of all of it together; each row is read once. */
+export function latencyOfEach(
+  reader: Reader,
+  nums: readonly number[],
+  intervals: readonly Span[],
+): { each: LatencyFigures[][]; total: LatencyFigures } {
+  const each = nums.map((num) => figuresByInterval(reader, [num], intervals));
+  return {
+    each: each.map((figures) => figures.map(presentFigures)),
+    total: presentFigures(mergeFigures(each.flat())),
+  };
+}
+
+function figuresByInterval(
+  reader: Reader,
+  nums: readonly number[],
+  intervals: readonly Span[],
+): Figures[] {
+  const [from, to] = [intervals[0]?.from, intervals.at(-1)?.to];
+  if (from === undefined || to === undefined) return [];
+  const known = { nums: JSON.stringify(nums) };
+  const rolledUntil = findLeastRolledUntil(reader, known)?.at ?? from;
+  const parts = intervals.map((): Figures[] => []);
+  // No row may reach over the edge between two intervals.
+  const isWhole = (size: number) =>
+    intervals.every(({ from: edge }, i) => i === 0 || edge % size === 0);
+  for (const piece of piecesOf({ from, to }, rolledUntil, SIZES.filter(isWhole))) {
+    for (const { row } of listRollupsOfMonitors(reader, { ...known, ...piece })) {
+      parts[placeOf(intervals, row.at)]?.push(figuresFromRow(row));
+    }
+  }
+  const results = listUnrolledResults(reader, { ...known, from, to });
+  for (const [place, own] of Map.groupBy(results, ({ at }) => placeOf(intervals, at))) {
+    parts[place]?.push(figuresOf(own));
+  }
+  return parts.map(mergeFigures);
+}
+
+interface Piece extends Span {
+  size: number;
+}
+
+/**
+ * A span in rollups of these sizes, the largest first: the largest that fit within it, and smaller ones
+ * at its two ends. Not yet rolled up are the days that are not over by `rolledUntil`, of the monitor that
+ * is furthest behind; smaller ones that are not there yet are simply not found.
+ */
+export function piecesOf(span: Span, rolledUntil: number, sizes: readonly number[]): Piece[] {
+  const [size, ...smaller] = sizes;
+  if (size === undefined || span.from >= span.to) return [];
+  const from = Math.ceil(span.from / size) * size;
+  const end = size === DAY_MS ? Math.min(span.to, rolledUntil) : span.to;
+  const to = Math.floor(end / size) * size;
+  if (from >= to) return piecesOf(span, rolledUntil, smaller);
+  return [
+    ...piecesOf({ from: span.from, to: from }, rolledUntil, smaller),
+    { size, from, to },
+    ...piecesOf({ from: to, to: span.to }, rolledUntil, smaller),
+  ];
+}
+
+/** Which of the intervals a moment lies in. */
+function placeOf(intervals: readonly Span[], at: number): number {
+  let low = 0;
+  let high = intervals.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((intervals[middle]?.from ?? 0) <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function presentFigures({ latencies, ...figures }: Figures): LatencyFigures {
+  const {
+    checks,
+    failures,
+    answers: count,
+    latencySum,
+    latencyMin: minMs,
+    latencyMax: maxMs,
+  } = figures;
+  const quantile = (part: number) => {
+    const told = quantileOf(latencies, part);
+    if (told === null || minMs === null || maxMs === null) return null;
+    // A sketch tells the middle of a bucket, which may lie beyond all that it holds.
+    return Math.min(maxMs, Math.max(minMs, Math.round(told)));
+  };
+  return {
+    checks,
+    failures,
+    count,
+    avgMs: latencySum === null ? null : Math.round((latencySum / count) * 10) / 10,
+    minMs,
+    maxMs,
+    p50Ms: quantile(0.5),
+    p90Ms: quantile(0.9),
+    p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
+  };
+}

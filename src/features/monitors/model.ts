@@ -1,0 +1,154 @@
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import {
+  CHECK_OUTCOMES,
+  MONITOR_STATES,
+  MONITOR_TYPES,
+  type MonitorType,
+  ON_DOWN,
+  OPEN_INCIDENT,
+} from "../../kernel/monitor-state";
+import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
+import { capitalised } from "../../kernel/text";
+import { toIso, toIsoOrNull } from "../../kernel/time";
+import type { CheckRow } from "./checks-store";
+import { type MonitorConfig, probeOf } from "./probes";
+import type { MonitorRecord } from "./records";
+
+export const MonitorTypeText = OneOf(MONITOR_TYPES, { title: "MonitorType" });
+export const MonitorStateText = OneOf(MONITOR_STATES, {
+  title: "MonitorState",
+  description:
+    "pending: not checked yet; maintenance: checks go on and count for nothing; no_data: the server could not have known.",
+});
+
+export const Check = Type.Object(
+  {
+    at: Instant,
+    outcome: OneOf(CHECK_OUTCOMES, {
+      description: "unknown: the server could not have known, as while it had no network.",
+    }),
+    latency_ms: Nullable(Type.Integer({ description: "Null where nothing answered." })),
+    message: Nullable(Type.String({ description: "What was wrong." })),
+  },
+  { title: "MonitorCheck" },
+);
+export type Check = Static<typeof Check>;
+
+const CommonFields = Type.Object({
+  id: Type.String({ examples: ["mon_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
+  ref: Type.String({ examples: ["checkout-api"] }),
+  name: Type.String({ examples: ["Checkout API"] }),
+  component_ids: Type.Array(Type.String()),
+  interval_seconds: Type.Integer(),
+  timeout_ms: Type.Integer(),
+  failure_threshold: Type.Integer(),
+  success_threshold: Type.Integer(),
+  retry_interval_seconds: Type.Integer(),
+  degraded_after_ms: Nullable(Type.Integer()),
+  on_down: OneOf(ON_DOWN),
+  open_incident: OneOf(OPEN_INCIDENT),
+  paused: Type.Boolean(),
+  state: MonitorStateText,
+  state_since: Instant,
+  last_check: Nullable(Check),
+  certificate_expires_at: Nullable(Instant),
+  version: Type.Integer({ minimum: 1 }),
+  created_at: Instant,
+  updated_at: Instant,
+});
+
+export interface Monitor extends Static<typeof CommonFields> {
+  type: MonitorType;
+  config: object;
+}
+
+/** A monitor in the one answer that shows the token of its job, where it has one. */
+export interface RevealedMonitor extends Monitor {
+  token?: string | null;
+  heartbeat_url?: string | null;
+}
+
+const Secrets = {
+  token: Nullable(
+    Type.String({
+      description: "What the job calls with. Shown this once; only its hash is kept.",
+    }),
+  ),
+  heartbeat_url: Nullable(
+    Type.String({ description: "What the job calls, by GET or POST. It holds the token." }),
+  ),
+};
+
+function shapeOf(type: MonitorType, title: string, more: TObject["properties"] = {}): TObject {
+  const { id, ref, name, ...rest } = CommonFields.properties;
+  return Type.Object(
+    { id, ref, name, type: Type.Literal(type), config: probeOf(type).shown, ...rest, ...more },
+    { title },
+  );
+}
+
+const nameOf = (type: MonitorType) => `${capitalised(type)}Monitor`;
+
+const SHAPES = Object.fromEntries(MONITOR_TYPES.map((type) => [type, shapeOf(type, nameOf(type))]));
+const RevealedPush = shapeOf("push", "RevealedPushMonitor", Secrets);
+
+export const Monitor = ByTag<Monitor>("type", SHAPES, { title: "Monitor" });
+
+export const CreatedMonitor = ByTag<RevealedMonitor>(
+  "type",
+  { ...SHAPES, push: RevealedPush },
+  { title: "CreatedMonitor" },
+);
+
+export const RotatedMonitor = RevealedPush;
+
+export function presentCheck(row: CheckRow): Check {
+  const { at, outcome, latencyMs, message } = row;
+  return { at: toIso(at), outcome, latency_ms: latencyMs, message };
+}
+
+/** A monitor as the API and events show it: without header values, bodies and tokens. */
+export function presentMonitor({ row, state, components, lastCheck }: MonitorRecord): Monitor {
+  return {
+    id: row.id,
+    ref: row.ref,
+    name: row.name,
+    type: row.type,
+    config: probeOf(row.type).present(row.config as MonitorConfig),
+    component_ids: components.map(({ id }) => id),
+    interval_seconds: row.intervalSeconds,
+    timeout_ms: row.timeoutMs,
+    failure_threshold: row.failureThreshold,
+    success_threshold: row.successThreshold,
+    retry_interval_seconds: row.retryIntervalSeconds,
+    degraded_after_ms: row.degradedAfterMs,
+    on_down: row.onDown,
+    open_incident: row.openIncident,
+    paused: row.paused,
+    state: state.state,
+    state_since: toIso(state.since),
+    last_check: lastCheck ? presentCheck(lastCheck) : null,
+    certificate_expires_at: toIsoOrNull(state.certificateExpiresAt),
+    version: row.version,
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+  };
+}
+
+/** The same with the token of its job, where it has one, and where that calls. */
+export function revealMonitor(
+  record: MonitorRecord,
+  token: string | undefined,
+  baseUrl: string,
+): RevealedMonitor {
+  const monitor = presentMonitor(record);
+  if (token === undefined) return monitor;
+  return { ...monitor, token, heartbeat_url: `${baseUrl}/api/v1/heartbeats/${token}` };
+}
+
+/** The same with null in the place of secrets. */
+export function concealMonitor(revealed: RevealedMonitor): RevealedMonitor {
+  return revealed.token === undefined
+    ? revealed
+    : { ...revealed, token: null, heartbeat_url: null };
+}

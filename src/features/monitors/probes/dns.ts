@@ -1,0 +1,113 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  DNS_RECORD_TYPES,
+  type DnsRecordType,
+  Fault,
+  judgeHost,
+  monitorPolicy,
+  parseHost,
+  parseResolver,
+} from "../../../egress";
+import { type FieldError, pointer } from "../../../errors";
+import { OneOf, Text } from "../../../kernel/schema";
+import type { Probe } from "../probe";
+import { elapsedMs, failed, mergeFields } from "./fields";
+
+const DEFAULT_TYPE: DnsRecordType = "A";
+const EXPECTED_MAX = 50;
+const MESSAGE_MAX = 300;
+
+const DnsConfig = Type.Object(
+  {
+    name: Text({ minLength: 1, maxLength: 255, isName: true, examples: ["example.com"] }),
+    record_type: Type.Optional(OneOf(DNS_RECORD_TYPES, { description: "A if left out." })),
+    resolver: Type.Optional(
+      Text({
+        minLength: 1,
+        maxLength: 100,
+        isName: true,
+        description:
+          "The address of the server to ask, with a port where it is not 53; else the system's.",
+        examples: ["9.9.9.9", "[2620:fe::fe]:53"],
+      }),
+    ),
+    expected: Type.Optional(
+      Type.Array(Text({ minLength: 1, maxLength: 1_000, isName: true }), {
+        minItems: 1,
+        maxItems: EXPECTED_MAX,
+        uniqueItems: true,
+        description:
+          "Records that must be among those that come, written as zone files write them; else any will do.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ name: "example.com", record_type: "MX", expected: ["10 mail.example.com"] }],
+  },
+);
+type DnsConfig = Static<typeof DnsConfig>;
+
+/** Whether a name has records of a type, and those that it should have. */
+export const dnsProbe = {
+  type: "dns",
+  label: "DNS record",
+  config: DnsConfig,
+  shown: DnsConfig,
+  judge: judgeDns,
+  present: ({ record_type = DEFAULT_TYPE, ...config }) => ({ ...config, record_type }),
+  merge: mergeFields,
+  targetOf: ({ name, record_type = DEFAULT_TYPE }) => `${name} ${record_type}`,
+  async run(config, means) {
+    const { egress, clock, signal } = means;
+    const { name, record_type: type = DEFAULT_TYPE, resolver, expected = [] } = config;
+    const startedAt = clock.monotonic();
+    const answer = await egress.query({ name, type, resolver, policy: "monitor", signal });
+    if (answer instanceof Fault) return failed(answer);
+    const latencyMs = elapsedMs(means, startedAt);
+    const problem = judgeRecords(type, answer.records, expected);
+    return { outcome: problem === null ? "ok" : "failed", latencyMs, message: problem };
+  },
+} satisfies Probe<"dns", DnsConfig>;
+
+/** A name of the DNS may hold underscores, which no host does; the root has no records to watch. */
+function judgeDns({ name, resolver }: DnsConfig): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!/^(?=.{1,254}$)([^\s.]{1,63}\.)*[^\s.]{1,63}\.?$/u.test(name)) {
+    errors.push({ pointer: pointer("name"), detail: "must be a name such as example.com" });
+  }
+  if (resolver !== undefined) {
+    const server = parseResolver(resolver);
+    const detail = server
+      ? judgeHost(server.address, monitorPolicy)
+      : "must be an IP address, with a port where it is not 53";
+    if (detail !== undefined) errors.push({ pointer: pointer("resolver"), detail });
+  }
+  return errors;
+}
+
+function judgeRecords(
+  type: DnsRecordType,
+  records: readonly string[],
+  expected: readonly string[],
+): string | null {
+  if (records.length === 0) return "The name has no such record.";
+  const found = new Set(records.map((record) => canonical(type, record)));
+  const missing = expected.find((record) => !found.has(canonical(type, record)));
+  if (missing === undefined) return null;
+  return cut(`The record ${missing} is missing; there is: ${records.join(", ")}`);
+}
+
+/** Records that mean the same in one spelling. The DNS tells no upper case from lower, but texts do. */
+function canonical(type: DnsRecordType, record: string): string {
+  const text = record.trim().replace(/\s+/g, " ");
+  if (type === "TXT" || type === "CAA") return text.replace(/^"(.*)"$/, "$1");
+  if (type === "A" || type === "AAAA") return parseHost(text)?.name ?? text;
+  return text.toLowerCase().replace(/\.(?= |$)/g, "");
+}
+
+function cut(message: string): string {
+  const characters = [...message];
+  if (characters.length <= MESSAGE_MAX) return message;
+  return `${characters.slice(0, MESSAGE_MAX - 1).join("")}…`;
+}

@@ -1,0 +1,54 @@
+import { Type } from "@sinclair/typebox";
+import { type Fault, judgeHost, monitorPolicy } from "../../../egress";
+import { type FieldError, pointer } from "../../../errors";
+import { Text } from "../../../kernel/schema";
+import type { ProbeMeans, ProbeResult } from "../probe";
+
+/* What the configs of several types share. */
+
+export const HostText = Text({
+  minLength: 1,
+  maxLength: 255,
+  isName: true,
+  description: "A host name or an IP address.",
+  examples: ["db.example.com"],
+});
+
+export const PortNumber = Type.Integer({ minimum: 1, maximum: 65_535, examples: [5432] });
+
+// Letters and digits of any language, and what names and addresses have between them. A host that began
+// with a hyphen could be taken for an option.
+const HOST_SHAPE = /^(?!-)[\p{L}\p{M}\p{N}_.:[\]-]+$/u;
+
+/** What is wrong with the host of a config, beyond its schema. */
+export function judgeHostField({ host }: { host: string }): FieldError[] {
+  const detail = HOST_SHAPE.test(host)
+    ? judgeHost(host, monitorPolicy)
+    : "must be a host name or an IP address";
+  return detail === undefined ? [] : [{ pointer: pointer("host"), detail }];
+}
+
+/** A config with the fields that a change names; null takes one away. */
+export function mergeFields<Config extends object>(
+  before: Config,
+  change: Readonly<Record<string, unknown>>,
+): Config {
+  const merged = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null);
+  return Object.fromEntries(merged) as Config;
+}
+
+/** The time since a moment of the monotonic clock, in whole ms. */
+export function elapsedMs({ clock }: Pick<ProbeMeans, "clock">, startedAt: number): number {
+  return Math.round(clock.monotonic() - startedAt);
+}
+
+/** The result of a check whose target did not answer as it should. */
+export function failed(fault: Fault): ProbeResult {
+  const { message, certificate } = fault;
+  return {
+    outcome: "failed",
+    latencyMs: null,
+    message,
+    ...(certificate ? { certificateExpiresAt: certificate.expiresAt } : {}),
+  };
+}

@@ -1,0 +1,77 @@
+import { Fault, readBody } from "../../../egress";
+import { plural } from "../../../kernel/text";
+import { DAY_MS } from "../../../kernel/time";
+import { firstFailure } from "../assertions";
+import type { Probe, ProbeMeans, ProbeResult } from "../probe";
+import {
+  completed,
+  type HttpConfig,
+  HttpConfigBody,
+  HttpConfigShown,
+  judgeHttp,
+  parseUrl,
+} from "./http-config";
+import { elapsedMs, failed } from "./fields";
+import { follow } from "./http-follow";
+import { judgeHttpChange, mergeHttp } from "./http-merge";
+
+const LONGEST_TARGET = 200;
+
+/** Asks a web server and holds its answer against assertions. */
+export const httpProbe = {
+  type: "http",
+  label: "HTTP(S)",
+  config: HttpConfigBody,
+  shown: HttpConfigShown,
+  judge: judgeHttp,
+  judgeChange: judgeHttpChange,
+  present(config) {
+    const { headers, body, ...shown } = completed(config);
+    return { ...shown, header_names: Object.keys(headers), has_body: body !== null };
+  },
+  merge: mergeHttp,
+  targetOf({ url }) {
+    const parsed = parseUrl(url);
+    if (!parsed) return "";
+    return `${parsed.host}${parsed.pathname === "/" ? "" : parsed.pathname}`.slice(
+      0,
+      LONGEST_TARGET,
+    );
+  },
+  run,
+} satisfies Probe<"http", HttpConfig>;
+
+async function run(given: HttpConfig, means: ProbeMeans): Promise<ProbeResult> {
+  const { egress, clock, signal } = means;
+  const config = completed(given);
+  const startedAt = clock.monotonic();
+  const followed = await follow(config, egress, signal);
+  if (followed instanceof Fault) return failed(followed);
+  const { answer, certificateExpiresAt } = followed;
+  const latencyMs = elapsedMs(means, startedAt);
+  const certificateDays =
+    certificateExpiresAt === null
+      ? null
+      : Math.floor((certificateExpiresAt - clock.now()) / DAY_MS);
+  const failure = await firstFailure(config.assertions, {
+    status: answer.status,
+    headers: answer.headers,
+    latencyMs,
+    certificateDays,
+    body: () => readBody(answer),
+  });
+  return {
+    outcome: failure === null ? "ok" : "failed",
+    latencyMs,
+    message: failure ?? warning(certificateDays, config.certificate_warning_days),
+    ...(certificateExpiresAt !== null && { certificateExpiresAt }),
+  };
+}
+
+/** What a check that is otherwise well says of a certificate that soon ends. */
+function warning(certificateDays: number | null, warningDays: number): string | null {
+  if (certificateDays === null || certificateDays >= warningDays) return null;
+  return certificateDays < 0
+    ? "The certificate has expired."
+    : `The certificate expires in ${plural(certificateDays, "day")}.`;
+}

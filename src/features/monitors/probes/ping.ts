@@ -1,0 +1,107 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Fault } from "../../../egress";
+import { pointer } from "../../../errors";
+import type { Probe, ProbeResult } from "../probe";
+import { elapsedMs, failed, HostText, judgeHostField, mergeFields } from "./fields";
+
+const PingConfig = Type.Object(
+  { host: HostText },
+  { additionalProperties: false, examples: [{ host: "gateway.example.com" }] },
+);
+type PingConfig = Static<typeof PingConfig>;
+
+/**
+ * Whether a host answers an echo request. The system's `ping` sends it, which may where this process may
+ * not. It is given an address that was judged, never what somebody typed: that can be neither an option
+ * nor another host by the time it is asked.
+ */
+export const pingProbe = {
+  type: "ping",
+  label: "Ping",
+  config: PingConfig,
+  shown: PingConfig,
+  judge: (config) => [
+    ...(findPing() === null
+      ? [
+          {
+            pointer: pointer(),
+            detail:
+              "needs the program ping, which is not installed where Allclear runs; install it, or use the type tcp",
+          },
+        ]
+      : []),
+    ...judgeHostField(config),
+  ],
+  present: (config) => config,
+  merge: mergeFields,
+  targetOf: ({ host }) => host,
+  async run({ host }, means) {
+    const { egress, clock, signal } = means;
+    const addresses = await egress.resolve({ host, policy: "monitor", signal });
+    if (addresses instanceof Fault) return failed(addresses);
+    const program = findPing();
+    if (program === null) return notAnswered("The program ping is not installed.");
+    const startedAt = clock.monotonic();
+    const answer = await ping(program, addresses[0] ?? "", signal);
+    if (answer.exitCode !== 0) return notAnswered(reasonOf(answer, signal));
+    return {
+      outcome: "ok",
+      latencyMs: roundTripMs(answer.output) ?? elapsedMs(means, startedAt),
+      message: null,
+    };
+  },
+} satisfies Probe<"ping", PingConfig>;
+
+/** Looked for at each use: it may be installed, or taken away, while the server runs. */
+function findPing(): string | null {
+  return Bun.which("ping", { PATH: process.env["PATH"] ?? "" });
+}
+
+interface PingAnswer {
+  exitCode: number;
+  output: string;
+  errors: string;
+}
+
+/** One echo request. The signal is its deadline: what is still waiting then is ended. */
+async function ping(program: string, address: string, signal: AbortSignal): Promise<PingAnswer> {
+  if (signal.aborted) return { exitCode: 1, output: "", errors: "" };
+  const child = Bun.spawn([program, ...pingArguments(process.platform, address)], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    // Its words are read below: they are to be English, and nothing else of ours is its business.
+    env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
+    signal,
+    killSignal: "SIGKILL",
+  });
+  const [exitCode, output, errors] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { exitCode, output, errors };
+}
+
+/** How the `ping` of a platform is told to send one echo request, without looking names up. */
+export function pingArguments(platform: NodeJS.Platform, address: string): string[] {
+  return platform === "win32" ? ["-n", "1", address] : ["-n", "-c", "1", address];
+}
+
+/** The time that `ping` measured, in whole ms: nearer the truth than that of starting a program. */
+export function roundTripMs(output: string): number | undefined {
+  const time = /time[=<]\s*(\d+(?:\.\d+)?)\s*ms/i.exec(output)?.[1];
+  return time === undefined ? undefined : Math.round(Number(time));
+}
+
+function reasonOf({ exitCode, errors }: PingAnswer, signal: AbortSignal): string {
+  if (signal.aborted || (exitCode === 1 && errors === "")) return "The host did not answer.";
+  if (/not permitted|permission denied/i.test(errors)) {
+    return "The program ping may not send echo requests here: it needs the capability CAP_NET_RAW.";
+  }
+  return `The program ping failed (exit status ${exitCode}).`;
+}
+
+function notAnswered(message: string): ProbeResult {
+  return { outcome: "failed", latencyMs: null, message };
+}

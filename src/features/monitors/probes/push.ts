@@ -1,0 +1,39 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { plural } from "../../../kernel/text";
+import type { Probe } from "../probe";
+import { mergeFields } from "./fields";
+
+const DEFAULT_GRACE_SECONDS = 60;
+
+const PushConfig = Type.Object(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 86_400,
+        description: `How much later than its interval the job may call; ${DEFAULT_GRACE_SECONDS} if left out.`,
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ grace_seconds: 300 }] },
+);
+type PushConfig = Static<typeof PushConfig>;
+
+/** Whether a job calls as often as it should. It is not asked: it calls, with a token of its own. */
+export const pushProbe = {
+  type: "push",
+  label: "Heartbeat",
+  config: PushConfig,
+  shown: PushConfig,
+  // A job that says that it failed, or that has not called at all, has used up its grace already.
+  failureThreshold: 1,
+  judge: () => [],
+  present: (config) => ({ grace_seconds: graceSecondsOf(config) }),
+  merge: mergeFields,
+  targetOf: (config) => `called within ${plural(graceSecondsOf(config), "second")} of its time`,
+} satisfies Probe<"push", PushConfig>;
+
+/** How much later than its interval the job of a push monitor may call. */
+export function graceSecondsOf({ grace_seconds = DEFAULT_GRACE_SECONDS }: PushConfig): number {
+  return grace_seconds;
+}

@@ -1,0 +1,31 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { formatHost } from "../../../config";
+import { Fault } from "../../../egress";
+import type { Probe } from "../probe";
+import { elapsedMs, failed, HostText, judgeHostField, mergeFields, PortNumber } from "./fields";
+
+const TcpConfig = Type.Object(
+  { host: HostText, port: PortNumber },
+  { additionalProperties: false, examples: [{ host: "db.example.com", port: 5432 }] },
+);
+type TcpConfig = Static<typeof TcpConfig>;
+
+/** Whether a port accepts connections. */
+export const tcpProbe = {
+  type: "tcp",
+  label: "TCP port",
+  config: TcpConfig,
+  shown: TcpConfig,
+  judge: judgeHostField,
+  present: (config) => config,
+  merge: mergeFields,
+  targetOf: ({ host, port }) => `${formatHost(host)}:${port}`,
+  async run({ host, port }, means) {
+    const { egress, clock, signal } = means;
+    const startedAt = clock.monotonic();
+    const connection = await egress.connect({ host, port, policy: "monitor", signal });
+    if (connection instanceof Fault) return failed(connection);
+    connection.close();
+    return { outcome: "ok", latencyMs: elapsedMs(means, startedAt), message: null };
+  },
+} satisfies Probe<"tcp", TcpConfig>;

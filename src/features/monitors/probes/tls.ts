@@ -1,0 +1,64 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { formatHost } from "../../../config";
+import { Fault } from "../../../egress";
+import { plural } from "../../../kernel/text";
+import { DAY_MS } from "../../../kernel/time";
+import type { Probe } from "../probe";
+import { elapsedMs, failed, HostText, judgeHostField, mergeFields, PortNumber } from "./fields";
+
+const DEFAULT_PORT = 443;
+const DEFAULT_DAYS = 14;
+
+const TlsConfig = Type.Object(
+  {
+    host: HostText,
+    port: Type.Optional({ ...PortNumber, description: `${DEFAULT_PORT} if left out.` }),
+    days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 365,
+        description: `It fails when the certificate ends in fewer days than these; ${DEFAULT_DAYS} if left out.`,
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ host: "example.com", days: 14 }] },
+);
+type TlsConfig = Static<typeof TlsConfig>;
+
+/** Whether a server proves who it is, with a certificate that does not end too soon. */
+export const tlsProbe = {
+  type: "tls",
+  label: "TLS certificate",
+  config: TlsConfig,
+  shown: TlsConfig,
+  judge: judgeHostField,
+  present: ({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }) => ({ host, port, days }),
+  merge: mergeFields,
+  targetOf: ({ host, port = DEFAULT_PORT }) => `${formatHost(host)}:${port}`,
+  async run({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }, means) {
+    const { egress, clock, signal } = means;
+    const startedAt = clock.monotonic();
+    const tls = { verify: true };
+    const connection = await egress.connect({ host, port, tls, policy: "monitor", signal });
+    if (connection instanceof Fault) return failed(connection);
+    connection.close();
+    const latencyMs = elapsedMs(means, startedAt);
+    const { certificate } = connection;
+    if (!certificate) {
+      return { outcome: "failed", latencyMs, message: "The server showed no certificate." };
+    }
+    const { expiresAt } = certificate;
+    const leftMs = expiresAt - clock.now();
+    const isEnough = leftMs >= days * DAY_MS;
+    return {
+      outcome: isEnough ? "ok" : "failed",
+      latencyMs,
+      message: isEnough ? null : `The certificate ends in ${plural(wholeDays(leftMs), "day")}.`,
+      certificateExpiresAt: expiresAt,
+    };
+  },
+} satisfies Probe<"tls", TlsConfig>;
+
+function wholeDays(ms: number): number {
+  return Math.max(0, Math.floor(ms / DAY_MS));
+}

@@ -1,0 +1,90 @@
+/*
+ * Monitors as lists show them. None is hot; each reads as many rows as are shown, by the index that its
+ * order has, and sorts none but where the monitors of one page or one component are meant.
+ */
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { type Reader, selectMany, selectOne } from "../../db";
+import { monitorRollups, monitors, monitorStates } from "../../db/tables/monitors";
+import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
+import { HOUR_MS } from "../../kernel/time";
+
+const ROWS = { row: monitors, state: monitorStates };
+
+/** What a list lets through; null lets everything through. */
+interface ListParams {
+  pageId: string | null;
+  componentId: string | null;
+  state: MonitorState | null;
+  type: MonitorType | null;
+  /** A text within the name; in any case where it is ASCII. */
+  search: string | null;
+  /** Ids below this one: where the page before ended. */
+  before: string;
+  limit: number;
+}
+
+export const findMonitorWithState = selectOne((orm, $: { id: string }) =>
+  orm
+    .select(ROWS)
+    .from(monitors)
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
+);
+
+/** A statement for each way to find them, so that its text is constant. */
+function listStatement(where: ($: ListParams) => SQL) {
+  return selectMany((orm, $: ListParams) =>
+    orm
+      .select(ROWS)
+      .from(monitors)
+      .crossJoin(monitorStates)
+      .where(
+        and(
+          sql`${monitors.id} < ${$.before}`,
+          isNull(monitors.deletedAt),
+          eq(monitorStates.monitorNum, monitors.num),
+          sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
+          sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
+          sql`(${$.search} IS NULL OR instr(lower(${monitors.name}), lower(${$.search})) > 0)`,
+          where($),
+        ),
+      )
+      .orderBy(desc(monitors.id))
+      .limit($.limit),
+  );
+}
+
+const listAll = listStatement(() => sql`TRUE`);
+const listOfPage = listStatement(
+  ($) => sql`${monitors.id} IN (SELECT mc.monitor_id FROM components AS c
+    CROSS JOIN monitor_components AS mc ON mc.component_id = c.id
+    WHERE c.page_id = ${$.pageId} AND c.deleted_at IS NULL
+      AND (${$.componentId} IS NULL OR c.id = ${$.componentId}))`,
+);
+const listOfComponent = listStatement(
+  ($) => sql`${monitors.id} IN (SELECT mc.monitor_id FROM monitor_components AS mc
+    WHERE mc.component_id = ${$.componentId})`,
+);
+
+/** Newest first. */
+export function listMonitorRows(reader: Reader, params: ListParams) {
+  if (params.pageId !== null) return listOfPage(reader, params);
+  return params.componentId === null ? listAll(reader, params) : listOfComponent(reader, params);
+}
+
+/** How long answers took on average in the hours of some monitors (`nums`: a JSON list) from `from` on. */
+export const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>
+  orm
+    .select({
+      monitorNum: monitorRollups.monitorNum,
+      at: monitorRollups.at,
+      latencySum: monitorRollups.latencySum,
+      answers: monitorRollups.answers,
+    })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitorRollups)
+    .where(
+      sql`${monitorRollups.monitorNum} = j.value AND ${monitorRollups.size} = ${sql.raw(String(HOUR_MS))}
+        AND ${monitorRollups.at} >= ${$.from}`,
+    ),
+);

@@ -1,0 +1,74 @@
+import type { Reader } from "../../db";
+import { notFound } from "../../errors";
+import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
+import { type CheckRow, listLastChecks } from "./checks-store";
+import { findMonitorWithState, listMonitorRows } from "./records-store";
+import { listComponentsOfMonitors, type MonitorRow, type StateRow } from "./store";
+
+/** A component that a monitor watches. */
+export type WatchedComponent = ReturnType<typeof listComponentsOfMonitors>[number];
+
+/** A monitor with all that is shown of it. */
+export interface MonitorRecord {
+  row: MonitorRow;
+  state: StateRow;
+  /** In the order of their pages. */
+  components: readonly WatchedComponent[];
+  /** Undefined before its first, and once that is longer ago than results are kept. */
+  lastCheck: CheckRow | undefined;
+}
+
+/** What a list asks for; whatever it leaves out lets everything through. */
+export interface MonitorQuery {
+  pageId?: string | undefined;
+  componentId?: string | undefined;
+  state?: MonitorState | undefined;
+  type?: MonitorType | undefined;
+  /** A text within the name. */
+  search?: string | undefined;
+  /** The id of a monitor: those older than it. */
+  before?: string | undefined;
+  limit: number;
+}
+
+/** Throws `not_found`. */
+export function getMonitorRecord(reader: Reader, id: string): MonitorRecord {
+  const found = findMonitorWithState(reader, { id });
+  const [record] = found ? assemble(reader, [found]) : [];
+  if (!record) throw notFound("monitor");
+  return record;
+}
+
+/** Monitors, newest first, with where they stand: three statements, however many there are. */
+export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
+  const { pageId, componentId, state, type, search, before = "~", limit } = query;
+  const rows = listMonitorRows(reader, {
+    pageId: pageId ?? null,
+    componentId: componentId ?? null,
+    state: state ?? null,
+    type: type ?? null,
+    search: search ?? null,
+    before,
+    limit,
+  });
+  return assemble(reader, rows);
+}
+
+function assemble(
+  reader: Reader,
+  found: readonly Pick<MonitorRecord, "row" | "state">[],
+): MonitorRecord[] {
+  if (found.length === 0) return [];
+  const monitorIds = JSON.stringify(found.map(({ row }) => row.id));
+  const nums = JSON.stringify(found.map(({ row }) => row.num));
+  const components = Map.groupBy(
+    listComponentsOfMonitors(reader, { monitorIds }),
+    ({ monitorId }) => monitorId,
+  );
+  const checks = new Map(listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]));
+  return found.map((one) => ({
+    ...one,
+    components: components.get(one.row.id) ?? [],
+    lastCheck: checks.get(one.row.num),
+  }));
+}

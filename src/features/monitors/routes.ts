@@ -1,0 +1,200 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import { Problem } from "../../errors";
+import {
+  actorOf,
+  type Admissions,
+  createOnce,
+  jsonBody,
+  ListOf,
+  operation,
+  PageQuery,
+  readPageRequest,
+  requireMatch,
+  scope,
+  sendList,
+  sendLiveResource,
+  toPage,
+} from "../../http";
+import { Text } from "../../kernel/schema";
+import { findComponent } from "../components";
+import { findPageBySlugOrId } from "../pages";
+import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+import { checkRoutes } from "./check-routes";
+import { createMonitor } from "./create";
+import { deleteMonitor } from "./delete";
+import { heartbeatRoutes } from "./heartbeat-routes";
+import {
+  concealMonitor,
+  CreatedMonitor,
+  Monitor,
+  MonitorStateText,
+  MonitorTypeText,
+  presentMonitor,
+  revealMonitor,
+} from "./model";
+import type { Monitoring } from "./monitoring";
+import { getMonitorRecord, listMonitors } from "./records";
+import { updateMonitor } from "./update";
+import { verbRoutes } from "./verb-routes";
+
+const ListQuery = Type.Object(
+  {
+    page: Type.Optional(
+      Text({ maxLength: 100, description: "Only those with components of the page: slug or id." }),
+    ),
+    component: Type.Optional(
+      Text({ maxLength: 100, description: "Only those of the component of this id." }),
+    ),
+    state: Type.Optional(MonitorStateText),
+    type: Type.Optional(MonitorTypeText),
+    ...PageQuery,
+  },
+  { additionalProperties: false },
+);
+type ListQuery = Static<typeof ListQuery>;
+
+const DECLARED = { tag: "Monitors", access: scope("manage:monitors") };
+
+/** `/api/v1/monitors` and `/api/v1/heartbeats`. */
+export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitoring: Monitoring) {
+  return new Elysia({ prefix: "/api/v1" })
+    .use(admissions.plugin)
+    .use(verbRoutes(ctx, admissions))
+    .use(checkRoutes(ctx, admissions, monitoring))
+    .use(heartbeatRoutes(admissions, monitoring))
+    .get(
+      "/monitors",
+      ({ query, request, admission }) => {
+        const { limit, after: before } = readPageRequest(query, "string");
+        const { state, type } = query;
+        const found = listMonitors(ctx.db, {
+          ...placeOf(ctx, query),
+          state,
+          type,
+          before,
+          limit: limit + 1,
+        });
+        const page = toPage(found, limit, ({ row }) => row.id, presentMonitor);
+        return sendList(request, admission, page, selfOf(ctx, query, limit));
+      },
+      {
+        query: ListQuery,
+        ...operation({
+          ...DECLARED,
+          id: "listMonitors",
+          summary: "List monitors",
+          description: "Newest first.",
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Monitor) } },
+          conditional: "etag",
+        }),
+      },
+    )
+    .post(
+      "/monitors",
+      ({ body, request, admission }) =>
+        createOnce(ctx, { request, admission }, (tx) => {
+          const { record, token } = createMonitor(ctx, tx, body, actorOf(admission));
+          const resource = revealMonitor(record, token, ctx.baseUrl);
+          const location = `/api/v1/monitors/${record.row.id}`;
+          return { resource, location, replay: concealMonitor(resource) };
+        }),
+      {
+        ...jsonBody(CreateMonitorBody),
+        ...operation({
+          ...DECLARED,
+          id: "createMonitor",
+          summary: "Create a monitor",
+          description:
+            "It is checked at once. Header values and bodies are written and never read back. The answer for a push monitor is the only one that shows its `token`, beside that of a rotation.",
+          answers: { 201: { description: "The monitor.", schema: CreatedMonitor } },
+          errors: ["conflict"],
+          idempotent: true,
+        }),
+      },
+    )
+    .get(
+      "/monitors/:id",
+      ({ params }) => sendLiveResource(presentMonitor(getMonitorRecord(ctx.db, params.id))),
+      operation({
+        ...DECLARED,
+        id: "getMonitor",
+        summary: "Read a monitor",
+        description:
+          "Its ETag is its version, for If-Match: what a check finds does not raise that, so If-None-Match is not heard.",
+        answers: { 200: { description: "The monitor.", schema: Monitor } },
+        errors: ["not_found"],
+      }),
+    )
+    .patch(
+      "/monitors/:id",
+      async ({ params, body, request, admission }) => {
+        const monitor = await ctx.db.write((tx) => {
+          const { row } = getMonitorRecord(tx, params.id);
+          requireMatch(request.headers.get("if-match"), row.version);
+          return presentMonitor(updateMonitor(ctx, tx, row.id, body, actorOf(admission)));
+        });
+        return sendLiveResource(monitor);
+      },
+      {
+        ...jsonBody(UpdateMonitorBody),
+        ...operation({
+          ...DECLARED,
+          id: "updateMonitor",
+          summary: "Change a monitor",
+          description:
+            "What it does not name stays, inside `config` too. The type of a monitor stays what it is.",
+          answers: { 200: { description: "The monitor as it is now.", schema: Monitor } },
+          errors: ["not_found"],
+          conditional: "if-match",
+        }),
+      },
+    )
+    .delete(
+      "/monitors/:id",
+      async ({ params, request, admission }) => {
+        await ctx.db.write((tx) => {
+          const { row } = getMonitorRecord(tx, params.id);
+          requireMatch(request.headers.get("if-match"), row.version);
+          deleteMonitor(ctx, tx, row.id, actorOf(admission));
+        });
+        return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
+      },
+      operation({
+        ...DECLARED,
+        id: "deleteMonitor",
+        summary: "Delete a monitor",
+        description: "What it marks ends now; the history of its components stays.",
+        answers: { 204: { description: "It is deleted." } },
+        errors: ["not_found"],
+        conditional: "if-match",
+      }),
+    );
+}
+
+/** The page and the component that a list is about. Throws `invalid_request` where one is none. */
+function placeOf(ctx: AppContext, { page, component }: ListQuery) {
+  const pageId = page === undefined ? undefined : findPageBySlugOrId(ctx.db, page)?.id;
+  if (page !== undefined && pageId === undefined) throw unknownIn("page");
+  if (component !== undefined && !findComponent(ctx.db, { id: component })) {
+    throw unknownIn("component");
+  }
+  return { pageId, componentId: component };
+}
+
+function unknownIn(parameter: "page" | "component"): Problem {
+  return new Problem("invalid_request", `The query parameter ${parameter} names no ${parameter}.`, {
+    fields: [{ pointer: `#/${parameter}`, detail: `is no ${parameter}` }],
+  });
+}
+
+/** The list's own address without its cursor, from which the next page's is made. */
+function selfOf(ctx: AppContext, query: ListQuery, limit: number): string {
+  const self = new URL(`${ctx.baseUrl}/api/v1/monitors`);
+  self.searchParams.set("limit", String(limit));
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== "limit" && name !== "cursor") self.searchParams.set(name, value);
+  }
+  return self.href;
+}

@@ -1,0 +1,108 @@
+import type { Reader } from "../../db";
+import { fieldErrors, type FieldErrors } from "../../errors";
+import type { MonitorType } from "../../kernel/monitor-state";
+import { findComponent } from "../components";
+import { changeSchemaOf, type CreateMonitorBody, type UpdateMonitorBody } from "./bodies";
+import { type MonitorConfig, probeOf } from "./probes";
+import type { MonitorRow } from "./store";
+
+/** What of a monitor's row a caller sets by name, beyond its name and config. */
+type Settings = Pick<
+  MonitorRow,
+  | "intervalSeconds"
+  | "timeoutMs"
+  | "failureThreshold"
+  | "successThreshold"
+  | "retryIntervalSeconds"
+  | "degradedAfterMs"
+  | "onDown"
+  | "openIncident"
+>;
+
+const INTERVAL_SECONDS = 60;
+const RETRY_INTERVAL_SECONDS = 10;
+const FAILURE_THRESHOLD = 3;
+
+/** The settings of a monitor of a type that names none, but for its interval. */
+export function defaultSettings(
+  type: MonitorType,
+  intervalSeconds: number = INTERVAL_SECONDS,
+): Settings {
+  return {
+    intervalSeconds,
+    timeoutMs: 10_000,
+    failureThreshold: probeOf(type).failureThreshold ?? FAILURE_THRESHOLD,
+    successThreshold: 1,
+    retryIntervalSeconds: Math.min(RETRY_INTERVAL_SECONDS, intervalSeconds),
+    degradedAfterMs: null,
+    onDown: "partial_outage",
+    openIncident: "never",
+  };
+}
+
+/** The settings that a body names, and the others as they are. */
+export function namedSettings(
+  input: CreateMonitorBody | UpdateMonitorBody,
+  others: Settings,
+): Settings {
+  return {
+    intervalSeconds: input.interval_seconds ?? others.intervalSeconds,
+    timeoutMs: input.timeout_ms ?? others.timeoutMs,
+    failureThreshold: input.failure_threshold ?? others.failureThreshold,
+    successThreshold: input.success_threshold ?? others.successThreshold,
+    retryIntervalSeconds: input.retry_interval_seconds ?? others.retryIntervalSeconds,
+    degradedAfterMs:
+      input.degraded_after_ms === undefined ? others.degradedAfterMs : input.degraded_after_ms,
+    onDown: input.on_down ?? others.onDown,
+    openIncident: input.open_incident ?? others.openIncident,
+  };
+}
+
+/** Adds what is wrong between settings, each of which its schema has passed. */
+export function judgeSettings(errors: FieldErrors, settings: Settings): void {
+  const { intervalSeconds, retryIntervalSeconds } = settings;
+  if (retryIntervalSeconds > intervalSeconds) {
+    errors.add(
+      ["retry_interval_seconds"],
+      `is ${retryIntervalSeconds}, longer than the interval of ${intervalSeconds}`,
+    );
+  }
+}
+
+/** Adds every id that is no component. */
+export function judgeComponents(
+  reader: Reader,
+  errors: FieldErrors,
+  componentIds: readonly string[],
+): void {
+  for (const [index, id] of componentIds.entries()) {
+    if (!findComponent(reader, { id })) errors.add(["component_ids", index], "is no component");
+  }
+}
+
+/** Adds what is wrong with a config that its schema has passed. */
+export function judgeConfig(errors: FieldErrors, type: MonitorType, config: MonitorConfig): void {
+  errors.addAll(["config"], probeOf(type).judge(config));
+}
+
+/**
+ * The config after a change that names some of its fields. Adds what is wrong with it, and then answers
+ * with the one before.
+ */
+export function changedConfig(
+  errors: FieldErrors,
+  type: MonitorType,
+  before: MonitorConfig,
+  change: Readonly<Record<string, unknown>>,
+): MonitorConfig {
+  const probe = probeOf(type);
+  const broken = fieldErrors(changeSchemaOf(type), change);
+  errors.addAll(["config"], broken);
+  if (broken.length > 0) return before;
+  const after = probe.merge(before, change);
+  // Together with what it was, a change that is well by itself may be too much.
+  const faults = fieldErrors(probe.config, after);
+  errors.addAll(["config"], probe.judgeChange?.(before, change) ?? []);
+  errors.addAll(["config"], faults.length > 0 ? faults : probe.judge(after));
+  return after;
+}

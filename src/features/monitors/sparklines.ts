@@ -1,0 +1,57 @@
+import type { Reader } from "../../db";
+import { HOUR_MS } from "../../kernel/time";
+import { listNewestChecks } from "./checks-store";
+import { listHourAverages } from "./records-store";
+
+/** How many values a sparkline has. */
+export const SPARKLINE_VALUES = 24;
+/** A line is drawn from that many hours on. */
+const HOURS_AT_LEAST = 2;
+
+/** How long answers took, in ms and oldest first; null where nothing answered. */
+export interface Sparkline {
+  /** What a value is: the average of an hour, or one check. */
+  of: "hours" | "checks";
+  values: (number | null)[];
+}
+
+/**
+ * The sparklines of some monitors by their `num`: the 24 hours that were rolled up by `now` (unix ms), and
+ * for a monitor that is too young for that its newest checks. Two statements, however many there are.
+ */
+export function sparklinesOf(
+  reader: Reader,
+  nums: readonly number[],
+  now: number,
+): Map<number, Sparkline> {
+  // The hour that is under way is not rolled up yet, and for its first minutes the one before neither.
+  const lines = new Map<number, Sparkline>();
+  const present = now - (now % HOUR_MS);
+  const from = present - SPARKLINE_VALUES * HOUR_MS;
+  const hours = Map.groupBy(
+    listHourAverages(reader, { nums: JSON.stringify(nums), from }),
+    ({ monitorNum }) => monitorNum,
+  );
+  const young: number[] = [];
+  for (const num of nums) {
+    const own = hours.get(num)?.filter(({ at }) => at < present) ?? [];
+    if (own.length < HOURS_AT_LEAST) {
+      young.push(num);
+      continue;
+    }
+    const values: (number | null)[] = Array.from({ length: SPARKLINE_VALUES }, () => null);
+    for (const hour of own) values[(hour.at - from) / HOUR_MS] = averageOf(hour);
+    lines.set(num, { of: "hours", values });
+  }
+  for (const num of young) lines.set(num, { of: "checks", values: [] });
+  if (young.length === 0) return lines;
+  const newest = { nums: JSON.stringify(young), each: SPARKLINE_VALUES };
+  for (const { row } of listNewestChecks(reader, newest)) {
+    lines.get(row.monitorNum)?.values.push(row.latencyMs);
+  }
+  return lines;
+}
+
+function averageOf({ latencySum, answers }: { latencySum: number | null; answers: number }) {
+  return latencySum === null ? null : Math.round(latencySum / answers);
+}

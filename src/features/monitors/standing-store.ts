@@ -1,0 +1,204 @@
+/*
+ * What the engine asks before it writes: whom it watches, and where the rules stand with some of them.
+ * Hot: `listJudged`, once for a batch of results, by keys. `listVersions` runs after a change of a
+ * monitor, `listSilenced` after a change of a page; whatever else is here runs at transitions only.
+ */
+import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
+import { incidents } from "../../db/tables/incidents";
+import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+
+type Nothing = Record<string, never>;
+
+/** Every monitor that there is, with its version. */
+export const listVersions = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({ num: monitors.num, version: monitors.version })
+    .from(monitors)
+    .where(isNull(monitors.deletedAt)),
+);
+
+const WATCHED = {
+  id: monitors.id,
+  num: monitors.num,
+  version: monitors.version,
+  type: monitors.type,
+  config: monitors.config,
+  paused: monitors.paused,
+  intervalSeconds: monitors.intervalSeconds,
+  timeoutMs: monitors.timeoutMs,
+  retryIntervalSeconds: monitors.retryIntervalSeconds,
+  failureThreshold: monitors.failureThreshold,
+  successThreshold: monitors.successThreshold,
+  degradedAfterMs: monitors.degradedAfterMs,
+  state: monitorStates.state,
+  since: monitorStates.since,
+  failures: monitorStates.failures,
+  failingSince: monitorStates.failingSince,
+  successes: monitorStates.successes,
+  succeedingSince: monitorStates.succeedingSince,
+  slow: monitorStates.slow,
+  slowSince: monitorStates.slowSince,
+  heartbeatAt: monitorStates.heartbeatAt,
+};
+
+/** Some monitors (`nums`: a JSON list) with where the rules stand with them. */
+export const listWatched = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select(WATCHED)
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        sql`${monitors.num} = j.value`,
+        eq(monitorStates.monitorNum, monitors.num),
+        isNull(monitors.deletedAt),
+      ),
+    ),
+);
+export type WatchedRow = ReturnType<typeof listWatched>[number];
+
+/**
+ * What some monitors (`nums`: a JSON list) are judged by when a result of theirs is written. A deleted one
+ * is left out.
+ */
+export const listJudged = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select({
+      num: monitors.num,
+      id: monitors.id,
+      paused: monitors.paused,
+      failureThreshold: monitors.failureThreshold,
+      successThreshold: monitors.successThreshold,
+      degradedAfterMs: monitors.degradedAfterMs,
+      state: monitorStates.state,
+      since: monitorStates.since,
+      failures: monitorStates.failures,
+      failingSince: monitorStates.failingSince,
+      successes: monitorStates.successes,
+      succeedingSince: monitorStates.succeedingSince,
+      slow: monitorStates.slow,
+      slowSince: monitorStates.slowSince,
+      certificateExpiresAt: monitorStates.certificateExpiresAt,
+      // When its newest result came.
+      lastAt: sql<number | null>`(
+        SELECT max(c.at) FROM monitor_checks AS c WHERE c.monitor_num = ${monitors.num})`,
+      isSilenced: sql<number>`EXISTS (
+        SELECT 1 FROM monitor_components AS w CROSS JOIN component_causes AS c
+        WHERE w.monitor_id = ${monitors.id} AND c.component_id = w.component_id
+          AND c.ended_at IS NULL AND c.source = 'maintenance')`,
+    })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        sql`${monitors.num} = j.value`,
+        eq(monitorStates.monitorNum, monitors.num),
+        isNull(monitors.deletedAt),
+      ),
+    ),
+);
+export type JudgedRow = ReturnType<typeof listJudged>[number];
+
+/** The monitors with a component under maintenance, found from the maintenances that are under way. */
+export const listSilenced = selectMany((orm, _$: Nothing) =>
+  orm
+    .selectDistinct({ num: monitors.num })
+    .from(sql`maintenances AS t`)
+    .crossJoin(sql`maintenance_components AS tc`)
+    .crossJoin(sql`monitor_components AS w`)
+    .crossJoin(monitors)
+    .where(
+      and(
+        sql`t.status IN ('scheduled', 'in_progress', 'verifying') AND t.deleted_at IS NULL
+          AND t.status <> 'scheduled' AND tc.maintenance_id = t.id
+          AND w.component_id = tc.component_id AND ${monitors.id} = w.monitor_id
+          AND EXISTS (SELECT 1 FROM component_causes AS c WHERE c.component_id = w.component_id
+            AND c.ended_at IS NULL AND c.source = 'maintenance')`,
+        isNull(monitors.deletedAt),
+      ),
+    ),
+);
+
+/** The last span in which it was known how a monitor was: what was told last. */
+export const findLastKnown = selectOne((orm, $: { monitorNum: number }) =>
+  orm
+    .select({ state: monitorSpans.state })
+    .from(monitorSpans)
+    .where(
+      and(
+        eq(monitorSpans.monitorNum, $.monitorNum),
+        inArray(monitorSpans.state, ["up", "degraded", "down"]),
+      ),
+    )
+    .orderBy(desc(monitorSpans.startedAt))
+    .limit(1),
+);
+
+/** When the outage began that a monitor was last known to be in: its first span since it answered. */
+export const findOutageStart = selectOne((orm, $: { monitorNum: number }) =>
+  orm
+    .select({ startedAt: monitorSpans.startedAt })
+    .from(monitorSpans)
+    .where(
+      and(
+        eq(monitorSpans.monitorNum, $.monitorNum),
+        eq(monitorSpans.state, "down"),
+        sql`${monitorSpans.startedAt} > coalesce((
+          SELECT s.started_at FROM monitor_spans AS s
+          WHERE s.monitor_num = ${$.monitorNum} AND s.state IN ('up', 'degraded')
+          ORDER BY s.started_at DESC LIMIT 1), -1)`,
+      ),
+    )
+    .orderBy(asc(monitorSpans.startedAt))
+    .limit(1),
+);
+
+/**
+ * Since when nothing is known of a component, in unix ms; null while something is, or where nobody watches
+ * it. It is unknown while none of the monitors that are not paused could say anything.
+ */
+export const findUnknownSince = selectOne((orm, $: { componentId: string }) =>
+  orm
+    .select({
+      since: sql<number | null>`CASE
+        WHEN sum(${monitorStates.state} <> 'no_data') = 0 THEN max(${monitorStates.since}) END`,
+    })
+    .from(sql`monitor_components AS w`)
+    .crossJoin(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        sql`w.component_id = ${$.componentId} AND ${monitors.id} = w.monitor_id`,
+        eq(monitorStates.monitorNum, monitors.num),
+        eq(monitors.paused, false),
+        isNull(monitors.deletedAt),
+      ),
+    ),
+);
+
+/** Since when a component is written down as unknown. */
+export const findOpenNoData = selectOne((orm, $: { componentId: string }) =>
+  orm
+    .select({ startedAt: sql<number>`n.started_at` })
+    .from(sql`component_no_data AS n`)
+    .where(sql`n.component_id = ${$.componentId} AND n.ended_at IS NULL`)
+    .orderBy(sql`n.started_at DESC`)
+    .limit(1),
+);
+
+/** How an incident is; undefined where it is deleted. */
+export const findIncidentState = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({
+      id: incidents.id,
+      status: incidents.status,
+      draft: incidents.draft,
+      version: incidents.version,
+      startedAt: incidents.startedAt,
+    })
+    .from(incidents)
+    .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt))),
+);

@@ -1,0 +1,193 @@
+/*
+ * Monitors, their components, where the rules stand with them and the incidents that they opened.
+ * Hot: `saveHeartbeat` at each call of a watched job, and `saveStanding` when a check changes where the
+ * rules stand; both find their row by its key.
+ */
+import { and, asc, desc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { components } from "../../db/tables/components";
+import {
+  monitorComponents,
+  monitorIncidents,
+  monitors,
+  monitorStates,
+} from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
+import type { Standing } from "./rules";
+
+export type MonitorRow = typeof monitors.$inferSelect;
+export type StateRow = typeof monitorStates.$inferSelect;
+export type MonitorIncidentRow = typeof monitorIncidents.$inferSelect;
+
+type Nothing = Record<string, never>;
+
+export const insertMonitor = insertInto(monitors);
+export const updateMonitorRow = updateById(monitors);
+export const insertMonitorComponent = insertInto(monitorComponents);
+export const insertMonitorState = insertInto(monitorStates);
+export const insertMonitorIncident = insertInto(monitorIncidents);
+
+/** The `num` of the next monitor. Those of deleted ones are not used again. */
+export const findNextNum = selectOne((orm, _$: Nothing) =>
+  orm.select({ num: sql<number>`coalesce(max(${monitors.num}), 0) + 1` }).from(monitors),
+);
+
+export const findMonitor = selectOne((orm, $: { id: string }) =>
+  orm
+    .select()
+    .from(monitors)
+    .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
+);
+
+export const findMonitorByRef = selectOne((orm, $: { ref: string }) =>
+  orm
+    .select()
+    .from(monitors)
+    .where(and(eq(monitors.ref, $.ref), isNull(monitors.deletedAt))),
+);
+
+/** The tokens that are good now. */
+export const listMonitorTokens = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({ id: monitors.id, num: monitors.num, tokenHash: monitors.tokenHash })
+    .from(monitors)
+    .where(and(isNotNull(monitors.tokenHash), isNull(monitors.deletedAt))),
+);
+
+/** Every monitor with where the rules stand with it, oldest first. */
+export const listAllMonitors = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({ monitor: monitors, state: monitorStates })
+    .from(monitors)
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(isNull(monitors.deletedAt))
+    .orderBy(asc(monitors.id)),
+);
+
+export const deleteMonitorComponents = mutate((orm, $: { monitorId: string }) =>
+  orm.delete(monitorComponents).where(eq(monitorComponents.monitorId, $.monitorId)),
+);
+
+/** The components of some monitors (`monitorIds`: a JSON list), in the order of their pages. */
+export const listComponentsOfMonitors = selectMany((orm, $: { monitorIds: string }) =>
+  orm
+    .select({
+      monitorId: monitorComponents.monitorId,
+      id: components.id,
+      name: components.name,
+      pageId: components.pageId,
+      pageSlug: pages.slug,
+    })
+    .from(monitorComponents)
+    .innerJoin(components, eq(components.id, monitorComponents.componentId))
+    .innerJoin(pages, eq(pages.id, components.pageId))
+    .where(
+      and(
+        sql`${monitorComponents.monitorId} IN (SELECT value FROM json_each(${$.monitorIds}))`,
+        isNull(components.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .orderBy(asc(components.pageId), asc(components.position), asc(components.id)),
+);
+
+/** Which monitor watches which component of a page; a monitor of several is there several times. */
+export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      componentId: components.id,
+      id: monitors.id,
+      num: monitors.num,
+      name: monitors.name,
+    })
+    .from(components)
+    .innerJoin(monitorComponents, eq(monitorComponents.componentId, components.id))
+    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        isNull(monitors.deletedAt),
+      ),
+    )
+    .orderBy(asc(components.position), asc(components.id), asc(monitors.id)),
+);
+
+/** How many monitors are in each state. */
+export const countMonitorsByState = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({ state: monitorStates.state, monitors: sql<number>`count(*)` })
+    .from(monitors)
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(isNull(monitors.deletedAt))
+    .groupBy(monitorStates.state),
+);
+
+export const findMonitorState = selectOne((orm, $: { monitorNum: number }) =>
+  orm.select().from(monitorStates).where(eq(monitorStates.monitorNum, $.monitorNum)),
+);
+
+export const saveStanding = mutate((orm, $: Standing & { monitorNum: number }) =>
+  orm
+    .update(monitorStates)
+    .set({
+      state: $.state,
+      since: $.since,
+      failures: $.failures,
+      failingSince: $.failingSince,
+      successes: $.successes,
+      succeedingSince: $.succeedingSince,
+      slow: $.slow,
+      slowSince: $.slowSince,
+    })
+    .where(eq(monitorStates.monitorNum, $.monitorNum)),
+);
+
+/** When the watched job called. */
+export const saveHeartbeat = mutate((orm, $: { monitorNum: number; at: number }) =>
+  orm
+    .update(monitorStates)
+    .set({ heartbeatAt: $.at })
+    .where(eq(monitorStates.monitorNum, $.monitorNum)),
+);
+
+/** When the certificate that was seen last ends; null where it is not known any more. */
+export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: number | null }) =>
+  orm
+    .update(monitorStates)
+    .set({ certificateExpiresAt: $.expiresAt })
+    .where(eq(monitorStates.monitorNum, $.monitorNum)),
+);
+
+/** The incident that a monitor opened last on a page. */
+export const findNewestIncidentOf = selectOne((orm, $: { monitorId: string; pageId: string }) =>
+  orm
+    .select()
+    .from(monitorIncidents)
+    .where(and(eq(monitorIncidents.monitorId, $.monitorId), eq(monitorIncidents.pageId, $.pageId)))
+    .orderBy(desc(monitorIncidents.incidentId))
+    .limit(1),
+);
+
+/** The incidents that a monitor opened and has not resolved, newest first. */
+export const listUnresolvedIncidentsOf = selectMany((orm, $: { monitorId: string }) =>
+  orm
+    .select()
+    .from(monitorIncidents)
+    .where(and(eq(monitorIncidents.monitorId, $.monitorId), isNull(monitorIncidents.resolvedAt)))
+    .orderBy(desc(monitorIncidents.incidentId)),
+);
+
+/** How a monitor left an incident of its own. */
+export const saveMonitorIncident = mutate(
+  (orm, $: { monitorId: string; incidentId: string; version: number; resolvedAt: number | null }) =>
+    orm
+      .update(monitorIncidents)
+      .set({ version: $.version, resolvedAt: $.resolvedAt })
+      .where(
+        and(
+          eq(monitorIncidents.monitorId, $.monitorId),
+          eq(monitorIncidents.incidentId, $.incidentId),
+        ),
+      ),
+);

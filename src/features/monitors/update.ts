@@ -1,0 +1,90 @@
+import type { Tx } from "../../db";
+import { FieldErrors, validate } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import { UpdateMonitorBody } from "./bodies";
+import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
+import { refreshAfterChange } from "./engine/by-hand";
+import type { MonitorConfig } from "./probes";
+import { getMonitorRecord, type MonitorRecord } from "./records";
+import { changedConfig, judgeComponents, judgeSettings, namedSettings } from "./settings";
+import {
+  deleteMonitorComponents,
+  insertMonitorComponent,
+  type MonitorRow,
+  updateMonitorRow,
+} from "./store";
+
+/**
+ * Changes a monitor; what the input leaves out stays, secrets too. What it marks now, it marks from now on
+ * as it says after the change. A change to what it is already changes nothing.
+ *
+ * Throws `not_found`, or `validation_failed` that names every broken field.
+ */
+export function updateMonitor(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: UpdateMonitorBody,
+  actor: Actor,
+): MonitorRecord {
+  validate(UpdateMonitorBody, input);
+  const before = getMonitorRecord(tx, id);
+  const { row } = before;
+  const errors = new FieldErrors();
+  const settings = namedSettings(input, row);
+  const config =
+    input.config === undefined
+      ? row.config
+      : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
+  judgeComponents(tx, errors, input.component_ids ?? []);
+  judgeSettings(errors, settings);
+  errors.throwIfAny();
+  const wanted: MonitorRow = { ...row, ...settings, config, name: input.name ?? row.name };
+  const changed = changedFields(before, wanted, input.component_ids);
+  if (changed.length === 0) return before;
+  updateMonitorRow(tx, changedRow(ctx, wanted));
+  if (changed.includes("components")) replaceComponents(tx, id, input.component_ids ?? []);
+  tellMonitorChange(ctx, tx, row, {
+    action: "monitor.update",
+    summary: `Changed the monitor “${wanted.name}”: ${changed.join(", ")}`,
+    actor,
+  });
+  const after = getMonitorRecord(tx, id);
+  refreshAfterChange(ctx, tx, after.row, before.components, after.row.updatedAt);
+  touchPagesOf(ctx, tx, [...before.components, ...after.components]);
+  return after;
+}
+
+/** What a change is about, in words for the audit log; no value, which may be a secret. */
+const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
+  name: "name",
+  config: "configuration",
+  intervalSeconds: "interval",
+  timeoutMs: "timeout",
+  failureThreshold: "failure threshold",
+  successThreshold: "success threshold",
+  retryIntervalSeconds: "retry interval",
+  degradedAfterMs: "degraded after",
+  onDown: "on down",
+  openIncident: "incidents",
+};
+
+function changedFields(
+  before: MonitorRecord,
+  wanted: MonitorRow,
+  componentIds: readonly string[] | undefined,
+): string[] {
+  const changed = (Object.keys(WORDS) as (keyof MonitorRow)[])
+    .filter((field) => !Bun.deepEquals(before.row[field], wanted[field]))
+    .map((field) => WORDS[field] ?? field);
+  const known = new Set(before.components.map(({ id }) => id));
+  const areSame =
+    componentIds === undefined ||
+    (componentIds.length === known.size && componentIds.every((id) => known.has(id)));
+  return areSame ? changed : [...changed, "components"];
+}
+
+function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly string[]): void {
+  deleteMonitorComponents(tx, { monitorId });
+  for (const componentId of componentIds) insertMonitorComponent(tx, { monitorId, componentId });
+}

@@ -1,0 +1,55 @@
+import type { FieldError } from "../../errors";
+
+/** How many custom domains a page may have. */
+export const DOMAINS_MAX = 10;
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+/** As the DNS has it. */
+const NAME_MAX = 253;
+/** What a URL's host would end at, be decoded from, or be silently rid of. */
+const NOT_OF_A_NAME = /[\s\p{C}/\\?#@:[\]%]/u;
+const IPV4 = /^\d+(?:\.\d+){3}$/;
+
+/**
+ * A host name as requests name it: lower case, other letters than ASCII's as IDNA writes them, without a
+ * dot at its end. Undefined for what is none: an address, a URL, a name with a port.
+ */
+export function toDomain(text: string): string | undefined {
+  if (NOT_OF_A_NAME.test(text)) return undefined;
+  try {
+    const name = new URL(`http://${text}`).hostname.replace(/\.$/, "");
+    const isName = name.length <= NAME_MAX && HOST_NAME.test(name) && !IPV4.test(name);
+    return isName ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with a list of custom domains by itself; its fields lie below `#/custom_domains`. */
+export function judgeDomains(texts: readonly string[]): FieldError[] {
+  const fields: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, text] of texts.entries()) {
+    const complain = (detail: string) =>
+      fields.push({ pointer: `#/custom_domains/${index}`, detail });
+    const domain = toDomain(text);
+    if (domain === undefined) {
+      complain("must be a host name such as status.example.com, without https://, port or path");
+    } else if (domain === "localhost" || domain.endsWith(".localhost")) {
+      complain("is a name of this machine itself");
+    } else if (seen.has(domain)) complain("is in the list already");
+    else seen.add(domain);
+  }
+  return fields;
+}
+
+/** The name in the Host of a request, from its absolute URL, in the form that `toDomain` gives. */
+export function hostNameOf(url: string): string {
+  const from = url.indexOf("://") + 3;
+  const end = url.indexOf("/", from);
+  const host = url.slice(from, end === -1 ? undefined : end).toLowerCase();
+  const port = host.indexOf(":");
+  const name = port === -1 ? host : host.slice(0, port);
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}

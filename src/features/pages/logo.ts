@@ -1,0 +1,105 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import { invalidFields } from "../../errors";
+import { audit } from "../../events";
+import type { Actor } from "../../kernel/actor";
+import { sha256 } from "../../kernel/hash";
+import { type Picture, readPicture } from "./picture";
+import { getPage, touchPage } from "./service";
+import {
+  deleteLogoRow,
+  findLogo,
+  insertLogo,
+  type LogoRow,
+  type PageRow,
+  updatePageRow,
+} from "./store";
+
+export const LOGO_MAX_BYTES = 131_072;
+/** In pixels. */
+export const LOGO_MAX_SIDE = 2_000;
+
+type Services = Pick<AppContext, "clock" | "signals">;
+
+export interface LogoInput {
+  bytes: Uint8Array;
+  /** What the sender calls them. The bytes alone decide. */
+  mediaType?: string | undefined;
+}
+
+/**
+ * Gives a page a logo, in the place of the one that it had; the same one again changes nothing. Throws
+ * `not_found`, or `validation_failed` at `#/logo` for what is no PNG, JPEG or WebP of at most 128 KiB and
+ * 2,000 pixels a side.
+ */
+export function putLogo(
+  ctx: Services,
+  tx: Tx,
+  pageId: string,
+  { bytes }: LogoInput,
+  actor: Actor,
+): PageRow {
+  const page = getPage(tx, pageId);
+  const picture = requireLogo(bytes);
+  const hash = sha256(bytes);
+  const logo = logoFile(hash, picture);
+  if (logo === page.logo) return page;
+  deleteLogoRow(tx, { pageId });
+  insertLogo(tx, { pageId, ...picture, sha256: hash, bytes: Buffer.from(bytes) });
+  return change(ctx, tx, page, logo, ["page.put_logo", "Changed the logo", actor]);
+}
+
+/** Takes a page's logo away; where it has none nothing changes. Throws `not_found`. */
+export function deleteLogo(ctx: Services, tx: Tx, pageId: string, actor: Actor): PageRow {
+  const page = getPage(tx, pageId);
+  if (page.logo === null) return page;
+  deleteLogoRow(tx, { pageId });
+  return change(ctx, tx, page, null, ["page.delete_logo", "Removed the logo", actor]);
+}
+
+/** The logo of a page with its bytes, if it has one and its file is called so. */
+export function readLogo(
+  reader: Reader,
+  pageId: string,
+  file: string | undefined,
+): LogoRow | undefined {
+  const row = findLogo(reader, { pageId });
+  return row && logoFile(row.sha256, row) === file ? row : undefined;
+}
+
+function change(
+  ctx: Services,
+  tx: Tx,
+  page: PageRow,
+  logo: string | null,
+  [action, what, actor]: [action: string, what: string, actor: Actor],
+): PageRow {
+  updatePageRow(tx, {
+    ...page,
+    logo,
+    version: page.version + 1,
+    updatedAt: ctx.clock.now(),
+  });
+  audit(ctx, tx, actor, action, page.id, `${what} of the page “${page.name}”`);
+  touchPage(ctx, tx, page.id);
+  return getPage(tx, page.id);
+}
+
+function requireLogo(bytes: Uint8Array): Picture {
+  const refuse = (detail: string) => invalidFields([{ pointer: "#/logo", detail }]);
+  if (bytes.byteLength > LOGO_MAX_BYTES) throw refuse("is larger than 128 KiB");
+  const picture = readPicture(bytes);
+  if (!picture) throw refuse("is not a picture in PNG, JPEG or WebP");
+  if (Math.max(picture.width, picture.height) > LOGO_MAX_SIDE) {
+    throw refuse(`is ${picture.width} by ${picture.height} pixels; 2,000 a side is the most`);
+  }
+  return picture;
+}
+
+const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
+
+/** Other bytes have another name, so that a file can be cached for ever. */
+function logoFile(hash: Uint8Array, { mediaType, width, height }: Picture): string {
+  const name = Buffer.from(hash).toString("hex").slice(0, 16);
+  return `${name}-${width}x${height}.${ENDINGS[mediaType]}`;
+}

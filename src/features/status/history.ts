@@ -1,0 +1,103 @@
+import type { Reader } from "../../db";
+import { DAY_MS, startOfDay } from "../../kernel/time";
+import {
+  findFirstIncidentStart,
+  type IncidentLine,
+  type LinePosition,
+  listEndedIncidents,
+  listIncidentsBetween,
+} from "../incidents";
+import {
+  findFirstMaintenanceStart,
+  listEndedMaintenance,
+  listMaintenanceBetween,
+  type MaintenanceLine,
+} from "../maintenance";
+import type { PageRow } from "../pages";
+
+/** The UTC days, today included, in which something ended that a page shows as past. */
+export const PAST_DAYS = 15;
+const PAST_MAX = 100;
+/** Found by their beginning, so that one which took longer than this is not among the past. */
+const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
+
+/** Something that happened on a page. */
+export interface Entry {
+  /** When it began and, unless it still goes on, ended; unix ms. */
+  from: number;
+  to: number | null;
+  thing:
+    | { kind: "incident"; incident: IncidentLine }
+    | { kind: "maintenance"; maintenance: MaintenanceLine };
+}
+
+/**
+ * What is over on a page and has ended within the last 15 UTC days, today included, the last begun
+ * first: 100 incidents and 100 maintenances at most. Nothing of it is in the document, which has what
+ * is open. `now` in unix ms.
+ */
+export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
+  const since = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
+  const from = since - LONGEST_MAINTENANCE_MS;
+  return inOrder(
+    listEndedIncidents(reader, { pageId, since, limit: PAST_MAX }),
+    listEndedMaintenance(reader, { pageId, from, since, limit: PAST_MAX }),
+  );
+}
+
+/** One part of a history, and where the next one begins; undefined where there is none. */
+export interface HistoryPart {
+  entries: Entry[];
+  next: LinePosition | undefined;
+}
+
+/**
+ * What began on a page within a span (unix ms, its end not included), the last begun first, `limit` at
+ * most: from its end, or from behind a place that a part before this one told as its next.
+ */
+export function readHistory(
+  reader: Reader,
+  span: { pageId: string; from: number; to: number; before?: LinePosition | undefined },
+  limit: number,
+): HistoryPart {
+  const { before = { at: span.to, id: "" } } = span;
+  const wanted = { ...span, before, limit: limit + 1 };
+  const found = inOrder(
+    listIncidentsBetween(reader, wanted),
+    listMaintenanceBetween(reader, wanted),
+  );
+  const entries = found.slice(0, limit);
+  const last = entries.at(-1);
+  const isMore = found.length > limit && last !== undefined;
+  return { entries, next: isMore ? { at: last.from, id: idOf(last) } : undefined };
+}
+
+/** From when on a page has a history, in unix ms: its making, or what happened before that. */
+export function firstMomentOf(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
+  const pageId = page.id;
+  return Math.min(
+    page.createdAt,
+    findFirstIncidentStart(reader, { pageId }) ?? page.createdAt,
+    findFirstMaintenanceStart(reader, { pageId }) ?? page.createdAt,
+  );
+}
+
+function inOrder(
+  incidents: readonly IncidentLine[],
+  maintenance: readonly MaintenanceLine[],
+): Entry[] {
+  return [
+    ...incidents.map((incident): Entry => {
+      const { startedAt: from, resolvedAt: to } = incident;
+      return { from, to, thing: { kind: "incident", incident } };
+    }),
+    ...maintenance.map((one): Entry => {
+      const { startedAt: from, endedAt: to } = one;
+      return { from, to, thing: { kind: "maintenance", maintenance: one } };
+    }),
+  ].sort((a, b) => b.from - a.from || (idOf(a) < idOf(b) ? 1 : -1));
+}
+
+function idOf({ thing }: Entry): string {
+  return thing.kind === "incident" ? thing.incident.id : thing.maintenance.id;
+}

@@ -1,0 +1,64 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import type { Sessions } from "../features/auth";
+import { readLogo } from "../features/pages";
+import type { Snapshot, Snapshots } from "../features/status";
+import {
+  type Admissions,
+  findCurrentSession,
+  IMMUTABLE,
+  NO_STORE,
+  operation,
+  Representation,
+  representOnce,
+} from "../http";
+
+/**
+ * `/status/{slug}/logo/{file}`: a page's logo, under a name that holds its hash. A private page's is there
+ * only for who is signed in, and kept by nobody.
+ */
+export function logoRoutes(
+  ctx: AppContext,
+  admissions: Admissions,
+  snapshots: Snapshots,
+  sessions: Sessions,
+) {
+  const logoOf = representOnce((snapshot: Snapshot) => {
+    const { id, visibility } = snapshot.document.page;
+    // Another process may have changed it since: never other bytes under this name.
+    const logo = readLogo(ctx.db, id, fileOf(snapshot));
+    if (!logo) throw notFound("logo");
+    return new Representation(new Uint8Array(logo.bytes), {
+      mediaType: logo.mediaType,
+      cacheControl: visibility === "public" ? IMMUTABLE : NO_STORE,
+      isCompressed: true,
+      headers: { "Content-Security-Policy": "default-src 'none'" },
+    });
+  });
+
+  return new Elysia().use(admissions.plugin).get(
+    "/status/:slug/logo/:file",
+    ({ params, request, admission }) => {
+      const snapshot = snapshots.read(params.slug, admission.now);
+      if (!snapshot || fileOf(snapshot) !== params.file) throw notFound("logo");
+      const isShown =
+        snapshot.document.page.visibility === "public" ||
+        findCurrentSession(ctx, sessions, request, admission.now) !== undefined;
+      if (!isShown) throw notFound("logo");
+      return logoOf(snapshot).respond(request, admission);
+    },
+    operation({
+      tag: "Pages",
+      access: { kind: "file" },
+      surface: "one page",
+      summary: "A page's logo",
+      answers: { 200: { description: "PNG, JPEG or WebP." } },
+      errors: ["not_found"],
+    }),
+  );
+}
+
+function fileOf({ document }: Snapshot): string | undefined {
+  return document.page.logo?.split("/").at(-1);
+}

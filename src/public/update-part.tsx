@@ -1,0 +1,63 @@
+import type { Incident } from "../features/incidents";
+import type { Maintenance } from "../features/maintenance";
+import type { PageContext } from "./page-document";
+import type { Room } from "./room";
+import { type Told, UpdateList } from "./update-list";
+
+/** How many updates one page has at most, and how much of what people wrote, in bytes of HTML. */
+export const UPDATES_MAX = 100;
+export const PERMALINK_BYTES = 500_000;
+/** Of the components that one update names. */
+const NAMED_SHOWN = 100;
+
+/** Which of its updates the page of an incident, or of a maintenance, is given. */
+export interface UpdatePart {
+  /** The id of the update that these stand behind; undefined where they are the newest. */
+  before?: string | undefined;
+  /** Whether there are more behind them. */
+  isMore: boolean;
+}
+
+/** All updates, from the newest on. */
+export const ALL_UPDATES: UpdatePart = { isMore: false };
+
+interface UpdatePartProps {
+  updates: Incident["updates"] | Maintenance["updates"];
+  part: UpdatePart;
+  context: PageContext;
+  room: Room;
+  /** The path of the page whose part begins behind an update; without one, of the first part. */
+  pathOf(before?: string): string;
+}
+
+/** What was told, newest first, as far as there is room for it; behind that a link to what is older. */
+export function Updates({ updates, part, context, room, pathOf }: UpdatePartProps) {
+  const told: Told[] = [];
+  for (const update of updates.slice(0, UPDATES_MAX)) {
+    const text = told.length === 0 ? room.force(update) : room.fit(update);
+    if (!text) break;
+    told.push({ update, text });
+  }
+  const last = told.at(-1)?.update;
+  const isMore = part.isMore || told.length < updates.length;
+  return (
+    <section aria-labelledby="updates">
+      <h2 class="section-title" id="updates">
+        {part.before ? "Earlier updates" : "Updates"}
+      </h2>
+      <div class="card story">
+        <UpdateList told={told} times={context.times} named={NAMED_SHOWN} href={pathOf()} />
+        {isMore && last ? (
+          <p class="more">
+            <a href={pathOf(last.id)}>Earlier updates</a>
+          </p>
+        ) : null}
+      </div>
+      {part.before ? (
+        <p class="more">
+          <a href={pathOf()}>From the newest update on</a>
+        </p>
+      ) : null}
+    </section>
+  );
+}

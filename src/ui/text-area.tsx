@@ -1,0 +1,37 @@
+import { controlAttributes, Field, type FieldProps } from "./field";
+
+interface TextAreaProps extends FieldProps {
+  value?: string | undefined;
+  /** How many lines are in sight; it grows with what is typed where the browser can. */
+  rows?: number;
+  /** For a text of many paragraphs: most of the screen is its. */
+  isLong?: boolean;
+  required?: boolean;
+  maxlength?: number;
+  autofocus?: boolean;
+}
+
+/** Several lines of text. */
+export function TextArea({
+  label,
+  name,
+  hint,
+  error,
+  value,
+  rows = 4,
+  isLong,
+  ...rest
+}: TextAreaProps) {
+  const field = { label, name, hint, error };
+  return (
+    <Field {...field}>
+      <textarea
+        class={isLong ? "input long" : "input"}
+        rows={isLong ? 18 : rows}
+        value={value}
+        {...rest}
+        {...controlAttributes(field)}
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import {
+  addUpdate,
+  createIncident,
+  getIncident,
+  putPostmortem,
+} from "../../src/features/incidents";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { TestApp } from "../support/app";
+import { describeInBrowser } from "../support/browser";
+import { SMALL } from "../support/tour";
+
+const SLUG = "acme";
+
+describeInBrowser("an incident's screens", (site) => {
+  test("are clean under axe, light and dark, wide and small, and fit a phone", async () => {
+    const { app, visit, axe } = site();
+    const { id, updateId } = await withIncident(app);
+    const home = `/admin/incidents/${id}`;
+    const session = await app.signedIn("editor");
+    const { page, complaints } = await visit(home, { session });
+    const paths = ["", `/updates/${updateId}`, "/edit", "/postmortem", "/delete"];
+    for (const path of paths) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await page.goto(new URL(home + path, page.url()).href);
+      for (const fold of await page.locator("summary").all()) await fold.click();
+      expect(await axe(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await axe(page, ["color-contrast"])).toEqual([]);
+      await page.setViewportSize(SMALL);
+      expect(await axe(page)).toEqual([]);
+      const overflow = () => document.documentElement.scrollWidth - innerWidth;
+      expect(await page.evaluate(overflow)).toBe(0);
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test("a template takes another's text away, and never what somebody wrote", async () => {
+    const { app, visit } = site();
+    const { id } = await withIncident(app);
+    const session = await app.signedIn("editor");
+    const { page } = await visit(`/admin/incidents/${id}`, { session });
+    const message = page.getByRole("textbox", { name: "Message" });
+    const start = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    await start("Fix in place");
+    expect(await message.inputValue()).toStartWith("A fix is in place.");
+    await start("Works again");
+    expect(await message.inputValue()).toStartWith("This incident is resolved.");
+    await message.fill("It was the disk.");
+    await start("Fix in place");
+    expect(await message.inputValue()).toBe("It was the disk.");
+    expect(await page.getByLabel("Monitoring", { exact: true }).isChecked()).toBe(true);
+    await page.context().close();
+  }, 60_000);
+
+  test.each([
+    { name: "with a script", javaScriptEnabled: true },
+    { name: "without one", javaScriptEnabled: false },
+  ])(
+    "a preview opens beside the form, which is then sent as it stands: $name",
+    async ({ javaScriptEnabled }) => {
+      const { app, visit } = site();
+      const { id } = await withIncident(app);
+      const session = await app.signedIn("editor");
+      const { page } = await visit(`/admin/incidents/${id}`, { session, javaScriptEnabled });
+      await page.getByRole("textbox", { name: "Message" }).fill("It was the disk.");
+      await page.getByRole("radio", { name: "Resolved" }).check();
+      const [tab] = await Promise.all([
+        page.context().waitForEvent("page"),
+        page.getByRole("button", { name: "Preview" }).click(),
+      ]);
+      await tab.getByText("Preview. Nothing was published.").waitFor();
+      await tab.getByText("It was the disk.").waitFor();
+      expect(statusOf(app, id)).toBe("identified");
+      await page.getByRole("button", { name: "Publish update" }).click();
+      await page.getByText("The incident is resolved.").waitFor();
+      expect(statusOf(app, id)).toBe("resolved");
+      await page.context().close();
+    },
+    60_000,
+  );
+
+  test("by keyboard alone: a message, a status and a component, and it is published", async () => {
+    const { app, visit } = site();
+    const { id } = await withIncident(app);
+    const session = await app.signedIn("editor");
+    const { page } = await visit(`/admin/incidents/${id}`, { session });
+    await page.getByRole("textbox", { name: "Message" }).focus();
+    const press = async (key: string, until: string) => {
+      for (let tries = 0; tries < 12; tries++) {
+        await page.keyboard.press(key);
+        if (await page.locator(`${until}:focus`).count()) return;
+      }
+      throw new Error(`the focus never came to ${until}`);
+    };
+    await page.keyboard.type("Nearly there.");
+    await press("Tab", "[type=radio]");
+    await page.keyboard.press("ArrowRight");
+    await press("Tab", "summary");
+    await page.keyboard.press("Enter");
+    await press("Tab", "select");
+    await page.keyboard.type("Partial");
+    await press("Tab", "button.primary");
+    await page.keyboard.press("Enter");
+    await page.getByText("The update was published.").waitFor();
+    const [update] = getIncident(app.ctx.db, id, true).updates;
+    expect(update).toMatchObject({ status: "monitoring", body: "Nearly there." });
+    expect(update?.components).toMatchObject([{ newStatus: "partial_outage" }]);
+    await page.context().close();
+  }, 60_000);
+});
+
+async function withIncident(app: TestApp): Promise<{ id: string; updateId: string }> {
+  const slug = `${SLUG}-${crypto.randomUUID().slice(0, 8)}`;
+  const { components } = await app.page({ slug }, ["API", "Website"]);
+  return app.ctx.db.write((tx) => {
+    const impacts = { [components["API"] ?? ""]: "major_outage" as const };
+    const report = {
+      page: slug,
+      name: "Errors",
+      body: "**Errors**\n\n- here",
+      components: impacts,
+    };
+    const { id } = createIncident(app.ctx, tx, report, "dashboard", CLI_ACTOR).row;
+    const next = { body: "It is the disk.", status: "identified" as const };
+    const { update } = addUpdate(app.ctx, tx, id, next, CLI_ACTOR);
+    putPostmortem(app.ctx, tx, id, { body: "## Cause\n\nA disk." }, CLI_ACTOR);
+    return { id, updateId: update.id };
+  });
+}
+
+function statusOf(app: TestApp, id: string): string {
+  return getIncident(app.ctx.db, id, true).row.status;
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { planMaintenance } from "../../src/features/maintenance";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { describeInBrowser } from "../support/browser";
+
+describeInBrowser("planning maintenance in a browser", (site) => {
+  test("tells a moment by the page's clock and by one's own while it is typed, and until it is cleared", async () => {
+    const { app, visit } = site();
+    await app.page({ slug: "berlin", name: "Berlin", time_zone: "Europe/Berlin" });
+    const session = await app.signedIn("editor");
+    const { page } = await visit("/admin/maintenance/new?page=berlin", {
+      session,
+      timezoneId: "America/New_York",
+    });
+    const begins = page.getByLabel("Starts at (UTC)");
+    const told = page.locator("#field-scheduled_for-zones");
+    await begins.fill("2027-03-28T02:00");
+    expect(await told.textContent()).toBe(
+      "Europe/Berlin: Sun, 28 Mar 2027, 04:00 CEST · America/New_York: Sat, 27 Mar 2027, 22:00 GMT-4",
+    );
+    await begins.fill("");
+    expect(await told.textContent()).toBe("");
+    await page.context().close();
+  }, 60_000);
+
+  test("asks in a dialog whose fields have names of their own, and cancels", async () => {
+    const { app, axe, visit } = site();
+    const { page: own } = await app.page({ slug: "dialog", name: "Dialog" });
+    const planned = await app.ctx.db.write((tx) =>
+      planMaintenance(
+        app.ctx,
+        tx,
+        {
+          page: own.id,
+          name: "Database upgrade",
+          body: "A minute without search.",
+          components: [],
+          scheduled_for: "2100-01-01T02:00:00Z",
+          scheduled_until: "2100-01-01T03:00:00Z",
+        },
+        CLI_ACTOR,
+      ),
+    );
+    const session = await app.signedIn("editor");
+    const { page, complaints } = await visit(`/admin/maintenance/${planned.id}`, { session });
+    await page.getByRole("link", { name: "Cancel maintenance" }).click();
+    const dialog = page.getByRole("dialog");
+    const ids = await page.locator("[id]").evaluateAll((found) => found.map(({ id }) => id));
+    expect(ids.toSorted()).toEqual([...new Set(ids)].toSorted());
+    await dialog.getByText("Message", { exact: true }).click();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("No longer needed.");
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Cancel maintenance" }).click();
+    await page.getByText("The maintenance is cancelled.").waitFor();
+    expect(await page.locator(".timeline").textContent()).toContain("No longer needed.");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+});

@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { deleteComponent } from "../../src/features/components";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { arrange, COMPONENTS, outlineOf } from "../support/arranged-site";
+import { describeWithBrowser } from "../support/browser";
+import { type BrowserSite, openSite, type Visit, type VisitOptions } from "../support/browser-site";
+
+const TURNS_MAX = 1_000;
+const AS_IT_IS = "Docs | Core: API, Web | Edge: CDN";
+
+interface Open extends Visit, AsyncDisposable {
+  site: BrowserSite;
+  ids: Record<string, string>;
+  /** How the API shows the page. */
+  outline(): Promise<string>;
+  /** How many orders were sent. */
+  sent(): number;
+}
+
+describeWithBrowser("the order of components", (browser) => {
+  /** The list of a page of its own, as an admin sees it. */
+  async function open(options: VisitOptions = {}): Promise<Open> {
+    const site = await openSite(browser());
+    const { app } = site;
+    const { ids } = await arrange(app);
+    const session = await app.signedIn("admin");
+    const visit = await site.visit(COMPONENTS, { session, ...options });
+    const key = await app.keyWith("read:status");
+    return {
+      ...visit,
+      site,
+      ids,
+      outline: async () => outlineOf((await app.call("/api/v1/status/acme", { key })).body),
+      sent: () => visit.requests.filter((url) => url.endsWith("/order")).length,
+      async [Symbol.asyncDispose]() {
+        await visit.page.context().close();
+        await site[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  describe("by dragging a handle", () => {
+    const DRAGS: { what: string; name: string; to: string; at: number; outline: string }[] = [
+      {
+        what: "a component below another of its group",
+        name: "API",
+        to: "Web",
+        at: 0.8,
+        outline: "Docs | Core: Web, API | Edge: CDN",
+      },
+      {
+        what: "a component into another group, above one that is there",
+        name: "Docs",
+        to: "CDN",
+        at: 0.2,
+        outline: " | Core: API, Web | Edge: Docs, CDN",
+      },
+      {
+        what: "a component onto a group's heading, where it becomes the first",
+        name: "CDN",
+        to: "Core",
+        at: 0.1,
+        outline: "Docs | Core: CDN, API, Web | Edge:",
+      },
+      {
+        what: "a component out of its group",
+        name: "Web",
+        to: "Docs",
+        at: 0.9,
+        outline: "Docs, Web | Core: API | Edge: CDN",
+      },
+      {
+        what: "a group with all that is in it",
+        name: "Edge",
+        to: "Core",
+        at: 0.1,
+        outline: "Docs | Edge: CDN | Core: API, Web",
+      },
+    ];
+
+    for (const { what, name, to, at, outline } of DRAGS) {
+      test(`moves ${what}`, async () => {
+        await using list = await open();
+        const { page } = list;
+        await dragTo(page, name, itemOf(page, to), at);
+        await told(page, /Saved\.$/);
+        expect(await list.outline()).toBe(outline);
+        expect(list.sent()).toBe(1);
+        const shown = await namesOn(page);
+        await page.reload();
+        expect(await namesOn(page)).toEqual(shown);
+        expect(list.complaints).toEqual([]);
+      }, 60_000);
+    }
+
+    test("puts a component back into a part that has become empty", async () => {
+      await using list = await open();
+      const { page } = list;
+      await dragTo(page, "Docs", itemOf(page, "CDN"), 0.8);
+      await told(page, /Saved\.$/);
+      await dragTo(page, "Web", page.getByText("Every component is in a group."), 0.5);
+      await told(page, /^Web: 1 of 1. Saved\.$/);
+      expect(await list.outline()).toBe("Web | Core: API | Edge: CDN, Docs");
+    }, 60_000);
+
+    test("leaves all as it is after Escape, and where it is let go of in its own place", async () => {
+      await using list = await open();
+      const { page } = list;
+      await grab(page, "API");
+      await hover(page, itemOf(page, "CDN"), 0.8);
+      expect(await page.locator(".order-mark").count()).toBe(1);
+      await page.keyboard.press("Escape");
+      expect(await page.locator(".order-mark").count()).toBe(0);
+      await page.mouse.up();
+      await dragTo(page, "API", itemOf(page, "API"), 0.8);
+      expect(await namesOn(page)).toEqual(["Docs", "Core", "API", "Web", "Edge", "CDN"]);
+      // What would have been sent comes before this.
+      await press(page, "Web", "Alt+ArrowUp");
+      await told(page, /Saved\.$/);
+      expect(list.sent()).toBe(1);
+      expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
+    }, 60_000);
+
+    test("scrolls the page where it is held to the window's edge", async () => {
+      await using list = await open({ viewport: { width: 1_280, height: 480 } });
+      const { page } = list;
+      await grab(page, "Docs");
+      await page.mouse.move(640, 470, { steps: 4 });
+      // To its end, so that it stands still.
+      await page.waitForFunction(
+        () => scrollY > 100 && scrollY + innerHeight >= document.documentElement.scrollHeight - 1,
+      );
+      await dragOn(page, itemOf(page, "CDN"), 0.8);
+      await told(page, /Saved\.$/);
+      expect(await list.outline()).toBe(" | Core: API, Web | Edge: CDN, Docs");
+    }, 60_000);
+
+    test("works with a finger on a phone, and does not scroll the page meanwhile", async () => {
+      await using list = await open({ hasTouch: true, viewport: { width: 390, height: 1_200 } });
+      const { page } = list;
+      const from = await centreOf(handleOf(page, "API"));
+      const to = await pointIn(itemOf(page, "Web"), 0.9);
+      const session = await page.context().newCDPSession(page);
+      const touch = (type: "touchStart" | "touchMove" | "touchEnd", points: (typeof from)[]) =>
+        session.send("Input.dispatchTouchEvent", { type, touchPoints: points });
+      await touch("touchStart", [from]);
+      for (const share of [0.2, 0.5, 0.8, 1]) {
+        await touch("touchMove", [{ x: from.x, y: from.y + share * (to.y - from.y) }]);
+      }
+      await page.locator(".order-mark").waitFor();
+      expect(await page.evaluate(() => scrollY)).toBe(0);
+      await touch("touchEnd", []);
+      await told(page, /Saved\.$/);
+      expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
+    }, 60_000);
+  });
+
+  describe("by keyboard", () => {
+    test("Alt and an arrow on a handle move it, say where it is, and keep the focus", async () => {
+      await using list = await open();
+      const { page } = list;
+      await press(page, "API", "Alt+ArrowDown");
+      await told(page, "API: 2 of 2 in Core. Saved.");
+      expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
+      await isFocused(handleOf(page, "API"));
+      await page.keyboard.press("Alt+ArrowDown");
+      await told(page, "API: 1 of 2 in Edge. Saved.");
+      expect(await list.outline()).toBe("Docs | Core: Web | Edge: API, CDN");
+      await press(page, "Core", "Alt+ArrowDown");
+      await told(page, "Core: 2 of 2. Saved.");
+      expect(await list.outline()).toBe("Docs | Edge: API, CDN | Core: Web");
+      await isFocused(handleOf(page, "Core"));
+      expect(list.complaints).toEqual([]);
+    }, 60_000);
+
+    test("many presses in a row are sent together, and end in the order that is seen", async () => {
+      await using list = await open();
+      const { page } = list;
+      await stopTime(page);
+      await handleOf(page, "CDN").focus();
+      for (let count = 0; count < 5; count++) await page.keyboard.press("Alt+ArrowUp");
+      await letTimePass(page, "CDN: 1 of 2. Saved.");
+      expect(list.sent()).toBe(2);
+      expect(await list.outline()).toBe("CDN, Docs | Core: API, Web | Edge:");
+      await page.keyboard.press("Alt+ArrowUp");
+      await told(page, "CDN is first already.");
+    }, 60_000);
+
+    test("what was not sent yet is sent when the page is left", async () => {
+      await using list = await open();
+      const { page, site } = list;
+      await stopTime(page);
+      const both = Promise.withResolvers<void>();
+      let changes = 0;
+      site.app.ctx.signals.pageChanged.on(() => {
+        changes += 1;
+        if (changes === 2) both.resolve();
+      });
+      await handleOf(page, "API").focus();
+      for (let count = 0; count < 3; count++) await page.keyboard.press("Alt+ArrowUp");
+      await page.goto(`${site.origin}/admin`);
+      await both.promise;
+      expect(await list.outline()).toBe("API, Docs | Core: Web | Edge: CDN");
+    }, 60_000);
+
+    test("an arrow alone moves nothing, and Enter on a handle says how", async () => {
+      await using list = await open();
+      const { page } = list;
+      await press(page, "API", "ArrowDown");
+      await press(page, "Docs", "Alt+ArrowUp");
+      await told(page, "Docs is first already.");
+      await press(page, "API", "Enter");
+      await told(page, /^Drag a handle to change the order, or press Alt/);
+      expect(await namesOn(page)).toEqual(["Docs", "Core", "API", "Web", "Edge", "CDN"]);
+      expect(list.sent()).toBe(0);
+    }, 60_000);
+  });
+
+  test("by the buttons, without a new page and with the focus kept", async () => {
+    await using list = await open();
+    const { page } = list;
+    const button = page.getByRole("button", { name: "Move Web up", exact: true });
+    await page.evaluate(() => (document.title = "still this page"));
+    await button.click();
+    await told(page, "Web: 1 of 2 in Core. Saved.");
+    await isFocused(button);
+    expect(await page.title()).toBe("still this page");
+    expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
+  }, 60_000);
+
+  test("by the buttons without a script, where there are no handles", async () => {
+    await using list = await open({ javaScriptEnabled: false });
+    const { page } = list;
+    expect(await page.getByRole("button", { name: "Move API", exact: true }).count()).toBe(0);
+    await page.getByRole("button", { name: "Move API down", exact: true }).click();
+    await page.getByText("“API” was moved down.").waitFor();
+    expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
+    expect(new URL(page.url()).hash).toBe(`#${list.ids["API"]}`);
+  }, 60_000);
+
+  test("that can no longer be saved is told, and the page is left as it is stored", async () => {
+    await using list = await open();
+    const { page, site } = list;
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => deleteComponent(ctx, tx, list.ids["CDN"] ?? "", CLI_ACTOR));
+    await press(page, "API", "Alt+ArrowDown");
+    await told(page, "The order was not saved. Reload the page to see what is stored.");
+    expect(await list.outline()).toBe("Docs | Core: API, Web | Edge:");
+    await page.reload();
+    await press(page, "API", "Alt+ArrowDown");
+    await told(page, "API: 2 of 2 in Core. Saved.");
+    expect(await list.outline()).toBe("Docs | Core: Web, API | Edge:");
+  }, 60_000);
+
+  let shared: Open;
+  beforeAll(async () => {
+    shared = await open();
+  }, 60_000);
+  afterAll(() => shared?.[Symbol.asyncDispose]());
+
+  test("is clean under axe, wide and on a phone, with its marks and handles", async () => {
+    const { page, site } = shared;
+    expect(await shared.outline()).toBe(AS_IT_IS);
+    expect(await site.axe(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await site.axe(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    for (const control of await page.locator(".order button, .order .button").all()) {
+      const box = await control.boundingBox();
+      expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
+    }
+  }, 60_000);
+});
+
+const handleOf = (page: Page, name: string) =>
+  page.getByRole("button", { name: `Move ${name}`, exact: true });
+
+const itemOf = (page: Page, name: string) => page.locator(`[data-order-name="${name}"]`);
+
+function namesOn(page: Page): Promise<string[]> {
+  return page
+    .locator("[data-order-name]")
+    .evaluateAll((items) => items.map((item) => item.getAttribute("data-order-name") ?? ""));
+}
+
+/** Waits until the list says so. */
+async function told(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator("[data-order-status]").filter({ hasText: text }).waitFor();
+}
+
+async function isFocused(locator: Locator): Promise<void> {
+  await locator.and(locator.page().locator(":focus")).waitFor();
+}
+
+async function press(page: Page, name: string, keys: string): Promise<void> {
+  await handleOf(page, name).focus();
+  await page.keyboard.press(keys);
+}
+
+/** From now on the page's timers wait until they are let go. */
+async function stopTime(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.reload();
+  await page.clock.pauseAt(Date.now() + 60_000);
+}
+
+/** Lets the page's time pass, as much as it takes until the list says so. */
+async function letTimePass(page: Page, text: string): Promise<void> {
+  const status = page.locator("[data-order-status]");
+  // An answer of the server has to come in between, which takes its own time.
+  for (let turn = 0; turn < TURNS_MAX; turn++) {
+    await page.clock.runFor(1_000);
+    if ((await status.textContent()) === text) return;
+  }
+  throw new Error(`The list says ${await status.textContent()}, not ${text}`);
+}
+
+/** A point of an element: `at` is 0 at its top and 1 at its bottom. */
+async function pointIn(locator: Locator, at: number) {
+  const box = await locator.boundingBox();
+  if (!box) throw new Error(`${locator} is not to be seen`);
+  return { x: box.x + box.width / 2, y: box.y + box.height * at };
+}
+
+const centreOf = (locator: Locator) => pointIn(locator, 0.5);
+
+async function grab(page: Page, name: string): Promise<void> {
+  const { x, y } = await centreOf(handleOf(page, name));
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+}
+
+/** Moves the pointer there, and waits until it has been followed. */
+async function hover(page: Page, target: Locator, at: number): Promise<void> {
+  const { x, y } = await pointIn(target, at);
+  await page.mouse.move(x, y, { steps: 4 });
+  await page.locator(".order-mark").waitFor({ state: "attached" });
+}
+
+async function dragTo(page: Page, name: string, target: Locator, at: number): Promise<void> {
+  await grab(page, name);
+  await dragOn(page, target, at);
+}
+
+/** Takes what is held there, and lets go of it. */
+async function dragOn(page: Page, target: Locator, at: number): Promise<void> {
+  await hover(page, target, at);
+  await page.mouse.up();
+}

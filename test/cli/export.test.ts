@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createSamplePage } from "../../src/features/sample";
+import { openForCommand } from "../../src/installation";
+import { testConfig } from "../support/app";
+import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const HEAD = `# Written by \`allclear export\`; \`allclear apply FILE\` makes it so, here or elsewhere.
+# Each thing is found again by its ref. A field that is left out has its default.
+# Not in here: statuses, incidents, maintenance, logos, users and API keys.
+`;
+
+const TWO_PAGES = `${HEAD}
+pages:
+  - slug: northwind
+    name: "Northwind: status"
+    ref: northwind-status
+    time_zone: Europe/Berlin
+    custom_domains:
+      - status.northwind.example
+    default: true
+    components:
+      - name: Website
+        ref: website
+    groups:
+      - name: Shop
+        ref: shop
+        collapse: collapsed
+        components:
+          - name: Storefront
+            ref: storefront
+            start_date: "2025-01-01"
+          - name: Search
+            ref: search
+            showcase: false
+
+      - name: Platform
+        ref: platform
+
+  - slug: internal
+    name: Internal
+    ref: internal
+    description: |+
+      For those who work here.
+
+    visibility: private
+`;
+
+/** A data directory with the two pages, by apply. */
+async function furnished(folder: string): Promise<CommandLine> {
+  const file = join(folder, "status.yaml");
+  await Bun.write(file, TWO_PAGES);
+  const run = commandLine(join(folder, "data"));
+  expect((await run(["apply", file])).exitCode).toBe(0);
+  return run;
+}
+
+const printed = async (run: CommandLine, ...args: string[]) => {
+  const { exitCode, out, err } = await run(["export", ...args]);
+  expect([exitCode, err]).toEqual([0, []]);
+  return `${out.join("\n")}\n`;
+};
+
+describe("allclear export", () => {
+  test("prints what is there as a file: in its order, with every ref, without what has its default", async () => {
+    using folder = temporaryFolder();
+    const run = await furnished(folder.path);
+    expect(await printed(run)).toBe(TWO_PAGES);
+  });
+
+  test("what it prints, apply finds unchanged, even where it prunes", async () => {
+    using folder = temporaryFolder();
+    const run = await furnished(folder.path);
+    const file = join(folder.path, "exported.yaml");
+    await Bun.write(file, await printed(run));
+    expect(await run(["apply", file, "--prune"])).toEqual({
+      exitCode: 0,
+      out: [],
+      err: ["Nothing to change."],
+    });
+  });
+
+  test("--page prints one page, also by a slug that it had before, and warns of pruning with it", async () => {
+    using folder = temporaryFolder();
+    const run = await furnished(folder.path);
+    const file = join(folder.path, "renamed.yaml");
+    await Bun.write(file, TWO_PAGES.replace("slug: internal", "slug: inside"));
+    expect((await run(["apply", file])).out).toHaveLength(1);
+
+    const page = await printed(run, "--page", "internal");
+    expect(page).toContain("  - slug: inside\n    name: Internal\n    ref: internal\n");
+    expect(page).not.toContain("northwind");
+    expect(page).toContain("# This is one page of several: `allclear apply --prune`");
+    expect(await printed(run, "--page", "inside")).toBe(page);
+    expect(await printed(run)).not.toContain("one page of several");
+  });
+
+  test("a page that is not there is refused, and nothing is printed", async () => {
+    using folder = temporaryFolder();
+    const run = await furnished(folder.path);
+    expect(await run(["export", "--page", "nowhere"])).toEqual({
+      exitCode: 1,
+      out: [],
+      err: ["There is no page nowhere."],
+    });
+    expect((await run(["export", "--page", "internal"])).exitCode).toBe(0);
+  });
+
+  test("the example page of a first run is left out, and asking for it is refused", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    const run = installedCommandLine(dataDir);
+    const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
+    const { ctx, close } = openForCommand(config, "test", { mayCreate: false });
+    await ctx.db.write((tx) => createSamplePage(ctx, tx));
+    close();
+
+    expect(await printed(run)).toBe(`${HEAD}\npages: []\n`);
+    expect(await run(["export", "--page", "sample"])).toEqual({
+      exitCode: 1,
+      out: [],
+      err: ["sample is the example page of a first run; no file holds it."],
+    });
+  });
+
+  test("a data directory without a database is refused, and none is made", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(join(folder.path, "nowhere"));
+    for (const _ of [1, 2]) {
+      const { exitCode, out, err } = await run(["export"]);
+      expect([exitCode, out]).toEqual([1, []]);
+      expect(err.join("\n")).toContain("nowhere");
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { authorsOf, recordAudit } from "../../src/events";
+import type { Actor } from "../../src/kernel/actor";
+import { createTestApp, type TestApp } from "../support/app";
+
+const NOON = Date.parse("2026-03-10T12:00:00Z");
+
+const by = (label: string): Actor => ({ kind: "user", id: null, label });
+
+/** Logs that somebody did something to something, at some milliseconds after noon. */
+function log(app: TestApp, label: string, after: number, action = "thing.add", targetId = "a") {
+  return app.ctx.db.write((tx) =>
+    recordAudit(tx, { actor: by(label), action, targetId, summary: "x", at: NOON + after }),
+  );
+}
+
+function authors(app: TestApp, steps: Record<string, number>) {
+  const written = Object.entries(steps).map(([id, after]) => ({ id, createdAt: NOON + after }));
+  const found = authorsOf(app.ctx.db, "a", ["thing.add"], written);
+  return Object.fromEntries([...found].map(([id, { label }]) => [id, label]));
+}
+
+describe("who wrote the steps of something", () => {
+  test("is told by the audit log, in their order, however close they are", async () => {
+    await using app = await createTestApp();
+    await log(app, "Ada", 0);
+    await log(app, "Grace", 0);
+    await log(app, "Jonas", 400);
+    expect(authors(app, { one: 0, two: 0, three: 399 })).toEqual({
+      one: "Ada",
+      two: "Grace",
+      three: "Jonas",
+    });
+  });
+
+  test("is unknown where its entry is gone; those after it are told all the same", async () => {
+    await using app = await createTestApp();
+    await log(app, "Grace", 60_000);
+    expect(authors(app, { one: 0, two: 60_000, three: 120_000 })).toEqual({ two: "Grace" });
+  });
+
+  test("is not who did something else to it, or the same to another", async () => {
+    await using app = await createTestApp();
+    await log(app, "Ada", 0, "thing.edit");
+    await log(app, "Grace", 0, "thing.add", "b");
+    expect(authors(app, { one: 0 })).toEqual({});
+  });
+});

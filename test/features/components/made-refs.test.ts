@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { createComponent, createGroup } from "../../../src/features/components";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
+import { refusalOf } from "../../support/refusal";
+
+const AT = { position: 9, managedBy: null };
+
+function component({ app, page }: ArrangedSite, input: { name: string; ref?: string }) {
+  const at = { ...AT, groupId: null };
+  return app.ctx.db.write((tx) => createComponent(app.ctx, tx, page, input, at, CLI_ACTOR));
+}
+
+function group({ app, page }: ArrangedSite, input: { name: string; ref?: string }) {
+  return app.ctx.db.write((tx) => createGroup(app.ctx, tx, page, input, AT, CLI_ACTOR));
+}
+
+for (const [noun, create, taken] of [
+  ["component", component, "API"],
+  ["group", group, "Core"],
+] as const) {
+  const ref = taken.toLowerCase();
+
+  describe(`the ref of a ${noun}`, () => {
+    test("is made from its name, and steps aside for those that are there", async () => {
+      await using site = await createArrangedSite();
+      expect((await create(site, { name: taken })).ref).toBe(`${ref}-2`);
+      expect((await create(site, { name: taken })).ref).toBe(`${ref}-3`);
+    });
+
+    test("is never empty nor too long, whatever the name", async () => {
+      await using site = await createArrangedSite();
+      expect((await create(site, { name: "🚀" })).ref).toBe(noun);
+      expect((await create(site, { name: "日本" })).ref).toBe(`${noun}-2`);
+      const long = "a".repeat(255);
+      expect((await create(site, { name: long })).ref).toHaveLength(63);
+      expect((await create(site, { name: long })).ref).toBe(`${"a".repeat(58)}-2`);
+    });
+
+    test("that is given is kept to: one that is taken is a conflict, and nothing is made", async () => {
+      await using site = await createArrangedSite();
+      const before = await site.state();
+      const refusal = await refusalOf(create(site, { name: "Other", ref }));
+      expect(refusal.code).toBe("conflict");
+      expect(refusal.message).toBe(`The ref ${ref} is taken by “${taken}” on this page.`);
+      expect(await site.state()).toEqual(before);
+    });
+  });
+}
+
+test("a component is put into no group but one of its page", async () => {
+  await using site = await createArrangedSite();
+  const { app } = site;
+  const other = await app.page({ slug: "other", name: "Other" });
+  const before = await site.state();
+  for (const groupId of ["grp_none", site.ids["Core"] ?? ""]) {
+    const at = { ...AT, groupId };
+    const made = app.ctx.db.write((tx) =>
+      createComponent(app.ctx, tx, other.page, { name: "New" }, at, CLI_ACTOR),
+    );
+    const { fields } = await refusalOf(made);
+    expect(fields).toEqual([{ pointer: "#/group_id", detail: "is no group of this page" }]);
+  }
+  expect(await site.state()).toEqual(before);
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import { addUpdate, createIncident } from "../../../src/features/incidents";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { createTestApp } from "../../support/app";
+import { counted } from "../../support/counted";
+
+/** What each update of an incident costs that names all of some components, now worse, now better. */
+async function costsOf(components: number, updates: number) {
+  await using app = await createTestApp();
+  const names = Array.from({ length: components }, (_, i) => `Component ${i}`);
+  const ids = Object.values((await app.page({ slug: "acme" }, names)).components);
+  const naming = (round: number) =>
+    Object.fromEntries(
+      ids.map((id) => [id, round % 2 ? "major_outage" : "partial_outage"] as const),
+    );
+  const { ctx } = app;
+  const id = await ctx.db.write((tx) => {
+    const input = { page: "acme", name: "Errors", body: "Hm.", components: naming(0) };
+    return createIncident(ctx, tx, input, "api", CLI_ACTOR).row.id;
+  });
+  const costs: { reads: number; writes: number }[] = [];
+  for (let round = 1; round <= updates; round++) {
+    await app.clock.advance(1_000);
+    const cost = await ctx.db.write((tx) => {
+      const counting = counted(tx);
+      addUpdate(ctx, counting.tx, id, { body: "More.", components: naming(round) }, CLI_ACTOR);
+      const [statements, writes] = [counting.statements(), counting.writes()];
+      return { reads: statements - writes, writes };
+    });
+    costs.push(cost);
+  }
+  return costs;
+}
+
+describe("an update that names many components", () => {
+  test("writes as many rows after many updates as after the first", async () => {
+    const costs = await costsOf(20, 25);
+    expect(costs.at(-1)?.writes).toBe(costs[0]?.writes ?? 0);
+    // Of each component: the naming, the mark that ends and the one that begins, what it shows, the
+    // change of that, and its event.
+    expect(costs[0]?.writes).toBeLessThanOrEqual(20 * 6 + 10);
+  });
+
+  test("reads with as few statements for a hundred components as for ten", async () => {
+    const [few] = await costsOf(10, 1);
+    const [many] = await costsOf(100, 1);
+    expect(many?.reads).toBe(few?.reads ?? 0);
+  });
+});

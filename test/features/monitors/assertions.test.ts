@@ -1,0 +1,284 @@
+import { describe, expect, test } from "bun:test";
+import { type Assertion, firstFailure } from "../../../src/features/monitors/assertions";
+import { parseJsonPath, valueAt } from "../../../src/features/monitors/assertions/json-path";
+import { parsePattern } from "../../../src/features/monitors/assertions/pattern";
+
+const BODY = JSON.stringify({
+  status: "ok",
+  count: 5,
+  ratio: 0.5,
+  isReady: true,
+  error: null,
+  version: "1.10",
+  checks: [
+    { name: "db", up: true },
+    { name: "cache", up: false },
+  ],
+  tags: ["blue", 7],
+  "odd name": { "it's": "here" },
+});
+
+function observed(more: Partial<Parameters<typeof firstFailure>[1]> = {}, body = BODY) {
+  return {
+    status: 200,
+    headers: new Map([
+      ["content-type", "application/json"],
+      ["x-count", "12"],
+    ]),
+    latencyMs: 120,
+    certificateDays: 20,
+    body: async () => ({ bytes: new TextEncoder().encode(body), isCut: false }),
+    ...more,
+  };
+}
+
+const check = (assertion: Assertion, more = {}) => firstFailure([assertion], observed(more));
+
+const json = (property: string, op: Assertion["op"], value?: string | number | boolean | null) =>
+  ({ source: "json", property, op, ...(value !== undefined && { value }) }) as Assertion;
+const header = (property: string, op: Assertion["op"], value?: string | number | boolean) =>
+  ({ source: "header", property, op, ...(value !== undefined && { value }) }) as Assertion;
+const body = (op: Assertion["op"], value: string) => ({ source: "body", op, value }) as Assertion;
+const number = (
+  source: "status" | "latency" | "certificate_days",
+  op: Assertion["op"],
+  value: number,
+) => ({ source, op, value }) as Assertion;
+
+describe("an assertion that is true", () => {
+  test.each<Assertion>([
+    number("status", "eq", 200),
+    number("status", "ne", 500),
+    number("status", "lt", 201),
+    number("status", "lte", 200),
+    number("status", "gt", 199),
+    number("status", "gte", 200),
+    number("latency", "lte", 120),
+    number("certificate_days", "gte", 20),
+    header("Content-Type", "eq", "application/json"),
+    header("content-type", "contains", "json"),
+    header("content-type", "not_contains", "html"),
+    header("content-type", "matches", "^application/(json|xml)$"),
+    header("x-count", "gt", 11),
+    header("x-count", "eq", 12),
+    header("x-count", "exists"),
+    header("x-none", "exists", false),
+    header("x-none", "ne", "anything"),
+    header("x-none", "not_contains", "anything"),
+    body("contains", '"status":"ok"'),
+    body("not_contains", "error: "),
+    body("matches", '"count":\\s*[0-9]+'),
+    body("ne", "x"),
+    json("$.status", "eq", "ok"),
+    json("$.status", "ne", "down"),
+    json("$.count", "eq", 5),
+    json("$.count", "eq", "5"),
+    json("$.count", "gte", 5),
+    json("$.ratio", "lt", 1),
+    json("$.isReady", "eq", true),
+    json("$.isReady", "eq", "true"),
+    json("$.error", "eq", null),
+    json("$.error", "exists"),
+    json("$.missing", "exists", false),
+    json("$.missing", "ne", "ok"),
+    json("$.version", "eq", "1.10"),
+    json("$.version", "ne", "1.1"),
+    json("$.checks[0].up", "eq", true),
+    json("$.checks[-1].name", "eq", "cache"),
+    json("$.tags", "contains", "blue"),
+    json("$.tags", "contains", 7 as never),
+    json("$['odd name'][\"it's\"]", "eq", "here"),
+    json("$", "exists"),
+  ])("is passed: %j", async (assertion) => {
+    expect(await check(assertion)).toBeNull();
+  });
+});
+
+describe("an assertion that is not true", () => {
+  test.each<[Assertion, string]>([
+    [number("status", "eq", 201), "The status is 200; it should be 201."],
+    [number("status", "ne", 200), "The status is 200; it should not be 200."],
+    [number("status", "lt", 200), "The status is 200; it should be below 200."],
+    [number("status", "gt", 200), "The status is 200; it should be above 200."],
+    [number("latency", "lt", 120), "The latency is 120 ms; it should be below 120 ms."],
+    [header("x-none", "exists"), "There is no header x-none."],
+    [header("x-none", "eq", "a"), "There is no header x-none."],
+    [header("x-count", "exists", false), "There is a header x-count, and there should be none."],
+    [header("content-type", "eq", "text/html"), "The header content-type should be “text/html”."],
+    [header("content-type", "lt", 5), "The header content-type should be below 5."],
+    [body("contains", "well"), "The body should contain “well”."],
+    [body("not_contains", "status"), "The body should not contain “status”."],
+    [body("matches", "^x"), "The body should match /^x/."],
+    [json("$.status", "eq", "down"), "The value at $.status should be “down”."],
+    [json("$.count", "gt", 5), "The value at $.count is 5; it should be above 5."],
+    [json("$.error", "ne", null), "The value at $.error is null; it should not be null."],
+    [json("$.status", "gt", 1), "The value at $.status should be above 1."],
+    [json("$.missing", "eq", "ok"), "There is no value at $.missing."],
+    [json("$.checks[2]", "exists"), "There is no value at $.checks[2]."],
+    [json("$.constructor", "exists"), "There is no value at $.constructor."],
+    [json("$.checks.length", "eq", 2), "There is no value at $.checks.length."],
+    [
+      json("$.checks", "eq", "[object Object],[object Object]"),
+      "The value at $.checks should be “[object Object],[object Object]”.",
+    ],
+    [json("$.version", "eq", "1.1"), "The value at $.version should be “1.1”."],
+  ])("fails and says so: %j", async (assertion, message) => {
+    expect(await check(assertion)).toBe(message);
+  });
+
+  test("fails where there is no certificate", async () => {
+    const assertion = number("certificate_days", "gte", 1);
+    expect(await check(assertion, { certificateDays: null })).toBe("There is no certificate.");
+  });
+
+  test("fails where a body is not JSON, is too long for it or is nested without end", async () => {
+    const assertion = json("$.status", "eq", "ok");
+    const failure = (text: string, isCut = false) =>
+      firstFailure(
+        [assertion],
+        observed({ body: async () => ({ bytes: new TextEncoder().encode(text), isCut }) }),
+      );
+    expect(await failure("<html>")).toBe("The body is not JSON.");
+    expect(await failure("")).toBe("The body is not JSON.");
+    expect(await failure(BODY, true)).toBe("The body is too long to be read as JSON.");
+    expect(await failure("[".repeat(200_000))).toBe("The body is not JSON.");
+  });
+
+  test("repeats no text of the answer", async () => {
+    const secret = "hunter2";
+    const answer = observed({ headers: new Map([["x-a", secret]]) }, JSON.stringify({ a: secret }));
+    for (const assertion of [json("$.a", "eq", "b"), header("x-a", "eq", "b"), body("eq", "b")]) {
+      const failure = await firstFailure([assertion], answer);
+      expect(failure).toBeString();
+      expect(failure).not.toContain(secret);
+    }
+  });
+
+  test("never says more than 300 characters", async () => {
+    const long = "x".repeat(255);
+    expect((await check(json(`$.${long}`, "eq", long)))?.length).toBeLessThan(300);
+    expect((await check(header("content-type", "eq", "x".repeat(1_000))))?.length).toBeLessThan(
+      300,
+    );
+  });
+});
+
+describe("several assertions", () => {
+  test("must all be true; the first that is not is told", async () => {
+    const assertions = [
+      json("$.status", "eq", "ok"),
+      json("$.count", "eq", 6),
+      body("contains", "no"),
+    ];
+    expect(await firstFailure(assertions, observed())).toBe(
+      "The value at $.count is 5; it should be 6.",
+    );
+  });
+
+  test("leave the status to be 2xx unless one is about it", async () => {
+    const down = observed({ status: 503 });
+    expect(await firstFailure([], down)).toBe("The status is 503; it should be 2xx.");
+    expect(await firstFailure([body("contains", "ok")], down)).toBe(
+      "The status is 503; it should be 2xx.",
+    );
+    expect(await firstFailure([number("status", "eq", 503)], down)).toBeNull();
+  });
+
+  test("read the body once, and not at all where none is about it", async () => {
+    let reads = 0;
+    const counting = observed({
+      body: async () => {
+        reads += 1;
+        return { bytes: new TextEncoder().encode(BODY), isCut: false };
+      },
+    });
+    await firstFailure([number("status", "eq", 200)], counting);
+    expect(reads).toBe(0);
+    await firstFailure(
+      [json("$.status", "eq", "ok"), json("$.count", "eq", 5), body("contains", "ok")],
+      counting,
+    );
+    expect(reads).toBe(1);
+  });
+});
+
+describe("a JSON path", () => {
+  test.each([
+    "status",
+    "",
+    "$.",
+    "$..a",
+    "$.*",
+    "$[*]",
+    "$[?@.a]",
+    "$[0:2]",
+    "$[0,1]",
+    "$['a]",
+    "$[a]",
+    "$[01]",
+    "$[-0]",
+    "$.a b",
+    "$ .a",
+    "$.a.",
+    "$[1e3]",
+    "$.1a",
+    "$['\\x']",
+    "@.a",
+  ])("that is not one to a single value is none: %p", (text) => {
+    expect(parseJsonPath(text)).toBeUndefined();
+  });
+
+  test("reads names and indexes in every notation", () => {
+    expect(parseJsonPath("$.a['b c'][\"d\"][0][-12].ü")).toEqual(["a", "b c", "d", 0, -12, "ü"]);
+    expect(parseJsonPath("$['it\\'s']")).toEqual(["it's"]);
+    expect(parseJsonPath("$")).toEqual([]);
+  });
+
+  test("finds names that objects inherit only where the document has them", () => {
+    const path = parseJsonPath("$.__proto__") ?? [];
+    expect(typeof valueAt({}, path)).toBe("symbol");
+    expect(valueAt(JSON.parse('{"__proto__":1}'), path)).toBe(1);
+  });
+});
+
+describe("a regular expression", () => {
+  test.each([
+    "(a+)+$",
+    "(a|a)*$",
+    "(a|aa)+$",
+    "(.*a){10}$",
+    "^(([a-z])+.)+[A-Z]([a-z])+$",
+    "(x+x+)+y",
+    "[ab]*a[ab]{20}c",
+  ])("that explodes elsewhere takes no time here: %s", (source) => {
+    const pattern = parsePattern(source);
+    if (typeof pattern === "string") throw new Error(pattern);
+    const startedAt = performance.now();
+    pattern(`${"a".repeat(300_000)}!`);
+    // Backtracking would take longer than the universe has. The bound is generous to a busy machine.
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  test("finds what it describes, anywhere in the first 65,536 characters", () => {
+    const pattern = parsePattern("(?i)version: [0-9]+\\.[0-9]+");
+    if (typeof pattern === "string") throw new Error(pattern);
+    expect(pattern("x Version: 1.22 y")).toBe(true);
+    expect(pattern("x Version: one y")).toBe(false);
+    expect(pattern(`${" ".repeat(65_000)}version: 1.2`)).toBe(true);
+    expect(pattern(`${" ".repeat(65_536)}version: 1.2`)).toBe(false);
+  });
+
+  test.each([
+    "(",
+    "[a",
+    "a{2000}",
+    "(?=a)",
+    "(a)\\1",
+    "*",
+    "(?:a{0,90}b){9}",
+    "\\p{L}{200}",
+    "a".repeat(501),
+  ])("that is none, or too large, is said to be so: %s", (source) => {
+    expect(parsePattern(source)).toBeString();
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import { getMonitorRecord } from "../../../src/features/monitors";
+import { expectProblem } from "../../support/app";
+import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
+
+const SECRETS = {
+  config: {
+    url: "https://shop.example.com/",
+    method: "POST",
+    headers: { Authorization: "Basic c2VjcmV0", "X-Region": "eu" },
+    body: "hush",
+  },
+};
+
+/** What is kept of a monitor's config, secrets included. */
+function keptConfig(api: MonitorApi, id: string) {
+  return getMonitorRecord(api.app.ctx.db, id).row.config;
+}
+
+describe("PATCH /monitors/{id}", () => {
+  test("changes what it names and keeps the rest, secrets too", async () => {
+    await using api = await createMonitorApi();
+    const before = await api.create(SECRETS);
+    await api.app.clock.advance(1_000);
+    const answer = await api.patch(before.id, {
+      name: "Front",
+      interval_seconds: 30,
+      config: { follow_redirects: false },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      ...before,
+      name: "Front",
+      interval_seconds: 30,
+      config: { ...before.config, follow_redirects: false },
+      version: 2,
+      updated_at: "2026-03-10T12:00:01.000Z",
+    });
+    expect(answer.headers.get("etag")).toBe('"2"');
+    expect(keptConfig(api, before.id)).toEqual({ ...SECRETS.config, follow_redirects: false });
+    expect(api.app.audit().at(-1)).toMatchObject({
+      action: "monitor.update",
+      summary: "Changed the monitor “Front”: name, configuration, interval",
+    });
+  });
+
+  test("clears an optional field with null", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create({ ...SECRETS, degraded_after_ms: 500 });
+    const { body } = await api.patch(id, { degraded_after_ms: null, config: { body: null } });
+    expect(body).toMatchObject({ degraded_after_ms: null, config: { has_body: false } });
+    expect(keptConfig(api, id)).not.toHaveProperty("body");
+  });
+
+  test("replaces one secret and leaves the others", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create(SECRETS);
+    const headers = { "x-region": "us", Authorization: null };
+    const { body } = await api.patch(id, { config: { headers } });
+    expect(body.config.header_names).toEqual(["x-region"]);
+    expect(keptConfig(api, id)).toMatchObject({ headers: { "x-region": "us" }, body: "hush" });
+  });
+
+  test("does not take secrets to another server unless they are given again", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create(SECRETS);
+    const before = api.written();
+    const url = "https://elsewhere.example.com/";
+    const { errors } = expectProblem(await api.patch(id, { config: { url } }), "validation_failed");
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      "#/config/headers",
+      "#/config/body",
+    ]);
+    expect(api.written()).toEqual(before);
+    const config = { url, headers: null, body: "new" };
+    expect((await api.patch(id, { config })).body.config).toMatchObject({ url, header_names: [] });
+  });
+
+  test("that says what is so already writes nothing and raises no version", async () => {
+    await using api = await createMonitorApi();
+    const components = [api.components["API"], api.components["Website"]];
+    const { id } = await api.create({ ...SECRETS, component_ids: components });
+    const before = api.written();
+    const same = { name: "Shop", component_ids: components.toReversed(), config: { body: "hush" } };
+    expect((await api.patch(id, same)).body.version).toBe(1);
+    expect(api.written()).toEqual(before);
+  });
+
+  test("is judged by If-Match inside the transaction, and so are all verbs", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create({ type: "push", config: {} });
+    const stale = { "if-match": '"7"' };
+    const before = api.written();
+    expectProblem(await api.patch(id, { name: "Front" }, stale), "precondition_failed");
+    for (const verb of ["/pause", "/resume", "/rotate-token", ""]) {
+      const method = verb === "" ? "DELETE" : "POST";
+      const answer = await api.call(`/${id}${verb}`, { method, headers: stale });
+      expectProblem(answer, "precondition_failed");
+    }
+    expect(api.written()).toEqual(before);
+    expect((await api.patch(id, { name: "Front" }, { "if-match": '"1"' })).status).toBe(200);
+    const weak = { "if-match": 'W/"2"' };
+    expectProblem(await api.patch(id, { name: "Shop" }, weak), "precondition_failed");
+  });
+});
+
+test("a monitor is never answered as not modified: what is found about it is news", async () => {
+  await using api = await createMonitorApi();
+  const { id } = await api.create();
+  const headers = { "if-none-match": '"1"' };
+  expect((await api.call(`/${id}`, { headers })).status).toBe(200);
+  await api.call(`/${id}/check`, { method: "POST" });
+  const again = await api.call(`/${id}`, { headers });
+  expect(again.body.last_check).toMatchObject({ outcome: "ok", latency_ms: 12 });
+  expect(again.headers.get("etag")).toBe('"1"');
+});

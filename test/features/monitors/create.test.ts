@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { MONITOR_TYPES } from "../../../src/kernel/monitor-state";
+import { createMonitorApi, HTTP } from "../../support/monitor-api";
+import { usePingProgram } from "../../support/ping-program";
+
+const CONFIGS: Record<(typeof MONITOR_TYPES)[number], object> = {
+  http: { url: "https://shop.example.com/" },
+  tcp: { host: "db.example.com", port: 5432 },
+  tls: { host: "shop.example.com" },
+  dns: { name: "example.com" },
+  ping: { host: "gateway.example.com" },
+  push: {},
+};
+
+describe("POST /monitors", () => {
+  for (const type of MONITOR_TYPES) {
+    test(`creates one of the type ${type} that waits for its first check, with all defaults`, async () => {
+      using _ping = usePingProgram("exit 1");
+      await using api = await createMonitorApi();
+      const answer = await api.post({ type, name: "Shop", config: CONFIGS[type] });
+      expect(answer.status).toBe(201);
+      const { body } = answer;
+      expect(body).toMatchObject({
+        ref: "shop",
+        name: "Shop",
+        type,
+        config: CONFIGS[type],
+        component_ids: [],
+        interval_seconds: 60,
+        timeout_ms: 10_000,
+        failure_threshold: type === "push" ? 1 : 3,
+        success_threshold: 1,
+        retry_interval_seconds: 10,
+        degraded_after_ms: null,
+        on_down: "partial_outage",
+        open_incident: "never",
+        paused: false,
+        state: "pending",
+        state_since: "2026-03-10T12:00:00.000Z",
+        last_check: null,
+        version: 1,
+      });
+      expect(answer.headers.get("etag")).toBe('"1"');
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      const path = `/api/v1/monitors/${body.id}`;
+      expect(answer.headers.get("location")).toBe(`https://status.test${path}`);
+      const { token: _token, heartbeat_url: _url, ...shown } = body;
+      expect((await api.call(`/${body.id}`)).body).toEqual(shown);
+      expect(api.app.audit().at(-1)).toMatchObject({
+        action: "monitor.create",
+        targetId: body.id,
+        actorKind: "key",
+      });
+    });
+  }
+
+  test("takes every setting, and components of several pages", async () => {
+    await using api = await createMonitorApi();
+    const other = await api.app.page({ slug: "other", name: "Other" }, ["Mail"]);
+    const settings = {
+      component_ids: [api.components["API"], other.components["Mail"]],
+      interval_seconds: 5,
+      timeout_ms: 60_000,
+      failure_threshold: 1,
+      success_threshold: 2,
+      retry_interval_seconds: 1,
+      degraded_after_ms: 800,
+      on_down: "major_outage",
+      open_incident: "automatic",
+      paused: true,
+    };
+    const monitor = await api.create(settings);
+    expect(monitor).toMatchObject({ ...settings, state: "paused" });
+  });
+
+  test("checks again no later than its interval where that is short", async () => {
+    await using api = await createMonitorApi();
+    expect((await api.create({ interval_seconds: 5 })).retry_interval_seconds).toBe(5);
+  });
+
+  test("gives each a ref of its own", async () => {
+    await using api = await createMonitorApi();
+    const refs = [];
+    for (const name of ["Shop", "shop!", "Shop", "店", "店"]) {
+      refs.push((await api.create({ name })).ref);
+    }
+    expect(refs).toEqual(["shop", "shop-2", "shop-3", "http", "http-2"]);
+  });
+
+  test("wakes whoever watches, after the commit; a refused one wakes nobody", async () => {
+    await using api = await createMonitorApi();
+    let woken = 0;
+    api.app.ctx.signals.monitorsChanged.on(() => (woken += 1));
+    expect((await api.post({ ...HTTP, name: "" })).status).toBe(422);
+    expect(woken).toBe(0);
+    await api.create();
+    expect(woken).toBe(1);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test("makes one of twenty at once, and shows the token once only", async () => {
+    await using api = await createMonitorApi();
+    const body = { type: "push", name: "Backup" };
+    const headers = { "idempotency-key": "one" };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.post(body, headers)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+    const shown = answers.filter((answer) => answer.body.token !== null);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]?.body.heartbeat_url).toBe(
+      `https://status.test/api/v1/heartbeats/${shown[0]?.body.token}`,
+    );
+    for (const answer of answers.filter((one) => one !== shown[0])) {
+      expect(answer.headers.get("idempotency-replayed")).toBe("true");
+      expect(answer.body).toMatchObject({ token: null, heartbeat_url: null });
+    }
+    expect((await api.call()).body.data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { Connectivity } from "../../../../src/features/monitors/engine/connectivity";
+import { createTestClock, settle } from "../../../support/clock";
+
+const TARGETS = [
+  { host: "192.0.2.1", port: 443 },
+  { host: "192.0.2.2", port: 443 },
+];
+
+function open(reachable: () => string[]) {
+  const clock = createTestClock();
+  let asked = 0;
+  const connectivity = new Connectivity(clock, TARGETS, async ({ host }) => {
+    asked += 1;
+    return reachable().includes(host);
+  });
+  return { clock, connectivity, asked: () => asked };
+}
+
+describe("whether this server has a network", () => {
+  test("is said by one target that answers", async () => {
+    const { connectivity, clock } = open(() => ["192.0.2.2"]);
+    expect(await connectivity.wasLostSince(clock.monotonic())).toBe(false);
+  });
+
+  test("is denied when none does", async () => {
+    const { connectivity, clock } = open(() => []);
+    expect(await connectivity.wasLostSince(clock.monotonic())).toBe(true);
+  });
+
+  test("is asked once for all checks that fail together, and again after five seconds", async () => {
+    const { connectivity, clock, asked } = open(() => []);
+    const answers = Array.from({ length: 50 }, () => connectivity.wasLostSince(clock.monotonic()));
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([true]));
+    await clock.advance(4_999);
+    expect(await connectivity.wasLostSince(clock.monotonic())).toBe(true);
+    expect(asked()).toBe(2);
+    await clock.advance(1);
+    await connectivity.wasLostSince(clock.monotonic());
+    expect(asked()).toBe(4);
+  });
+
+  test("counts for a check that began before it was back", async () => {
+    let reachable: string[] = [];
+    const { connectivity, clock } = open(() => reachable);
+    const began = clock.monotonic();
+    expect(await connectivity.wasLostSince(began)).toBe(true);
+    reachable = ["192.0.2.1"];
+    await clock.advance(6_000);
+    expect(await connectivity.wasLostSince(began)).toBe(true);
+    expect(await connectivity.wasLostSince(clock.monotonic())).toBe(false);
+  });
+
+  test("is denied once targets have said nothing for three seconds", async () => {
+    const clock = createTestClock();
+    const connectivity = new Connectivity(
+      clock,
+      TARGETS,
+      (_target, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve(false), { once: true });
+        }),
+    );
+    const answer = connectivity.wasLostSince(clock.monotonic());
+    await settle();
+    await clock.advance(3_000);
+    expect(await answer).toBe(true);
+  });
+});

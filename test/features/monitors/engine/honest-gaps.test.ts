@@ -1,0 +1,259 @@
+import { describe, expect, test } from "bun:test";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+
+/** Within so long it is noticed that the clock has leapt. */
+const NOTICED_MS = 15 * SECOND_MS + 100;
+
+/** A page with one component of one monitor, which opens incidents, up since a minute. */
+async function openSite(env?: Record<string, string>) {
+  const watch = await openWatch(env ? { env } : {});
+  const { page, components } = await watch.app.page({}, ["API"]);
+  const api = components["API"] ?? "";
+  const { id } = await watch.monitor({
+    component_ids: [api],
+    failure_threshold: 1,
+    open_incident: "automatic",
+  });
+  await watch.clock.advance(MINUTE_MS);
+  expect(watch.state(id)).toBe("up");
+  return { watch, pageId: page.id, api, id };
+}
+
+const states = (watch: Watch, id: string) =>
+  watch.timeline(id).map((span) => span.replace(/ .*/, ""));
+
+/** When a span of the timeline begins and ends, in ms since the test began. */
+function times(span: string | undefined): { from: number; to: number } {
+  const [from = Number.NaN, to = Number.NaN] = (/ (.*) → ?(.*)/.exec(span ?? "") ?? [])
+    .slice(1)
+    .map((text) => Math.round(Number(text) * 1000));
+  return { from, to };
+}
+
+function expectNothingTold(watch: Watch): void {
+  expect(watch.told()).toEqual([]);
+  expect(watch.app.events().filter(({ type }) => type.startsWith("incident."))).toEqual([]);
+}
+
+describe("while the server was down", () => {
+  test("nothing is known: from when it was last awake to the next check, and nobody is told", async () => {
+    const { watch, pageId, id } = await openSite();
+    await using _ = watch;
+    const lastAwake = (watch.liveness() ?? 0) - watch.begin;
+    watch.kill();
+    await watch.clock.advance(HOUR_MS);
+    await watch.start();
+    await watch.clock.advance(MINUTE_MS);
+
+    const next = watch.checks(id).find(({ at }) => at > watch.begin + HOUR_MS)?.at ?? 0;
+    const gap = times(watch.timeline(id).find((span) => span.startsWith("no_data")));
+    expect(gap).toEqual({ from: lastAwake, to: next - watch.begin });
+    expect(gap.from).toBeGreaterThan(45 * SECOND_MS);
+    expect(states(watch, id).slice(-3)).toEqual(["up", "no_data", "up"]);
+    expect(watch.noData(pageId)).toEqual([`${gap.from / 1000} → ${gap.to / 1000}`]);
+    expectNothingTold(watch);
+  });
+
+  test("it is known when it stopped, where it was stopped in good order", async () => {
+    const { watch, id } = await openSite();
+    await using _ = watch;
+    await watch.clock.advance(7 * SECOND_MS);
+    await watch.stop();
+    const stoppedAt = watch.clock.now() - watch.begin;
+    await watch.clock.advance(HOUR_MS);
+    await watch.start();
+    await watch.clock.advance(MINUTE_MS);
+    expect(times(watch.timeline(id).find((span) => span.startsWith("no_data"))).from).toBe(
+      stoppedAt,
+    );
+  });
+
+  test("for less than three quarters of a minute, nothing is missed", async () => {
+    const { watch, pageId, id } = await openSite();
+    await using _ = watch;
+    await watch.stop();
+    await watch.clock.advance(44 * SECOND_MS);
+    await watch.start();
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(states(watch, id)).not.toContain("no_data");
+    expect(watch.noData(pageId)).toEqual([]);
+  });
+
+  test("an outage that goes on is the same outage, told once", async () => {
+    const { watch, pageId, api, id } = await openSite();
+    await using _ = watch;
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.told()).toEqual(["monitor.down"]);
+    const [mark] = watch.marks(pageId);
+    watch.kill();
+    await watch.clock.advance(HOUR_MS);
+    await watch.start();
+    expect(watch.status(api)).toBe("major_outage");
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(states(watch, id).slice(-3)).toEqual(["down", "no_data", "down"]);
+    expect(watch.told()).toEqual(["monitor.down"]);
+    expect(watch.marks(pageId)).toEqual([mark ?? ""]);
+    watch.let("api.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.told()).toEqual(["monitor.down", "monitor.up"]);
+    expect(watch.status(api)).toBe("operational");
+  });
+
+  test("a paused monitor stays paused, and its component is not unknown", async () => {
+    const { watch } = await openSite();
+    await using _ = watch;
+    const { page, components } = await watch.app.page({ slug: "b", name: "B" }, ["Idle"]);
+    const idle = await watch.monitor({
+      name: "idle",
+      paused: true,
+      component_ids: Object.values(components),
+    });
+    watch.kill();
+    await watch.clock.advance(HOUR_MS);
+    await watch.start();
+    expect(watch.state(idle.id)).toBe("paused");
+    expect(watch.noData(page.id)).toEqual([]);
+  });
+
+  test("a monitor that was made while it was down has nothing unknown before it", async () => {
+    const { watch } = await openSite();
+    await using _ = watch;
+    await watch.stop();
+    await watch.clock.advance(HOUR_MS);
+    const { id } = await watch.monitor({ name: "new" });
+    const madeAt = watch.clock.now() - watch.begin;
+    await watch.start();
+    await watch.clock.advance(MINUTE_MS);
+    expect(times(watch.timeline(id)[0]).from).toBe(madeAt);
+    expect(watch.state(id)).toBe("up");
+  });
+});
+
+describe("when the machine slept", () => {
+  test("what lies between is not known, and each monitor is checked within a minute", async () => {
+    const { watch, pageId, id } = await openSite();
+    await using _ = watch;
+    const sleptAt = watch.clock.now();
+    watch.clock.setWallClock(sleptAt + 8 * HOUR_MS);
+    await watch.clock.advance(NOTICED_MS + MINUTE_MS);
+    const gap = times(watch.timeline(id).find((span) => span.startsWith("no_data")));
+    expect(gap.from).toBeLessThanOrEqual(sleptAt - watch.begin);
+    expect(gap.from).toBeGreaterThan(sleptAt - watch.begin - 15_001);
+    expect(gap.to).toBeGreaterThanOrEqual(8 * HOUR_MS);
+    expect(watch.noData(pageId)).toHaveLength(1);
+    expect(watch.state(id)).toBe("up");
+    expectNothingTold(watch);
+  });
+
+  test("a check that was under way blames no target", async () => {
+    const { watch, id } = await openSite();
+    await using _ = watch;
+    const answer = Promise.withResolvers<void>();
+    watch.let("api.test", async () => {
+      await answer.promise;
+      return { outcome: "failed", latencyMs: null, message: "The connection was reset." };
+    });
+    while (watch.engine.figures().underWay === 0) await watch.clock.advance(SECOND_MS);
+    watch.let("api.test", answers());
+    watch.clock.setWallClock(watch.clock.now() + 8 * HOUR_MS);
+    answer.resolve();
+    await watch.clock.advance(NOTICED_MS + MINUTE_MS);
+    expect(watch.checks(id).every(({ outcome }) => outcome === "ok")).toBe(true);
+    expectNothingTold(watch);
+  });
+});
+
+describe("when the clock is set back", () => {
+  test("nothing is written backwards, and an outage is still noticed", async () => {
+    const { watch, api, id } = await openSite();
+    await using _ = watch;
+    const before = watch.clock.now();
+    const known = watch.checks(id).length;
+    watch.clock.setWallClock(before - 2 * HOUR_MS);
+    await watch.clock.advance(3 * MINUTE_MS);
+    const results = watch.checks(id);
+    expect(results.length).toBeGreaterThanOrEqual(known + 3);
+    expect(watch.liveness()).toBeGreaterThanOrEqual(before - 15_000);
+
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(id)).toBe("down");
+    expect(watch.status(api)).toBe("major_outage");
+    watch.let("api.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(id)).toBe("up");
+    expect(watch.status(api)).toBe("operational");
+    expect(watch.told()).toEqual(["monitor.down", "monitor.up"]);
+    const incidents = watch.app.events().filter(({ type }) => type.startsWith("incident."));
+    expect(incidents.map(({ type }) => type)).toEqual(["incident.created", "incident.resolved"]);
+    expect(watch.app.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    const spans = watch.timeline(id).map(times);
+    for (const [index, span] of spans.entries()) {
+      const next = spans[index + 1];
+      if (next) expect(span.to).toBe(next.from);
+      if (next) expect(span.to).toBeGreaterThan(span.from);
+    }
+    const instants = watch.checks(id).map(({ at }) => at);
+    expect(instants).toEqual([...new Set(instants)].sort((a, b) => a - b));
+  });
+
+  test("and forward again, only what was not seen yet is unknown", async () => {
+    const { watch, id } = await openSite();
+    await using _ = watch;
+    const before = watch.clock.now();
+    watch.clock.setWallClock(before - 30 * 365 * 24 * HOUR_MS);
+    await watch.clock.advance(MINUTE_MS);
+    watch.clock.setWallClock(before + 2 * HOUR_MS);
+    await watch.clock.advance(NOTICED_MS + MINUTE_MS);
+    const gap = times(watch.timeline(id).find((span) => span.startsWith("no_data")));
+    expect(gap.from).toBeGreaterThan(before - watch.begin - 15_001);
+    expect(gap.to).toBeGreaterThanOrEqual(before - watch.begin + 2 * HOUR_MS);
+    expect(watch.state(id)).toBe("up");
+  });
+});
+
+describe("while the server has lost its own network", () => {
+  const env = { ALLCLEAR_REFERENCE_TARGETS: "192.0.2.1:443,192.0.2.2:53" };
+
+  test("failed checks count for nothing, and the time between is not known", async () => {
+    const { watch, pageId, api, id } = await openSite(env);
+    await using _ = watch;
+    watch.isOnline = false;
+    watch.let("api.test", fails());
+    await watch.clock.advance(5 * MINUTE_MS);
+    expect(watch.state(id)).toBe("no_data");
+    expect(watch.status(api)).toBe("operational");
+    expect(watch.checks(id).at(-1)).toMatchObject({
+      outcome: "unknown",
+      message: "This server had no network.",
+    });
+    watch.isOnline = true;
+    watch.let("api.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(states(watch, id).slice(-3)).toEqual(["up", "no_data", "up"]);
+    const gap = times(watch.timeline(id).find((span) => span.startsWith("no_data")));
+    expect(watch.noData(pageId)).toEqual([`${gap.from / 1000} → ${gap.to / 1000}`]);
+    expectNothingTold(watch);
+  });
+
+  test("a component of which another monitor still knows is known", async () => {
+    const { watch, pageId, api, id } = await openSite(env);
+    await using _ = watch;
+    await watch.monitor({ name: "local", component_ids: [api] });
+    watch.isOnline = false;
+    watch.let("api.test", fails());
+    await watch.clock.advance(3 * MINUTE_MS);
+    expect(watch.state(id)).toBe("no_data");
+    expect(watch.noData(pageId)).toEqual([]);
+  });
+
+  test("an outage is one when a reference target answers", async () => {
+    const { watch, id } = await openSite(env);
+    await using _ = watch;
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(id)).toBe("down");
+  });
+});

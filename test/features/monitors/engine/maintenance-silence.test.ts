@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { advanceMaintenance, planMaintenance } from "../../../../src/features/maintenance";
+import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
+import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+
+/** A page with one component, and a maintenance on it from now on for ten minutes. */
+async function openSite() {
+  const watch = await openWatch();
+  const { page, components } = await watch.app.page({}, ["API"]);
+  const api = components["API"] ?? "";
+  const { id } = await watch.monitor({
+    component_ids: [api],
+    failure_threshold: 1,
+    open_incident: "automatic",
+  });
+  await watch.clock.advance(MINUTE_MS + SECOND_MS);
+  return { watch, page, api, id };
+}
+
+async function plan({ app, clock }: Watch, api: string): Promise<void> {
+  const now = clock.now();
+  const input = {
+    page: "acme",
+    name: "Upgrade",
+    body: "A moment.",
+    components: [api],
+    scheduled_for: toIso(now + MINUTE_MS),
+    scheduled_until: toIso(now + 11 * MINUTE_MS),
+  };
+  await app.ctx.db.write((tx) => planMaintenance(app.ctx, tx, input, CLI_ACTOR));
+}
+
+/** Lets time pass, with the clock of maintenance. */
+async function pass({ app, clock }: Watch, minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute++) {
+    await clock.advance(MINUTE_MS);
+    await app.ctx.db.write((tx) => advanceMaintenance(app.ctx, tx, clock.now()));
+    await clock.advance(20);
+  }
+}
+
+describe("while a component of it is under maintenance, a monitor", () => {
+  test("goes on checking, and marks, tells and opens nothing", async () => {
+    const { watch, page, api, id } = await openSite();
+    await using _ = watch;
+    await plan(watch, api);
+    await pass(watch, 1);
+    expect(watch.state(id)).toBe("maintenance");
+    watch.let("api.test", fails());
+    const before = watch.checks(id).length;
+    await pass(watch, 5);
+    expect(watch.checks(id).length).toBeGreaterThanOrEqual(before + 4);
+    expect(watch.checks(id).at(-1)?.outcome).toBe("failed");
+    expect(watch.state(id)).toBe("maintenance");
+    expect(watch.status(api)).toBe("under_maintenance");
+    expect(watch.marks(page.id)).toEqual([]);
+    expect(watch.told()).toEqual([]);
+    expect(watch.app.events().filter(({ type }) => type.startsWith("incident."))).toEqual([]);
+  });
+
+  test("that was down marks it no more from the beginning on", async () => {
+    const { watch, page, api, id } = await openSite();
+    await using _ = watch;
+    watch.let("api.test", fails());
+    await pass(watch, 2);
+    expect(watch.status(api)).toBe("major_outage");
+    await plan(watch, api);
+    await pass(watch, 1);
+    expect(watch.state(id)).toBe("maintenance");
+    expect(watch.marks(page.id)).toHaveLength(1);
+    expect(watch.marks(page.id)[0]).not.toEndWith("→");
+  });
+});
+
+describe("when the maintenance is over, a monitor", () => {
+  test("is checked at once, and begins anew", async () => {
+    const { watch, api, id } = await openSite();
+    await using _ = watch;
+    await plan(watch, api);
+    await pass(watch, 1);
+    watch.let("api.test", fails());
+    await pass(watch, 9);
+    watch.let("api.test", answers());
+    await pass(watch, 2);
+    expect(watch.state(id)).toBe("up");
+    expect(
+      watch
+        .timeline(id)
+        .slice(-2)
+        .map((span) => span.split(" ")[0]),
+    ).toEqual(["maintenance", "up"]);
+    expect(watch.told()).toEqual([]);
+    expect(watch.status(api)).toBe("operational");
+  });
+
+  test("that fails is down from then on, not from before", async () => {
+    const { watch, page, api, id } = await openSite();
+    await using _ = watch;
+    await plan(watch, api);
+    await pass(watch, 1);
+    watch.let("api.test", fails());
+    await pass(watch, 12);
+    expect(watch.state(id)).toBe("down");
+    const since = Number(/down (\d+(?:\.\d+)?)/.exec(watch.timeline(id).at(-1) ?? "")?.[1]);
+    const ended = (watch.app.events().find(({ type }) => type === "maintenance.completed")?.data[
+      "completed_at"
+    ] ?? "") as string;
+    expect(watch.begin + since * 1000).toBeGreaterThanOrEqual(Date.parse(ended));
+    expect(watch.marks(page.id)).toHaveLength(1);
+    expect(watch.told()).toEqual(["monitor.down"]);
+  });
+});

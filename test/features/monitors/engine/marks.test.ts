@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { pauseMonitor } from "../../../../src/features/monitors";
+import { deleteMonitor } from "../../../../src/features/monitors/delete";
+import { updateMonitor } from "../../../../src/features/monitors/update";
+import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { MINUTE_MS } from "../../../../src/kernel/time";
+import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+
+async function openTwo(): Promise<Watch & { api: string; web: string; pageId: string }> {
+  const watch = await openWatch();
+  const { page, components } = await watch.app.page({}, ["API", "Web"]);
+  return Object.assign(watch, {
+    api: components["API"] ?? "",
+    web: components["Web"] ?? "",
+    pageId: page.id,
+  });
+}
+
+const DOWN = { failure_threshold: 1 } as const;
+
+describe("a component", () => {
+  test("shows the worst of two monitors, and comes back by itself when both have", async () => {
+    await using watch = await openTwo();
+    const { api } = watch;
+    await watch.monitor({ name: "a", component_ids: [api], on_down: "partial_outage", ...DOWN });
+    await watch.monitor({ name: "b", component_ids: [api], on_down: "major_outage", ...DOWN });
+    await watch.clock.advance(MINUTE_MS);
+    watch.let("a.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(api)).toBe("partial_outage");
+    watch.let("b.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(api)).toBe("major_outage");
+    watch.let("b.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(api)).toBe("partial_outage");
+    watch.let("a.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(api)).toBe("operational");
+  });
+
+  test("of another page is marked as well, and its history and bars begin with the first failing check", async () => {
+    await using watch = await openTwo();
+    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
+    const checkout = other.components["Checkout"] ?? "";
+    const { id } = await watch.monitor({ component_ids: [watch.api, checkout] });
+    await watch.clock.advance(MINUTE_MS);
+    watch.let("api.test", fails());
+    await watch.clock.advance(3 * MINUTE_MS);
+    expect(watch.status(checkout)).toBe("major_outage");
+    const [down] = watch.timeline(id).filter((span) => span.startsWith("down"));
+    expect(watch.marks(other.page.id)).toEqual([(down ?? "").replace("down", "major_outage")]);
+
+    const key = await watch.app.keyWith("read:status");
+    const { body } = await watch.app.call(`/api/v1/components/${checkout}/history`, { key });
+    expect(body.data[0]).toMatchObject({
+      to: "major_outage",
+      source: "monitor",
+      actor: { kind: "system" },
+    });
+    expect((await watch.app.call(`/api/v1/components/${checkout}`, { key })).body.causes).toEqual([
+      { source: "monitor", id, status: "major_outage" },
+    ]);
+  });
+
+  test("is degraded while answers are slow", async () => {
+    await using watch = await openTwo();
+    const { id } = await watch.monitor({
+      component_ids: [watch.api],
+      degraded_after_ms: 500,
+      failure_threshold: 2,
+    });
+    await watch.clock.advance(MINUTE_MS);
+    watch.let("api.test", answers(900));
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(id)).toBe("degraded");
+    expect(watch.status(watch.api)).toBe("degraded_performance");
+    watch.let("api.test", answers(100));
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(id)).toBe("up");
+    expect(watch.status(watch.api)).toBe("operational");
+  });
+
+  test("that was set by hand keeps what was set", async () => {
+    await using watch = await openTwo();
+    await watch.monitor({ component_ids: [watch.api], on_down: "partial_outage", ...DOWN });
+    const key = await watch.app.keyWith("write:components");
+    await watch.app.call(`/api/v1/components/${watch.api}`, {
+      key,
+      method: "PATCH",
+      json: { status: "degraded_performance" },
+    });
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(watch.api)).toBe("partial_outage");
+    watch.let("api.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(watch.api)).toBe("degraded_performance");
+  });
+});
+
+describe("the marks of a monitor that is down", () => {
+  async function openDown() {
+    const watch = await openTwo();
+    const { id } = await watch.monitor({ component_ids: [watch.api], ...DOWN });
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.status(watch.api)).toBe("major_outage");
+    const { ctx } = watch.app;
+    return { watch, id, write: ctx.db.write.bind(ctx.db), ctx };
+  }
+
+  test("end when it is paused", async () => {
+    const { watch, id, write, ctx } = await openDown();
+    await using _ = watch;
+    await write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
+    expect(watch.status(watch.api)).toBe("operational");
+    expect(watch.marks(watch.pageId)[0]).toEndWith("→ 120");
+  });
+
+  test("end when it is deleted", async () => {
+    const { watch, id, write, ctx } = await openDown();
+    await using _ = watch;
+    await write((tx) => deleteMonitor(ctx, tx, id, CLI_ACTOR));
+    expect(watch.status(watch.api)).toBe("operational");
+  });
+
+  test("follow it to another component", async () => {
+    const { watch, id, write, ctx } = await openDown();
+    await using _ = watch;
+    await write((tx) =>
+      updateMonitor(
+        ctx,
+        tx,
+        id,
+        { component_ids: [watch.web], on_down: "partial_outage" },
+        CLI_ACTOR,
+      ),
+    );
+    expect(watch.status(watch.api)).toBe("operational");
+    expect(watch.status(watch.web)).toBe("partial_outage");
+  });
+});

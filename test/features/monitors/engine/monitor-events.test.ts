@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
+import { answers, fails, openWatch } from "../../../support/watch";
+
+const SECRET = "s3cr3t-of-the-target";
+
+describe("what is told of a monitor", () => {
+  test("is that it went down and is up again, with the outage's own times", async () => {
+    await using watch = await openWatch();
+    const { page, components } = await watch.app.page({}, ["API"]);
+    const { id } = await watch.monitor({ component_ids: Object.values(components) });
+    await watch.clock.advance(MINUTE_MS);
+    watch.let("api.test", fails("The connection was refused."));
+    await watch.clock.advance(3 * MINUTE_MS);
+    watch.let("api.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+
+    const results = watch.checks(id);
+    const downAt = results.find(({ outcome }) => outcome === "failed")?.at ?? 0;
+    const upAt = results.find(({ at, outcome }) => outcome === "ok" && at > downAt)?.at ?? 0;
+    const [down, up, ...rest] = watch.app
+      .events()
+      .filter(({ type }) => type.startsWith("monitor."));
+    expect(rest).toEqual([]);
+    expect(down).toMatchObject({
+      type: "monitor.down",
+      subjectId: id,
+      pageId: page.id,
+      data: {
+        id,
+        name: "api",
+        state: "down",
+        state_since: toIso(downAt),
+        last_check: { outcome: "failed", message: "The connection was refused." },
+        outage: { started_at: toIso(downAt), ended_at: null, duration_ms: null },
+      },
+    });
+    expect(up).toMatchObject({
+      type: "monitor.up",
+      data: {
+        state: "up",
+        outage: {
+          started_at: toIso(downAt),
+          ended_at: toIso(upAt),
+          duration_ms: upAt - downAt,
+        },
+      },
+    });
+  });
+
+  test("is that it is degraded, without an outage", async () => {
+    await using watch = await openWatch();
+    await watch.monitor({ degraded_after_ms: 100, failure_threshold: 1 });
+    await watch.clock.advance(MINUTE_MS);
+    watch.let("api.test", answers(500));
+    await watch.clock.advance(2 * MINUTE_MS);
+    watch.let("api.test", answers(5));
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.told()).toEqual(["monitor.degraded", "monitor.up"]);
+    const [degraded] = watch.app.events().filter(({ type }) => type === "monitor.degraded");
+    expect(degraded?.data["outage"]).toBeNull();
+  });
+
+  test("is nothing of its first check, when nothing was wrong", async () => {
+    await using watch = await openWatch();
+    const { id } = await watch.monitor();
+    await watch.clock.advance(5 * MINUTE_MS);
+    expect(watch.state(id)).toBe("up");
+    expect(watch.told()).toEqual([]);
+  });
+
+  test("belongs to no page where it is watched for several", async () => {
+    await using watch = await openWatch();
+    const acme = await watch.app.page({}, ["API"]);
+    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
+    const ids = [acme, other].flatMap(({ components }) => Object.values(components));
+    await watch.monitor({ component_ids: ids, failure_threshold: 1 });
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    const event = watch.app.events().find(({ type }) => type === "monitor.down");
+    expect(event).toMatchObject({ pageId: null, data: { component_ids: ids } });
+  });
+
+  test("holds no secret of its configuration", async () => {
+    await using watch = await openWatch();
+    await watch.monitor({
+      failure_threshold: 1,
+      config: {
+        url: "https://api.test/",
+        method: "POST",
+        headers: { "X-Key": SECRET },
+        body: `{"token":"${SECRET}"}`,
+      },
+    });
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.told()).toEqual(["monitor.down"]);
+    expect(JSON.stringify(watch.app.events())).not.toContain(SECRET);
+    expect(JSON.stringify(watch.app.audit())).not.toContain(SECRET);
+    expect(JSON.stringify(watch.app.logged)).not.toContain(SECRET);
+  });
+
+  test("stays small, however much is configured", async () => {
+    await using watch = await openWatch();
+    const value = "x".repeat(1_000);
+    const assertions = Array.from({ length: 20 }, () => ({
+      source: "body",
+      op: "contains",
+      value,
+    }));
+    await watch.monitor({
+      failure_threshold: 1,
+      config: { url: "https://api.test/", assertions },
+    });
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    const [event] = watch.app.events().filter(({ type }) => type === "monitor.down");
+    expect(Buffer.byteLength(JSON.stringify(event?.data))).toBeLessThan(20_000);
+    expect(event?.data).toMatchObject({ name: "api", state: "down", truncated: true });
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "bun:test";
+import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
+import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+
+interface Site extends Watch {
+  api: string;
+  key: string;
+  incidents(): Promise<IncidentShown[]>;
+  goDown(): Promise<void>;
+  goUp(): Promise<void>;
+}
+
+interface IncidentShown {
+  id: string;
+  name: string;
+  status: string;
+  impact: string;
+  source: string;
+  draft: boolean;
+  started_at: string;
+  resolved_at: string | null;
+  components: { name: string; status: string }[];
+  updates: { id: string; body: string; status: string }[];
+}
+
+async function openSite(openIncident: "automatic" | "draft" | "never"): Promise<Site> {
+  const watch = await openWatch();
+  const { components } = await watch.app.page({}, ["API"]);
+  const api = components["API"] ?? "";
+  const key = await watch.app.keyWith("read:status", "write:incidents");
+  await watch.monitor({
+    name: "Public API",
+    config: { url: "https://api.test/" },
+    component_ids: [api],
+    failure_threshold: 2,
+    open_incident: openIncident,
+  });
+  await watch.clock.advance(MINUTE_MS);
+  return Object.assign(watch, {
+    api,
+    key,
+    async incidents() {
+      const { body } = await watch.app.call("/api/v1/incidents", { key });
+      return body.data;
+    },
+    async goDown() {
+      watch.let("api.test", fails("The connection was *refused*."));
+      await watch.clock.advance(2 * MINUTE_MS);
+    },
+    async goUp() {
+      watch.let("api.test", answers());
+      await watch.clock.advance(2 * MINUTE_MS);
+    },
+  });
+}
+
+const kinds = (watch: Watch) =>
+  watch.app
+    .events()
+    .map(({ type }) => type)
+    .filter((type) => type.startsWith("incident."));
+
+const downSince = (watch: Watch) =>
+  toIso(watch.checks(idOf(watch)).find(({ outcome }) => outcome === "failed")?.at ?? 0);
+
+const idOf = (watch: Watch) =>
+  watch.app.audit().find(({ action }) => action === "monitor.create")?.targetId ?? "";
+
+describe("an automatic incident", () => {
+  test("is opened once the monitor is down, from the outage's first check on, and says why", async () => {
+    await using site = await openSite("automatic");
+    await site.goDown();
+    const [incident, ...others] = await site.incidents();
+    expect(others).toEqual([]);
+    expect(incident).toMatchObject({
+      name: "Public API is down",
+      status: "investigating",
+      impact: "critical",
+      source: "monitor",
+      draft: false,
+      started_at: downSince(site),
+      components: [{ name: "API", status: "major_outage" }],
+    });
+    expect(incident?.updates[0]?.body).toBe(
+      "Automatic checks are failing. The connection was \\*refused\\*.",
+    );
+  });
+
+  test("is resolved at the recovery's time when nobody wrote to it", async () => {
+    await using site = await openSite("automatic");
+    await site.goDown();
+    await site.goUp();
+    const [incident] = await site.incidents();
+    const recovered = site
+      .checks(idOf(site))
+      .find(({ at, outcome }) => outcome === "ok" && toIso(at) > downSince(site));
+    expect(incident).toMatchObject({
+      status: "resolved",
+      resolved_at: toIso(recovered?.at ?? 0),
+    });
+    expect(site.status(site.api)).toBe("operational");
+    expect(kinds(site)).toEqual(["incident.created", "incident.resolved"]);
+  });
+
+  test("is reopened when the monitor flaps, and not opened each time", async () => {
+    await using site = await openSite("automatic");
+    for (let round = 0; round < 3; round++) {
+      await site.goDown();
+      await site.goUp();
+    }
+    const incidents = await site.incidents();
+    expect(incidents).toHaveLength(1);
+    expect(incidents[0]?.status).toBe("resolved");
+    expect(kinds(site)).toEqual([
+      "incident.created",
+      "incident.resolved",
+      "incident.reopened",
+      "incident.resolved",
+      "incident.reopened",
+      "incident.resolved",
+    ]);
+  });
+
+  test("is another one when the recovery was more than half an hour ago", async () => {
+    await using site = await openSite("automatic");
+    await site.goDown();
+    await site.goUp();
+    await site.clock.advance(31 * MINUTE_MS);
+    await site.goDown();
+    expect((await site.incidents()).map(({ status }) => status)).toEqual([
+      "investigating",
+      "resolved",
+    ]);
+  });
+
+  test("is left alone once somebody wrote to it", async () => {
+    await using site = await openSite("automatic");
+    await site.goDown();
+    const [incident] = await site.incidents();
+    await site.app.call(`/api/v1/incidents/${incident?.id}/updates`, {
+      key: site.key,
+      method: "POST",
+      json: { status: "identified", body: "A bad deployment." },
+    });
+    await site.goUp();
+    expect((await site.incidents())[0]?.status).toBe("identified");
+    // It is still theirs when the monitor goes down once more.
+    await site.goDown();
+    const after = await site.incidents();
+    expect(after).toHaveLength(1);
+    expect(after[0]?.updates).toHaveLength(2);
+  });
+
+  test("that somebody else resolved stays resolved, and the next outage has its own", async () => {
+    await using site = await openSite("automatic");
+    await site.goDown();
+    const [incident] = await site.incidents();
+    await site.app.call(`/api/v1/incidents/${incident?.id}/updates`, {
+      key: site.key,
+      method: "POST",
+      json: { status: "resolved", body: "Done." },
+    });
+    await site.goUp();
+    await site.goDown();
+    expect((await site.incidents()).map(({ status }) => status)).toEqual([
+      "investigating",
+      "resolved",
+    ]);
+  });
+
+  test("is opened on every page of its components, once", async () => {
+    await using watch = await openWatch();
+    const acme = await watch.app.page({}, ["API", "Web"]);
+    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
+    await watch.monitor({
+      component_ids: [...Object.values(acme.components), ...Object.values(other.components)],
+      failure_threshold: 1,
+      open_incident: "automatic",
+    });
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    const key = await watch.app.keyWith("read:status");
+    const { body } = await watch.app.call("/api/v1/incidents", { key });
+    expect(
+      body.data.map(({ page, components }: { page: string; components: unknown[] }) => [
+        page,
+        components.length,
+      ]),
+    ).toEqual([
+      ["other", 1],
+      ["acme", 2],
+    ]);
+  });
+});
+
+describe("a draft", () => {
+  test("is what is opened where people are to decide: it marks nothing and is told to nobody", async () => {
+    await using site = await openSite("draft");
+    await site.goDown();
+    const [draft] = await site.incidents();
+    expect(draft).toMatchObject({
+      draft: true,
+      status: "investigating",
+      started_at: downSince(site),
+    });
+    expect(kinds(site)).toEqual([]);
+  });
+
+  test("that nobody took up is moved to the next outage", async () => {
+    await using site = await openSite("draft");
+    await site.goDown();
+    await site.goUp();
+    const [before] = await site.incidents();
+    expect(before?.status).toBe("investigating");
+    await site.clock.advance(90 * MINUTE_MS);
+    await site.goDown();
+    const drafts = await site.incidents();
+    expect(drafts).toHaveLength(1);
+    expect(drafts[0]?.id).toBe(before?.id ?? "");
+    const { since } = { since: Date.parse(drafts[0]?.started_at ?? "") };
+    expect(since).toBeGreaterThan(Date.parse(before?.started_at ?? "") + 90 * MINUTE_MS);
+    expect(drafts[0]?.updates).toHaveLength(1);
+  });
+
+  test("that was published is its publisher's", async () => {
+    await using site = await openSite("draft");
+    await site.goDown();
+    const [draft] = await site.incidents();
+    await site.app.call(`/api/v1/incidents/${draft?.id}`, {
+      key: site.key,
+      method: "PATCH",
+      json: { draft: false },
+    });
+    await site.goUp();
+    expect((await site.incidents())[0]).toMatchObject({ draft: false, status: "investigating" });
+  });
+});
+
+test("no incident is opened where none is to be", async () => {
+  await using site = await openSite("never");
+  await site.goDown();
+  expect(site.status(site.api)).toBe("major_outage");
+  expect(await site.incidents()).toEqual([]);
+});

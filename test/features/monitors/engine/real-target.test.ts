@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { createMonitoring } from "../../../../src/features/monitors";
+import { createTestApp } from "../../../support/app";
+
+test("what the server starts checks a real target: over HTTP, by the probe of the type", async () => {
+  let isWell = true;
+  using target = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response("", { status: isWell ? 200 : 503 }),
+  });
+  let engine: ReturnType<typeof createMonitoring> | undefined;
+  await using app = await createTestApp({
+    monitoring: (ctx) => {
+      engine = createMonitoring(ctx);
+      return engine;
+    },
+  });
+  const key = await app.keyWith("manage:monitors");
+  const json = {
+    type: "http",
+    name: "Local",
+    config: { url: `http://127.0.0.1:${target.port}/` },
+    failure_threshold: 1,
+  };
+  const created = await app.call("/api/v1/monitors", { key, method: "POST", json });
+  const path = `/api/v1/monitors/${created.body.id}`;
+  const check = async () => (await app.call(`${path}/check`, { key, method: "POST" })).body;
+
+  expect(await check()).toMatchObject({ outcome: "ok" });
+  expect((await app.call(path, { key })).body.state).toBe("up");
+  isWell = false;
+  await app.clock.advance(1_000);
+  expect(await check()).toMatchObject({ outcome: "failed" });
+  expect((await app.call(path, { key })).body.state).toBe("down");
+  await engine?.stop();
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { createSchedule } from "../../../../src/features/monitors/engine/schedule";
+import { createIdFactory } from "../../../../src/kernel/ids";
+import { systemRandom } from "../../../../src/kernel/random";
+import { HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { createTestClock } from "../../../support/clock";
+
+const clock = createTestClock();
+const newId = createIdFactory(clock, systemRandom);
+const ids = Array.from({ length: 6_000 }, () => newId("mon"));
+
+/** How many of some moments, in ms from now, fall into each of `parts` of a span. */
+function spread(moments: readonly number[], spanMs: number, parts: number): number[] {
+  const counts = Array.from<number>({ length: parts }).fill(0);
+  for (const at of moments) {
+    const part = Math.floor((at / spanMs) * parts);
+    counts[part] = (counts[part] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe("after a start", () => {
+  for (const intervalMs of [5_000, MINUTE_MS]) {
+    test(`all of an interval of ${intervalMs} ms are due within it, evenly spread`, () => {
+      const schedule = createSchedule(clock, Math.random);
+      const moments = ids.map((id) => schedule.first(id, intervalMs) - clock.monotonic());
+      expect(Math.min(...moments)).toBeGreaterThanOrEqual(0);
+      expect(Math.max(...moments)).toBeLessThanOrEqual(intervalMs);
+      const counts = spread(moments, intervalMs + 1, 10);
+      expect(Math.min(...counts)).toBeGreaterThan(470);
+      expect(Math.max(...counts)).toBeLessThan(730);
+    });
+  }
+
+  test("those of a long interval are due within a minute, and then spread over their interval", () => {
+    const schedule = createSchedule(clock, Math.random);
+    const now = clock.monotonic();
+    const first = ids.map((id) => schedule.first(id, HOUR_MS) - now);
+    expect(Math.max(...first)).toBeLessThan(MINUTE_MS);
+    const next = ids.map((id) => schedule.next(id, HOUR_MS) - now);
+    const counts = spread(next, HOUR_MS * 1.01, 10);
+    expect(Math.min(...counts)).toBeGreaterThan(450);
+    expect(Math.max(...counts)).toBeLessThan(730);
+  });
+
+  test("each has the slot that it had before", async () => {
+    const own = createTestClock();
+    const before = createSchedule(own, Math.random);
+    const [id = ""] = ids;
+    const at = before.first(id, MINUTE_MS);
+    await own.advance(17 * MINUTE_MS + 123);
+    const after = createSchedule(own, Math.random);
+    expect((after.first(id, MINUTE_MS) - at) % MINUTE_MS).toBe(0);
+  });
+});
+
+test("no check is later than its slot by more than a hundredth of its interval, or before it", async () => {
+  const own = createTestClock();
+  const schedule = createSchedule(own, Math.random);
+  const [id = ""] = ids;
+  const slot = schedule.first(id, MINUTE_MS) % MINUTE_MS;
+  const offsets = new Set<number>();
+  for (let round = 0; round < 200; round++) {
+    const due = schedule.next(id, MINUTE_MS);
+    offsets.add((due - slot) % MINUTE_MS);
+    expect(due - own.monotonic()).toBeLessThanOrEqual(1.01 * MINUTE_MS);
+    await own.advance(due - own.monotonic());
+  }
+  expect(Math.max(...offsets)).toBeLessThanOrEqual(600);
+  expect(offsets.size).toBeGreaterThan(20);
+});
+
+test("a wall clock that is set later moves no slot", () => {
+  const own = createTestClock();
+  const schedule = createSchedule(own, () => 0);
+  const [id = ""] = ids;
+  const due = schedule.next(id, MINUTE_MS);
+  own.setWallClock(own.now() + 7 * HOUR_MS + 1_234);
+  expect(schedule.next(id, MINUTE_MS)).toBe(due);
+});

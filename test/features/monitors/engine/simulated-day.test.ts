@@ -1,0 +1,129 @@
+import { expect, test } from "bun:test";
+import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
+import { outagesOf, timesByState, uptimeOf } from "../../../../src/features/monitors/spans";
+import type { MonitorRow } from "../../../../src/features/monitors/store";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { listCausesOfPage } from "../../../support/causes";
+import { openWatch, type Target, type Watch } from "../../../support/watch";
+
+const MONITORS = 1_000;
+const COMPONENTS = 20;
+const INTERVAL_SECONDS = 900;
+const FAILURES = 3;
+const SUCCESSES = 2;
+
+/** Numbers from 0 up to 1 that are the same at each run (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A target with a few outages in the day, and some checks that fail in between. */
+function moody(watch: Watch, seed: number): Target {
+  const next = numbers(seed);
+  const outages = Array.from({ length: Math.floor(next() * 3) }, () => {
+    const from = watch.begin + next() * DAY_MS;
+    return { from, to: from + next() * 2 * HOUR_MS };
+  });
+  return () => {
+    const now = watch.clock.now();
+    const isOut = outages.some(({ from, to }) => now >= from && now < to);
+    const hasFailed = isOut || next() < 0.02;
+    const latencyMs = hasFailed ? null : Math.floor(20 + next() * 400);
+    return { outcome: hasFailed ? "failed" : "ok", latencyMs, message: null };
+  };
+}
+
+/**
+ * The outages that some results tell of, by looking ahead from each: down where the next three failed, up
+ * again where the next two did not.
+ */
+function recount(results: readonly CheckRow[]): { from: number; to: number | null }[] {
+  const failed = results.map(({ outcome }) => outcome === "failed");
+  const are = (start: number, count: number, what: boolean) =>
+    start + count <= failed.length && failed.slice(start, start + count).every((f) => f === what);
+  const outages: { from: number; to: number | null }[] = [];
+  for (const [i, { at }] of results.entries()) {
+    const open = outages.at(-1);
+    const isDown = open !== undefined && open.to === null;
+    if (!isDown && are(i, FAILURES, true)) outages.push({ from: at, to: null });
+    else if (isDown && are(i, SUCCESSES, false)) open.to = at;
+  }
+  return outages;
+}
+
+test("a day of 1,000 monitors: states, outages, uptime, marks and events are what a recount of all results gives", async () => {
+  await using watch = await openWatch({ isStarted: false });
+  const { page, components } = await watch.app.page(
+    {},
+    Array.from({ length: COMPONENTS }, (_, i) => `Component ${i}`),
+  );
+  const componentIds = Object.values(components);
+  const monitors: MonitorRow[] = [];
+  for (let i = 0; i < MONITORS; i++) {
+    const name = `m${i}`;
+    watch.let(`${name}.test`, moody(watch, i + 1));
+    const monitor = await watch.monitor({
+      name,
+      interval_seconds: INTERVAL_SECONDS,
+      retry_interval_seconds: 60,
+      failure_threshold: FAILURES,
+      success_threshold: SUCCESSES,
+      component_ids: [componentIds[i % COMPONENTS] ?? ""],
+    });
+    monitors.push(monitor);
+  }
+  await watch.start();
+  const startedAt = watch.clock.now();
+  await watch.clock.advance(DAY_MS);
+  await watch.stop();
+
+  const { db } = watch.app.ctx;
+  const now = watch.clock.now();
+  const marks = Map.groupBy(
+    listCausesOfPage(db, { pageId: page.id, since: 0 }).map(({ cause }) => cause),
+    ({ sourceId }) => sourceId,
+  );
+  const told = Map.groupBy(
+    watch.app.events().filter(({ type }) => type.startsWith("monitor.")),
+    ({ subjectId }) => subjectId,
+  );
+  const total = { checks: 0, outages: 0 };
+  for (const { id, num } of monitors) {
+    const results = watch.checks(id);
+    total.checks += results.length;
+    const first = results[0]?.at ?? 0;
+    expect(first - startedAt).toBeLessThanOrEqual(INTERVAL_SECONDS * SECOND_MS);
+
+    const wanted = recount(results);
+    total.outages += wanted.length;
+    const all = { nums: JSON.stringify([num]), from: 0, to: Number.MAX_SAFE_INTEGER };
+    const spans = listSpans(db, all).map(({ row }) => row);
+    const within = { from: first, to: now };
+    expect(
+      outagesOf(spans, within, now).map(({ startedAt: from, endedAt: to }) => ({ from, to })),
+    ).toEqual(wanted);
+
+    const downMs = wanted.reduce((sum, { from, to }) => sum + (to ?? now) - from, 0);
+    const times = timesByState(spans, within);
+    expect(times.down).toBe(downMs);
+    const knownMs = times.up + times.degraded + times.down;
+    expect(uptimeOf(times)).toBe(Math.floor((1 - downMs / knownMs) * 1e6) / 1e6);
+    expect(now - first - knownMs).toBeLessThan(60 * MINUTE_MS);
+
+    expect((marks.get(id) ?? []).map(({ startedAt: from, endedAt: to }) => ({ from, to }))).toEqual(
+      wanted,
+    );
+    expect((told.get(id) ?? []).map(({ type }) => type)).toEqual(
+      wanted.flatMap(({ to }) => (to === null ? ["monitor.down"] : ["monitor.down", "monitor.up"])),
+    );
+  }
+  expect(total.checks).toBe(watch.asked());
+  expect(total.checks).toBeGreaterThan(96_000);
+  expect(total.outages).toBeGreaterThan(500);
+}, 120_000);

@@ -1,0 +1,268 @@
+import { describe, expect, test } from "bun:test";
+import { findComponent } from "../../../src/features/components";
+import { createMonitoring, deleteMonitor, rotateToken } from "../../../src/features/monitors";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { anotherProcess } from "../../support/another-process";
+import { type Answer, type CallOptions, createTestApp, expectProblem } from "../../support/app";
+import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+/** Who paid for an answer, and what that bucket has left. */
+function paid({ headers }: Answer): string {
+  const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(headers.get("ratelimit") ?? "") ?? [];
+  return `${policy} ${left}`;
+}
+
+async function push(api: MonitorApi, name = "Backup"): Promise<{ id: string; token: string }> {
+  return await api.create({ type: "push", name, config: {} });
+}
+
+function beat(api: MonitorApi, token: string, options: CallOptions = {}, query = "") {
+  return api.app.call(`/api/v1/heartbeats/${token}${query}`, options);
+}
+
+describe("a heartbeat", () => {
+  test("is taken by GET, HEAD and POST, with the token in the path or as bearer, whatever its body is", async () => {
+    await using api = await createMonitorApi();
+    const { id, token } = await push(api);
+    const post = { method: "POST" };
+    const raw = { ...post, raw: "{", headers: { "content-type": "application/json" } };
+    const answers = [
+      await beat(api, token),
+      await beat(api, token, post),
+      await beat(api, token, raw),
+      await beat(api, token, { ...post, json: { any: "thing" } }),
+      await beat(api, token, { ...post, raw: "x", headers: { "content-type": "image/png" } }),
+      await api.app.call("/api/v1/heartbeats", { key: token }),
+      await api.app.call("/api/v1/heartbeats", { ...raw, key: token }),
+    ];
+    for (const answer of answers) {
+      expect(answer.body).toEqual({ ok: true });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+    }
+    expect((await beat(api, token, { method: "HEAD" })).status).toBe(200);
+    expect(api.heartbeats).toHaveLength(answers.length + 1);
+    for (const one of api.heartbeats) {
+      expect(one).toEqual({ id, outcome: "ok", latencyMs: null, message: null });
+    }
+  });
+
+  test("says how the job went", async () => {
+    await using api = await createMonitorApi();
+    const { id, token } = await push(api);
+    await beat(api, token, {}, "?status=down&msg=disk%20full&ping=12.6");
+    await beat(api, token, { method: "POST" }, "?status=up&msg=OK&ping=");
+    await beat(api, token, {}, `?msg=${"é".repeat(400)}`);
+    expect(api.heartbeats).toEqual([
+      { id, outcome: "failed", latencyMs: 13, message: "disk full" },
+      { id, outcome: "ok", latencyMs: null, message: "OK" },
+      { id, outcome: "ok", latencyMs: null, message: "é".repeat(300) },
+    ]);
+  });
+
+  test("that makes no sense is refused, and nothing is taken", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    for (const query of ["?status=fine", "?ping=fast", "?ping=-1", "?state=down", "?msg=%00"]) {
+      expectProblem(await beat(api, token, {}, query), "invalid_request");
+    }
+    expect(api.heartbeats).toEqual([]);
+    expect((await beat(api, token, {}, "?status=up")).status).toBe(200);
+    expect(api.heartbeats).toHaveLength(1);
+  });
+
+  test("leaves what it must not say out of its message: its own token, and keys", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    await beat(api, token, {}, `?msg=called%20${token}%20twice`);
+    expect(api.heartbeats[0]?.message).toBe("called [redacted] twice");
+    const { value } = await api.app.createKey();
+    expectProblem(await beat(api, token, {}, `?msg=${value}`), "invalid_request");
+    expect(api.heartbeats).toHaveLength(1);
+  });
+});
+
+describe("a right token pays for itself", () => {
+  test("from a bucket of its own of 60 a minute, whatever else its address does", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    for (let i = 0; i < 100; i++) await api.app.call("/");
+    expectProblem(await api.app.call("/"), "rate_limited");
+    const answer = await beat(api, token);
+    expect(paid(answer)).toBe("heartbeat 59");
+    expect(answer.headers.get("ratelimit-policy")).toBe('"heartbeat";q=60;w=60');
+    expect(paid(await api.app.call("/api/v1/heartbeats", { key: token }))).toBe("heartbeat 58");
+  });
+
+  test("so that of a hundred jobs behind one address none is refused", async () => {
+    await using api = await createMonitorApi();
+    const tokens: string[] = [];
+    for (let i = 0; i < 100; i++) tokens.push((await push(api, `Job ${i}`)).token);
+    for (let minute = 0; minute < 3; minute++) {
+      for (const token of tokens) expect((await beat(api, token)).status).toBe(200);
+      await api.app.clock.advance(60_000);
+    }
+    expect(api.heartbeats).toHaveLength(300);
+    expect(paid(await api.app.call("/"))).toBe("public 99");
+  });
+
+  test("and ten thousand in a minute are 60, and one for each second that refilled it", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    let refused: Answer | undefined;
+    for (let second = 0; second < 60; second++) {
+      for (let i = 0; i < 167; i++) {
+        const answer = await beat(api, token);
+        if (answer.status !== 200) refused = answer;
+      }
+      await api.app.clock.advance(1_000);
+    }
+    expect(api.heartbeats.length).toBe(60 + 59);
+    const { detail } = expectProblem(refused as Answer, "rate_limited");
+    expect(detail).toStartWith("The limit of 60 requests a minute for this heartbeat token");
+    expect(refused?.headers.get("retry-after")).toBe("1");
+    expect((await beat(api, token)).status).toBe(200);
+  });
+
+  test("also after a rotation, which does not fill it", async () => {
+    await using api = await createMonitorApi();
+    const { id, token } = await push(api);
+    await beat(api, token);
+    const { body } = await api.call(`/${id}/rotate-token`, { method: "POST" });
+    expect(paid(await beat(api, body.token))).toBe("heartbeat 58");
+  });
+});
+
+describe("a wrong token costs the caller's address", () => {
+  test("and says nothing more than that there is no such path, or that it is none", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    const wrong = [
+      token.slice(1),
+      `${token}0`,
+      token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"),
+      token.toLowerCase(),
+      `${token}%00`,
+      "x",
+    ];
+    const seen: string[] = [];
+    for (const guess of wrong) {
+      const inPath = await beat(api, guess);
+      const { instance: _, ...said } = expectProblem(inPath, "not_found");
+      seen.push(JSON.stringify(said), paid(inPath).split(" ")[0] ?? "");
+    }
+    const nothing = await api.app.call("/api/v1/nothing");
+    const { instance: _, ...said } = expectProblem(nothing, "not_found");
+    expect(new Set(seen)).toEqual(new Set([JSON.stringify(said), "public"]));
+    const asBearer = await api.app.call("/api/v1/heartbeats", { key: wrong[2] });
+    expectProblem(asBearer, "invalid_key");
+    expect(paid(asBearer)).toBe("public 92");
+    expect(asBearer.headers.get("www-authenticate")).toStartWith("Bearer ");
+    const none = await api.app.call("/api/v1/heartbeats");
+    expectProblem(none, "missing_key");
+    expect(paid(none)).toBe("public 91");
+    expect(api.heartbeats).toEqual([]);
+  });
+
+  test("so that guessing ends with the address's limit, and right tokens go on", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    for (let i = 0; i < 100; i++) {
+      expectProblem(await beat(api, "x".repeat(43)), "not_found");
+    }
+    expectProblem(await beat(api, "x".repeat(43)), "rate_limited");
+    expect((await beat(api, token)).status).toBe(200);
+    expect((await beat(api, "x".repeat(43), { from: "198.51.100.1" })).status).toBe(404);
+  });
+});
+
+describe("a token is good until", () => {
+  test("it is rotated: the new one is shown once and works at once", async () => {
+    await using api = await createMonitorApi();
+    const { id, token } = await push(api);
+    expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
+    expect((await beat(api, token)).status).toBe(200);
+    const rotated = await api.call(`/${id}/rotate-token`, { method: "POST" });
+    expect(rotated.body.heartbeat_url).toEndWith(`/api/v1/heartbeats/${rotated.body.token}`);
+    expect(rotated.body.version).toBe(2);
+    expectProblem(await beat(api, token), "not_found");
+    expect((await beat(api, rotated.body.token)).status).toBe(200);
+    expect(api.app.audit().at(-1)).toMatchObject({ action: "monitor.rotate_token" });
+    expect((await api.call(`/${id}`)).text).not.toContain(rotated.body.token);
+  });
+
+  test("its monitor is deleted", async () => {
+    await using api = await createMonitorApi();
+    const { id, token } = await push(api);
+    expect((await beat(api, token)).status).toBe(200);
+    await api.call(`/${id}`, { method: "DELETE" });
+    expectProblem(await beat(api, token), "not_found");
+    expect(api.heartbeats).toHaveLength(1);
+  });
+
+  test("another process takes it away", async () => {
+    using folder = temporaryFolder();
+    const databasePath = `${folder.path}/allclear.db`;
+    await using api = await createMonitorApi({ databasePath });
+    const [first, second] = [await push(api, "One"), await push(api, "Two")];
+    expect((await beat(api, first.token)).status).toBe(200);
+    await using other = anotherProcess(api.app, databasePath);
+    const token = await other.ctx.db.write((tx) => {
+      deleteMonitor(other.ctx, tx, first.id, CLI_ACTOR);
+      return rotateToken(other.ctx, tx, second.id, CLI_ACTOR).token;
+    });
+    api.app.ctx.signals.databaseChangedElsewhere.emit();
+    expectProblem(await beat(api, first.token), "not_found");
+    expectProblem(await beat(api, second.token), "not_found");
+    expect((await beat(api, token)).status).toBe(200);
+  });
+});
+
+test("only push monitors have a token to rotate", async () => {
+  await using api = await createMonitorApi();
+  const { id } = await api.create();
+  const before = api.written();
+  expectProblem(await api.call(`/${id}/rotate-token`, { method: "POST" }), "conflict");
+  expect(api.written()).toEqual(before);
+});
+
+test("where nothing is checked, a heartbeat is refused as unavailable, not taken and lost", async () => {
+  await using app = await createTestApp();
+  const key = await app.keyWith("manage:monitors");
+  const json = { type: "push", name: "Backup" };
+  const { body } = await app.call("/api/v1/monitors", { key, method: "POST", json });
+  const answer = await app.call(`/api/v1/heartbeats/${body.token}`);
+  expectProblem(answer, "unavailable");
+  expect(answer.headers.get("retry-after")).toBe("5");
+});
+
+test("a heartbeat that says down takes its monitor down at once, and the next brings it back", async () => {
+  let engine: ReturnType<typeof createMonitoring> | undefined;
+  await using app = await createTestApp({
+    monitoring: (ctx) => (engine = createMonitoring(ctx)),
+  });
+  const { components } = await app.page();
+  const key = await app.keyWith("manage:monitors");
+  engine?.start();
+  const json = { type: "push", name: "Backup", component_ids: [components["API"]] };
+  const { body } = await app.call("/api/v1/monitors", { key, method: "POST", json });
+  const say = async (query: string) => {
+    const saying = app.call(`/api/v1/heartbeats/${body.token}${query}`);
+    await app.clock.advance(1_000);
+    expect((await saying).status).toBe(200);
+    return (await app.call(`/api/v1/monitors/${body.id}`, { key })).body;
+  };
+  const component = () => findComponent(app.ctx.db, { id: components["API"] ?? "" })?.status;
+  expect(await say("")).toMatchObject({ state: "up" });
+  const down = await say("?status=down&msg=disk%20full&ping=40");
+  expect(down).toMatchObject({
+    state: "down",
+    state_since: "2026-03-10T12:00:01.000Z",
+    last_check: { outcome: "failed", latency_ms: 40, message: "disk full" },
+  });
+  expect(component()).toBe("partial_outage");
+  expect(await say("?status=up")).toMatchObject({ state: "up" });
+  expect(component()).toBe("operational");
+  await engine?.stop();
+});

@@ -1,0 +1,242 @@
+import { describe, expect, test } from "bun:test";
+import { fieldErrors } from "../../../src/errors";
+import { httpProbe } from "../../../src/features/monitors/probes/http";
+import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
+
+const URL_HERE = "https://example.com/health";
+
+const SECRETS: HttpConfig = {
+  url: URL_HERE,
+  method: "POST",
+  headers: { Authorization: "Bearer s3cret", "X-Key": "s3cret" },
+  body: "s3cret",
+};
+
+/** What is wrong with a config, by its schema and beyond it. */
+function problems(config: object) {
+  const broken = fieldErrors(httpProbe.config, config);
+  return broken.length > 0 ? broken : httpProbe.judge(config as HttpConfig);
+}
+
+const pointers = (config: object) => problems(config).map(({ pointer }) => pointer);
+
+describe("the config of an http monitor", () => {
+  test("needs no more than a URL, and may have all", () => {
+    expect(problems({ url: URL_HERE })).toEqual([]);
+    expect(problems({ url: "http://192.168.1.5:8080/x?y=z" })).toEqual([]);
+    expect(
+      problems({
+        ...SECRETS,
+        follow_redirects: false,
+        ip_family: "ipv6",
+        verify_tls: false,
+        certificate_warning_days: 30,
+        assertions: [
+          { source: "status", op: "eq", value: 200 },
+          { source: "header", property: "X-A", op: "exists" },
+          { source: "body", op: "matches", value: "^ok$" },
+          { source: "json", property: "$.a[0]", op: "eq", value: null },
+          { source: "latency", op: "lt", value: 500 },
+          { source: "certificate_days", op: "gte", value: 14 },
+        ],
+      }),
+    ).toEqual([]);
+  });
+
+  test.each([
+    "file:///etc/passwd",
+    "data:text/plain,hi",
+    "ftp://example.com/",
+    "s3://bucket/key",
+    "javascript:alert(1)",
+    "example.com",
+    "/health",
+    "http://",
+    "https://user:pw@example.com/",
+    "https://user@example.com/",
+    " https://example.com/",
+    "https://example.com/\n",
+    "https://exa\tmple.com/",
+    "https://example.com:99999/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://2852039166/",
+    "http://0xa9fea9fe/",
+    "http://0251.0376.0251.0376/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[fe80::1]/",
+    "http://[fd00:ec2::254]/",
+    "http://100.100.100.200/",
+    "http://0.0.0.0/",
+    "http://224.0.0.1/",
+    `https://example.com/${"a".repeat(2_000)}`,
+    "",
+  ])("refuses the URL %p", (url) => {
+    expect(pointers({ url })).toEqual(["#/url"]);
+  });
+
+  test("says why, without repeating a password", () => {
+    const [problem] = problems({ url: "https://user:hunter2@example.com/" });
+    expect(problem?.detail).toContain("Authorization header");
+    expect(problem?.detail).not.toContain("hunter2");
+    expect(problems({ url: "http://169.254.169.254/" })).toEqual([
+      {
+        pointer: "#/url",
+        detail: "names an address that is a link-local address, where clouds keep their metadata",
+      },
+    ]);
+  });
+
+  test.each([
+    "Host",
+    "host",
+    "Content-Length",
+    "Transfer-Encoding",
+    "Connection",
+    "Upgrade",
+    "X A",
+    "X\n",
+    "",
+  ])("refuses the header %p", (name) => {
+    const found = problems({ url: URL_HERE, headers: { [name]: "s3cret" } });
+    expect(found.map(({ pointer }) => pointer)).toEqual([`#/headers/${name}`]);
+    expect(JSON.stringify(found)).not.toContain("s3cret");
+  });
+
+  test("refuses values of headers that would break out of them, without repeating them", () => {
+    for (const value of ["s3cret\r\nX-B: 1", "s3cret\u2028", "s3cret\u0001"]) {
+      const found = problems({ url: URL_HERE, headers: { "X-A": value } });
+      expect(found.map(({ pointer }) => pointer)).toEqual(["#/headers/X-A"]);
+      expect(JSON.stringify(found)).not.toContain("s3cret");
+    }
+    expect(pointers({ url: URL_HERE, headers: { "X-A": "1", "x-a": "2" } })).toEqual([
+      "#/headers/x-a",
+    ]);
+  });
+
+  test("refuses a body where the method has none", () => {
+    expect(pointers({ url: URL_HERE, body: "x" })).toEqual(["#/body"]);
+    expect(pointers({ url: URL_HERE, method: "HEAD", body: "x" })).toEqual(["#/body"]);
+    expect(pointers({ url: URL_HERE, method: "PUT", body: "x" })).toEqual([]);
+  });
+
+  test.each<[object, string]>([
+    [{ source: "status", op: "contains", value: 200 }, "op"],
+    [{ source: "status", op: "eq", value: "200" }, "value"],
+    [{ source: "status", op: "eq", value: 99 }, "value"],
+    [{ source: "status", op: "eq" }, "value"],
+    [{ source: "status", op: "eq", value: 200, property: "x" }, "property"],
+    [{ source: "latency", op: "lt", value: -1 }, "value"],
+    [{ source: "weather", op: "eq", value: 1 }, "source"],
+    [{ source: "header", op: "eq", value: "x" }, "property"],
+    [{ source: "header", property: "a b", op: "eq", value: "x" }, "property"],
+    [{ source: "header", property: "a", op: "eq" }, "value"],
+    [{ source: "header", property: "a", op: "lt", value: "5" }, "value"],
+    [{ source: "header", property: "a", op: "exists", value: "yes" }, "value"],
+    [{ source: "body", op: "exists", value: "x" }, "op"],
+    [{ source: "body", op: "contains", value: "" }, "value"],
+    [{ source: "body", op: "matches", value: "(" }, "value"],
+    [{ source: "body", op: "matches", value: "(?=a)" }, "value"],
+    [{ source: "body", op: "matches", value: "(?:a{0,90}b){9}" }, "value"],
+    [{ source: "body", op: "matches", value: "a".repeat(501) }, "value"],
+    [{ source: "json", property: "status", op: "eq", value: 1 }, "property"],
+    [{ source: "json", property: "$..a", op: "eq", value: 1 }, "property"],
+    [{ source: "json", property: "$[?@.a]", op: "eq", value: 1 }, "property"],
+    [{ source: "json", property: "$.a", op: "eq", value: {} }, "value"],
+  ])("refuses the assertion %j", (assertion, field) => {
+    expect(pointers({ url: URL_HERE, assertions: [assertion] })).toEqual([
+      `#/assertions/0/${field}`,
+    ]);
+  });
+
+  test("asserts a certificate only where there is one", () => {
+    const assertions = [{ source: "certificate_days", op: "gte", value: 14 }];
+    expect(pointers({ url: "https://example.com/", assertions })).toEqual([]);
+    expect(pointers({ url: "http://example.com/", assertions })).toEqual(["#/assertions/0/source"]);
+  });
+
+  test("refuses fields that it does not know, and more of anything than it holds", () => {
+    expect(pointers({ url: URL_HERE, uri: "x" })).toEqual(["#/uri"]);
+    const headers = Object.fromEntries(Array.from({ length: 31 }, (_, nth) => [`X-${nth}`, "1"]));
+    expect(pointers({ url: URL_HERE, headers })).toEqual(["#/headers"]);
+    const assertions = Array(31).fill({ source: "status", op: "eq", value: 200 });
+    expect(pointers({ url: URL_HERE, assertions })).toEqual(["#/assertions"]);
+  });
+});
+
+describe("what is shown", () => {
+  test("has the defaults and no secret", () => {
+    expect(httpProbe.present({ url: URL_HERE })).toEqual({
+      url: URL_HERE,
+      method: "GET",
+      header_names: [],
+      has_body: false,
+      follow_redirects: true,
+      ip_family: "any",
+      verify_tls: true,
+      assertions: [],
+      certificate_warning_days: 14,
+    });
+    const shown = httpProbe.present(SECRETS);
+    expect(shown).toMatchObject({ header_names: ["Authorization", "X-Key"], has_body: true });
+    expect(JSON.stringify(shown)).not.toContain("s3cret");
+    expect(fieldErrors(httpProbe.shown, shown)).toEqual([]);
+  });
+
+  test("in lists is the host and the path alone", () => {
+    expect(httpProbe.targetOf({ url: "https://example.com/a/b?token=s3cret#x" })).toBe(
+      "example.com/a/b",
+    );
+    expect(httpProbe.targetOf({ url: "http://example.com:8080/" })).toBe("example.com:8080");
+  });
+});
+
+describe("a change", () => {
+  test("touches only what it names; null clears", () => {
+    const before: HttpConfig = { ...SECRETS, verify_tls: false, certificate_warning_days: 30 };
+    const after = httpProbe.merge(before, { verify_tls: null, method: "PUT" });
+    expect(after).toEqual({ ...SECRETS, certificate_warning_days: 30, method: "PUT" });
+    expect(httpProbe.merge(before, { headers: null, body: null, method: null })).toEqual({
+      url: URL_HERE,
+      verify_tls: false,
+      certificate_warning_days: 30,
+    });
+  });
+
+  test("of headers goes by name, in any case; null removes one", () => {
+    const change = { headers: { authorization: "new", "x-key": null, "X-More": "1" } };
+    expect(httpProbe.merge(SECRETS, change).headers).toEqual({
+      authorization: "new",
+      "X-More": "1",
+    });
+  });
+
+  test("within the same server keeps the secrets", () => {
+    const change = { url: "https://example.com/other?x" };
+    expect(httpProbe.merge(SECRETS, change)).toEqual({ ...SECRETS, ...change });
+    expect(httpProbe.judgeChange(SECRETS, change)).toEqual([]);
+  });
+
+  test.each(["https://evil.test/", "http://example.com/health", "https://example.com:8443/"])(
+    "to another server takes no secret along: %s",
+    (url) => {
+      expect(httpProbe.merge(SECRETS, { url })).toEqual({ url, method: "POST" });
+      expect(httpProbe.judgeChange(SECRETS, { url }).map(({ pointer }) => pointer)).toEqual([
+        "#/headers",
+        "#/body",
+      ]);
+      expect(httpProbe.merge(SECRETS, { url, headers: { "X-Key": "again" } }).headers).toEqual({
+        "X-Key": "again",
+      });
+    },
+  );
+
+  test("to another server that gives the secrets again, or does without them, is right", () => {
+    const url = "https://new.test/";
+    const headers = { authorization: "again", "X-Key": null };
+    expect(httpProbe.judgeChange(SECRETS, { url, headers, body: "again" })).toEqual([]);
+    expect(httpProbe.judgeChange(SECRETS, { url, headers: null, body: null })).toEqual([]);
+    expect(httpProbe.judgeChange(SECRETS, { url, headers })).toHaveLength(1);
+    expect(httpProbe.judgeChange({ url: URL_HERE }, { url })).toEqual([]);
+  });
+});

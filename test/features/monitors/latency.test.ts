@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { latencyByInterval, latencyOf, piecesOf } from "../../../src/features/monitors/latency";
+import { rollUp } from "../../../src/features/monitors/rollup";
+import { RELATIVE_ERROR } from "../../../src/kernel/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
+
+const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
+const KEPT = { resultsMs: 48 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };
+const NONE = {
+  checks: 0,
+  failures: 0,
+  count: 0,
+  avgMs: null,
+  minMs: null,
+  maxMs: null,
+  p50Ms: null,
+  p90Ms: null,
+  p95Ms: null,
+  p99Ms: null,
+};
+
+async function rollUpAll(store: MonitorStore, now: number): Promise<void> {
+  while (await store.ctx.db.write((tx) => rollUp(tx, { now }, KEPT)));
+}
+
+/** The latency of the check at a moment; null for one in a while. */
+function latencyAt(num: number, at: number): number | null {
+  const second = at / 1_000;
+  return second % 31 === 0 ? null : 15 + ((second * 7 + num * 13) % 400);
+}
+
+/** Two monitors that were checked every 30 seconds from midnight until `until`. */
+async function watched(store: MonitorStore, until: number): Promise<number[]> {
+  const nums: number[] = [];
+  for (let i = 0; i < 2; i++) {
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    const times = Array.from(
+      { length: (until - MIDNIGHT) / 30_000 },
+      (_, n) => MIDNIGHT + n * 30_000,
+    );
+    await store.record(...times.map((at) => check(num, at, latencyAt(num, at))));
+    nums.push(num);
+  }
+  return nums;
+}
+
+/** Expects the figures of these monitors to be those of all their checks in a span, counted anew. */
+function expectCounted(
+  told: ReturnType<typeof latencyOf>,
+  nums: readonly number[],
+  from: number,
+  to: number,
+) {
+  const all: (number | null)[] = [];
+  for (const num of nums) {
+    for (let at = Math.ceil(from / 30_000) * 30_000; at < to; at += 30_000)
+      all.push(latencyAt(num, at));
+  }
+  const sorted = all.filter((value) => value !== null).sort((a, b) => a - b);
+  const exact = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
+  const avg = sorted.reduce((a, b) => a + b, 0) / sorted.length;
+  expect(told).toMatchObject({
+    checks: all.length,
+    failures: all.length - sorted.length,
+    count: sorted.length,
+    avgMs: Math.round(avg * 10) / 10,
+    minMs: sorted[0] ?? null,
+    maxMs: sorted.at(-1) ?? null,
+  });
+  const quantiles = [
+    [0.5, told.p50Ms],
+    [0.9, told.p90Ms],
+    [0.95, told.p95Ms],
+    [0.99, told.p99Ms],
+  ] as const;
+  for (const [part, value] of quantiles) {
+    // Half a millisecond for the rounding to whole ones.
+    expect(Math.abs((value ?? Number.NaN) - exact(part))).toBeLessThanOrEqual(
+      exact(part) * RELATIVE_ERROR + 0.5,
+    );
+  }
+}
+
+describe("the latency of a span", () => {
+  test("is that of its checks by whole minutes, whatever of it is rolled up yet", async () => {
+    using store = openMonitorStore();
+    const end = MIDNIGHT + 30 * HOUR_MS;
+    const nums = await watched(store, end);
+    const spans = fc
+      .tuple(fc.integer({ min: 0, max: 29 * 60 }), fc.integer({ min: 1, max: 26 * 60 }))
+      .map(([start, length]) => ({
+        from: MIDNIGHT + start * MINUTE_MS,
+        to: Math.min(end, MIDNIGHT + (start + length) * MINUTE_MS),
+      }));
+    const asked = fc.property(spans, fc.constantFrom(nums, nums.slice(1)), (span, own) => {
+      expectCounted(latencyOf(store.ctx.db, own, span), own, span.from, span.to);
+    });
+    fc.assert(asked, { numRuns: 15 });
+    for (const hour of [3, 24, 25, 30]) {
+      await rollUpAll(store, MIDNIGHT + hour * HOUR_MS + 10 * MINUTE_MS);
+      fc.assert(asked, { numRuns: 15 });
+    }
+  });
+
+  test("outlives the results that it came from", async () => {
+    using store = openMonitorStore();
+    const nums = await watched(store, MIDNIGHT + 30 * HOUR_MS);
+    const day = { from: MIDNIGHT, to: MIDNIGHT + DAY_MS };
+    const hour = { from: MIDNIGHT + 7 * HOUR_MS, to: MIDNIGHT + 8 * HOUR_MS };
+    await rollUpAll(store, MIDNIGHT + 20 * DAY_MS);
+    expect(store.sqlite.query("SELECT count(*) AS rows FROM monitor_checks").get()).toEqual({
+      rows: 0,
+    });
+    expectCounted(latencyOf(store.ctx.db, nums, day), nums, day.from, day.to);
+    expectCounted(latencyOf(store.ctx.db, nums, hour), nums, hour.from, hour.to);
+    // Minutes are gone: whole hours within the span are what is left to count by.
+    const askew = { from: hour.from - 20 * MINUTE_MS, to: hour.to + 20 * MINUTE_MS };
+    expectCounted(latencyOf(store.ctx.db, nums, askew), nums, hour.from, hour.to);
+  });
+
+  test("in which nothing was checked is nothing", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record({ ...check(num, MIDNIGHT + 5, null), outcome: "unknown" });
+    const span = { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS };
+    expect(latencyOf(store.ctx.db, [num], span)).toEqual(NONE);
+    expect(latencyOf(store.ctx.db, [], span)).toEqual(NONE);
+    expect(latencyByInterval(store.ctx.db, [num], [])).toEqual([]);
+  });
+
+  test("without any answer counts its checks", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record(check(num, MIDNIGHT + 5, null), check(num, MIDNIGHT + 65_000, null));
+    const told = { ...NONE, checks: 2, failures: 2 };
+    const span = { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS };
+    expect(latencyOf(store.ctx.db, [num], span)).toEqual(told);
+    await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS);
+    expect(latencyOf(store.ctx.db, [num], span)).toEqual(told);
+  });
+
+  test("never tells a quantile beyond what was measured", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record(check(num, MIDNIGHT, 1_000));
+    const told = latencyOf(store.ctx.db, [num], { from: MIDNIGHT, to: MIDNIGHT + 1 });
+    expect(told).toMatchObject({ minMs: 1_000, p50Ms: 1_000, p99Ms: 1_000, maxMs: 1_000 });
+  });
+});
+
+describe("the latency of intervals", () => {
+  test.each([
+    ["minutes", MINUTE_MS, MIDNIGHT + 23 * HOUR_MS, MIDNIGHT + 25 * HOUR_MS],
+    ["hours", HOUR_MS, MIDNIGHT + 3.5 * HOUR_MS, MIDNIGHT + 27.25 * HOUR_MS],
+    ["days", DAY_MS, MIDNIGHT + HOUR_MS, MIDNIGHT + 29.5 * HOUR_MS],
+    ["no size of rollups", 90_000, MIDNIGHT + 28.5 * HOUR_MS, MIDNIGHT + 29 * HOUR_MS],
+  ])("of %s is that of each by itself", async (_, size, from, to) => {
+    using store = openMonitorStore();
+    const nums = await watched(store, MIDNIGHT + 30 * HOUR_MS);
+    await rollUpAll(store, MIDNIGHT + 28.5 * HOUR_MS);
+    const intervals: { from: number; to: number }[] = [];
+    for (let at = from; at < to;) {
+      const next = Math.min(to, (Math.floor(at / size) + 1) * size);
+      intervals.push({ from: at, to: next });
+      at = next;
+    }
+    const told = latencyByInterval(store.ctx.db, nums, intervals);
+    expect(told).toHaveLength(intervals.length);
+    for (const [index, interval] of intervals.entries()) {
+      expectCounted(told[index] ?? NONE, nums, interval.from, interval.to);
+    }
+  });
+});
+
+describe("a span in rollups", () => {
+  test("takes the largest that lie within it, and smaller ones at its ends", () => {
+    const sizes = [DAY_MS, HOUR_MS, MINUTE_MS];
+    const from = MIDNIGHT - 90 * MINUTE_MS;
+    const to = MIDNIGHT + 3 * DAY_MS + 61 * MINUTE_MS;
+    const pieces = piecesOf({ from, to }, to, sizes);
+    expect(pieces.map(({ size, ...piece }) => [size, piece.from, piece.to])).toEqual([
+      [MINUTE_MS, from, MIDNIGHT - HOUR_MS],
+      [HOUR_MS, MIDNIGHT - HOUR_MS, MIDNIGHT],
+      [DAY_MS, MIDNIGHT, MIDNIGHT + 3 * DAY_MS],
+      [HOUR_MS, MIDNIGHT + 3 * DAY_MS, to - MINUTE_MS],
+      [MINUTE_MS, to - MINUTE_MS, to],
+    ]);
+    // A day that is not rolled up yet is asked for by its hours.
+    expect(piecesOf({ from: MIDNIGHT, to: MIDNIGHT + DAY_MS }, MIDNIGHT + 1, sizes)).toEqual([
+      { size: HOUR_MS, from: MIDNIGHT, to: MIDNIGHT + DAY_MS },
+    ]);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import type { DnsQuery, Egress } from "../../../../src/egress";
+import { probeOf } from "../../../../src/features/monitors/probes";
+import { startDnsServer, SERVFAIL } from "../../../support/dns-server";
+import { probe } from "../../../support/probing";
+
+/** A way out to a resolver that knows these records, and what it was asked. */
+function knows(records: string[]) {
+  const asked: DnsQuery[] = [];
+  const refuse = () => Promise.reject(new Error("not asked for"));
+  const egress: Egress = {
+    query: async (query) => {
+      asked.push(query);
+      return { records };
+    },
+    connect: refuse,
+    resolve: refuse,
+    request: refuse,
+  };
+  return { egress, asked };
+}
+
+const check = (records: string[], config: object) =>
+  probe("dns", { name: "example.com", ...config }, { means: { egress: knows(records).egress } });
+
+describe("a dns check", () => {
+  test("asks the resolver that is named, and is well with what that says", async () => {
+    await using server = await startDnsServer(() => ({ records: [Buffer.from([192, 0, 2, 7])] }));
+    const config = { name: "example.com", resolver: server.address, expected: ["192.0.2.7"] };
+    expect((await probe("dns", config)).outcome).toBe("ok");
+    expect(server.questions()).toBe(1);
+    const missing = await probe("dns", { ...config, expected: ["192.0.2.8"] });
+    expect(missing.outcome).toBe("failed");
+    expect(missing.message).toBe("The record 192.0.2.8 is missing; there is: 192.0.2.7");
+  });
+
+  test("fails where the resolver does", async () => {
+    await using server = await startDnsServer(() => SERVFAIL);
+    const result = await probe("dns", { name: "example.com", resolver: server.address });
+    expect(result).toMatchObject({ outcome: "failed", latencyMs: null });
+    expect(result.message).toContain("SERVFAIL");
+  });
+
+  test("asks for A where no type is named", async () => {
+    const { egress, asked } = knows(["192.0.2.7"]);
+    await probe("dns", { name: "example.com" }, { means: { egress } });
+    await probe("dns", { name: "example.com", record_type: "TXT" }, { means: { egress } });
+    expect(asked.map(({ type, policy }) => `${type} ${policy}`)).toEqual([
+      "A monitor",
+      "TXT monitor",
+    ]);
+  });
+
+  test("takes records in any order and spelling that means the same, but a text as it is", async () => {
+    const mail = { record_type: "MX", expected: ["20 MX2.Example.com.", "10 mx1.example.com"] };
+    expect((await check(["10 mx1.example.com", "20 mx2.example.com"], mail)).outcome).toBe("ok");
+    const six = { record_type: "AAAA", expected: ["2001:DB8:0::1"] };
+    expect((await check(["2001:db8::1"], six)).outcome).toBe("ok");
+    const text = { record_type: "TXT", expected: ["v=spf1 -ALL"] };
+    expect((await check(["v=spf1 -ALL"], text)).outcome).toBe("ok");
+    expect((await check(["v=spf1 -all"], text)).outcome).toBe("failed");
+  });
+
+  test("fails where there is no record", async () => {
+    expect((await check([], {})).outcome).toBe("failed");
+  });
+
+  test("says no more than 300 characters, however many records there are", async () => {
+    const records = Array.from({ length: 100 }, (_, i) => `192.0.2.${i}`);
+    const { message } = await check(records, { expected: ["192.0.3.1"] });
+    expect(message).toHaveLength(300);
+  });
+
+  test("is refused for what is no name, and for a resolver that nothing may reach or that is a name", () => {
+    const { judge } = probeOf("dns");
+    expect(judge({ name: "_dmarc.example.com" })).toEqual([]);
+    expect(judge({ name: "example.com", resolver: "[2001:db8::1]:5353" })).toEqual([]);
+    for (const name of ["a b", "a..b", ".", `${"a".repeat(64)}.com`]) {
+      expect(judge({ name })).toEqual([
+        { pointer: "#/name", detail: "must be a name such as example.com" },
+      ]);
+    }
+    for (const resolver of ["dns.example.com", "169.254.169.253", "[fe80::1]:53", "1.1.1.1:0"]) {
+      expect(judge({ name: "example.com", resolver }).map(({ pointer }) => pointer)).toEqual([
+        "#/resolver",
+      ]);
+    }
+  });
+});

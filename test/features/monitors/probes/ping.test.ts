@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import { probeOf } from "../../../../src/features/monitors/probes";
+import { pingArguments, roundTripMs } from "../../../../src/features/monitors/probes/ping";
+import { settle } from "../../../support/clock";
+import { usePingProgram } from "../../../support/ping-program";
+import { probe } from "../../../support/probing";
+
+const ANSWERED = 'echo "64 bytes from $LAST: icmp_seq=1 ttl=64 time=12.6 ms"';
+
+describe("a ping check", () => {
+  test("has the system's ping ask the address that was judged, not what was typed", async () => {
+    using ping = usePingProgram(ANSWERED);
+    const names = { "gateway.test": [["192.0.2.7", "192.0.2.8"]] };
+    const result = await probe("ping", { host: "gateway.test" }, { names });
+    expect(result).toEqual({ outcome: "ok", latencyMs: 13, message: null });
+    expect(ping.calls()).toEqual(["-n -c 1 192.0.2.7"]);
+  });
+
+  test("fails where the host does not answer", async () => {
+    using ping = usePingProgram("exit 1");
+    const result = await probe("ping", { host: "127.0.0.1" });
+    expect(result).toEqual({
+      outcome: "failed",
+      latencyMs: null,
+      message: "The host did not answer.",
+    });
+    expect(ping.calls()).toHaveLength(1);
+  });
+
+  test("ends the program where its time is over", async () => {
+    using ping = usePingProgram("exec sleep 60");
+    const deadline = new AbortController();
+    const checking = probe("ping", { host: "127.0.0.1" }, { means: { signal: deadline.signal } });
+    while (ping.calls().length === 0) await settle();
+    deadline.abort();
+    expect(await checking).toMatchObject({
+      outcome: "failed",
+      message: "The host did not answer.",
+    });
+  });
+
+  test("says what is amiss where the program may not send, or fails", async () => {
+    {
+      using _ping = usePingProgram('echo "ping: socket: Operation not permitted" >&2; exit 2');
+      const { message } = await probe("ping", { host: "127.0.0.1" });
+      expect(message).toContain("CAP_NET_RAW");
+    }
+    using _ping = usePingProgram('echo "ping: whatever $SECRET" >&2; exit 2');
+    const { message } = await probe("ping", { host: "127.0.0.1" });
+    expect(message).toBe("The program ping failed (exit status 2).");
+  });
+
+  test("does not run for an address that nothing may reach", async () => {
+    using ping = usePingProgram(ANSWERED);
+    const names = { "metadata.test": [["169.254.169.254"]] };
+    const result = await probe("ping", { host: "metadata.test" }, { names });
+    expect(result.outcome).toBe("failed");
+    expect(ping.calls()).toEqual([]);
+  });
+
+  test("hands nothing of this process's environment on but the path and the language", async () => {
+    process.env["ALLCLEAR_TEST_SECRET"] = "hidden";
+    try {
+      using ping = usePingProgram('env | grep -c SECRET >> "$(dirname "$0")/calls"; exit 1');
+      await probe("ping", { host: "127.0.0.1" });
+      expect(ping.calls()).toEqual(["-n -c 1 127.0.0.1", "0"]);
+    } finally {
+      delete process.env["ALLCLEAR_TEST_SECRET"];
+    }
+  });
+});
+
+describe("a host to ping", () => {
+  test("is refused where it would be an option, a command or several arguments", () => {
+    using _ping = usePingProgram(ANSWERED);
+    const { judge } = probeOf("ping");
+    expect(judge({ host: "gateway.test" })).toEqual([]);
+    for (const host of ["-f", "--help", "a b", "a;id", "$(id)", "`id`", "a|b", "a/b", "-c1 x"]) {
+      expect(judge({ host }), host).toHaveLength(1);
+    }
+  });
+
+  test("is refused where there is no ping, in a sentence that says so", () => {
+    const { judge } = probeOf("ping");
+    using _none = usePingProgram(undefined);
+    const [fault, ...others] = judge({ host: "gateway.test" });
+    expect(others).toEqual([]);
+    expect(fault?.detail).toStartWith("needs the program ping, which is not installed");
+  });
+});
+
+test("each platform's ping is told to send one echo request", () => {
+  expect(pingArguments("linux", "::1")).toEqual(["-n", "-c", "1", "::1"]);
+  expect(pingArguments("darwin", "192.0.2.7")).toEqual(["-n", "-c", "1", "192.0.2.7"]);
+  expect(pingArguments("win32", "192.0.2.7")).toEqual(["-n", "1", "192.0.2.7"]);
+});
+
+test("the time is read as iputils, BusyBox and Windows write it", () => {
+  expect(roundTripMs("64 bytes from 192.0.2.7: icmp_seq=1 ttl=64 time=0.043 ms")).toBe(0);
+  expect(roundTripMs("64 bytes from 192.0.2.7: seq=0 ttl=64 time=12.5 ms")).toBe(13);
+  expect(roundTripMs("Reply from 192.0.2.7: bytes=32 time=8ms TTL=117")).toBe(8);
+  expect(roundTripMs("Reply from 192.0.2.7: bytes=32 time<1ms TTL=128")).toBe(1);
+  expect(roundTripMs("1 packets transmitted, 1 received")).toBeUndefined();
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import type { TObject } from "@sinclair/typebox";
+import { fieldErrors } from "../../../../src/errors";
+import { changeSchemaOf } from "../../../../src/features/monitors";
+import {
+  graceSecondsOf,
+  type MonitorConfig,
+  probeOf,
+} from "../../../../src/features/monitors/probes";
+import { MONITOR_TYPES, type MonitorType } from "../../../../src/kernel/monitor-state";
+import { createTestApp } from "../../../support/app";
+import { usePingProgram } from "../../../support/ping-program";
+
+/** The least that a type needs, and all that it takes. */
+const CONFIGS: Record<MonitorType, [least: MonitorConfig, most: MonitorConfig]> = {
+  http: [
+    { url: "https://shop.example.com/health?token=hidden" },
+    {
+      url: "https://shop.example.com/health?token=hidden",
+      method: "POST",
+      headers: { Authorization: "hidden" },
+      body: "hidden",
+      follow_redirects: false,
+      ip_family: "ipv4",
+      verify_tls: false,
+      certificate_warning_days: 3,
+    },
+  ],
+  tcp: [
+    { host: "db.example.com", port: 5432 },
+    { host: "2001:db8::1", port: 1 },
+  ],
+  tls: [{ host: "example.com" }, { host: "example.com", port: 8443, days: 30 }],
+  dns: [
+    { name: "example.com" },
+    { name: "example.com", record_type: "MX", resolver: "192.0.2.1", expected: ["10 mx.test"] },
+  ],
+  ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
+  push: [{}, { grace_seconds: 0 }],
+};
+
+describe("every type of monitor", () => {
+  for (const type of MONITOR_TYPES) {
+    const probe = probeOf(type);
+    const [least, most] = CONFIGS[type];
+
+    test(`${type}: takes what it needs and what it may have, and names what it does not know`, () => {
+      using _ping = usePingProgram("exit 1");
+      for (const config of [least, most]) {
+        expect(fieldErrors(probe.config, config)).toEqual([]);
+        expect(probe.judge(config)).toEqual([]);
+      }
+      expect(fieldErrors(probe.config, { ...least, nope: 1 })).toEqual([
+        { pointer: "#/nope", detail: "is not a known field" },
+      ]);
+    });
+
+    test(`${type}: shows by its schema what it has, without secrets, and in a few words what is watched`, () => {
+      for (const config of [least, most]) {
+        const shown = probe.present(config);
+        expect(fieldErrors(probe.shown, shown)).toEqual([]);
+        const { url: _, ...rest } = shown as { url?: string };
+        expect(JSON.stringify(rest)).not.toContain("hidden");
+        expect(probe.targetOf(config)).not.toBe("");
+        expect(probe.targetOf(config)).not.toContain("hidden");
+      }
+    });
+
+    test(`${type}: changes what a change names; null clears what may be left out, and nothing else`, () => {
+      expect(probe.merge(most, {})).toEqual(most);
+      const { properties, required = [] } = probe.config as TObject;
+      for (const name of Object.keys(properties)) {
+        const isOptional = !required.includes(name);
+        const faults = fieldErrors(changeSchemaOf(type), { [name]: null });
+        expect(faults.length, name).toBe(isOptional ? 0 : 1);
+        if (isOptional) expect(probe.merge(most, { [name]: null })).not.toHaveProperty(name);
+      }
+      expect(fieldErrors(changeSchemaOf(type), { nope: 1 })).toHaveLength(1);
+    });
+
+    test(`${type}: stands in the OpenAPI document, as it is sent and as it is answered`, async () => {
+      await using app = await createTestApp();
+      const { paths, components } = (await app.call("/openapi.json")).body;
+      const { schema } = paths["/api/v1/monitors"].post.requestBody.content["application/json"];
+      const shapesOf = (name: string) =>
+        components.schemas[name].oneOf.map(
+          ({ $ref }: { $ref: string }) => components.schemas[$ref.split("/").at(-1) ?? ""],
+        );
+      expect(schema.$ref).toEndWith("/CreateMonitor");
+      for (const name of ["CreateMonitor", "Monitor", "CreatedMonitor"]) {
+        const own = shapesOf(name).filter(
+          (shape: TObject) => shape.properties["type"]?.const === type,
+        );
+        expect(own).toHaveLength(1);
+        expect(own[0].properties).toHaveProperty("config");
+      }
+    });
+  }
+
+  test("is asked, but for push, whose job calls", () => {
+    const asked = MONITOR_TYPES.filter((type) => probeOf(type).run !== undefined);
+    expect(asked).toEqual(MONITOR_TYPES.filter((type) => type !== "push"));
+    expect(graceSecondsOf({})).toBe(60);
+    expect(graceSecondsOf({ grace_seconds: 0 })).toBe(0);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import * as checks from "../../../src/features/monitors/checks-store";
+import * as lists from "../../../src/features/monitors/records-store";
+import * as rollups from "../../../src/features/monitors/rollups-store";
+import { freshStanding } from "../../../src/features/monitors/rules";
+import * as monitors from "../../../src/features/monitors/store";
+import { HOUR_MS } from "../../../src/kernel/time";
+import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
+
+/** What grows with every check, or with the years. */
+const LARGE = /^SCAN (monitor_checks|monitor_rollups|monitor_spans|component_no_data|c|r|s)\b/;
+
+describe("every statement about monitors", () => {
+  test("finds its rows in the large tables by an index, and sorts none of them", async () => {
+    using store = openMonitorStore();
+    const page = await store.page("shop", ["Cart"]);
+    const { id: monitorId, num } = await store.monitor({ componentIds: page.components });
+    const [componentId = ""] = page.components;
+    const monitorNum = num;
+    const span = { from: 0, to: 9 };
+    const nums = `[${num}]`;
+    const list = { state: null, type: null, search: null, before: "~", limit: 2 };
+    const statements = await store.ctx.db.write((tx) =>
+      statementsOf(tx, (tx) => {
+        checks.insertCheck(tx, check(num, 5, 1));
+        checks.listChecksBefore(tx, { monitorNum, before: 9, limit: 2 });
+        checks.listLastChecks(tx, { nums });
+        checks.listNewestChecks(tx, { nums, each: 2 });
+        checks.findOpenSpan(tx, { monitorNum });
+        checks.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
+        checks.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
+        checks.listSpans(tx, { nums, ...span });
+        checks.listOutagesBefore(tx, { monitorNum, before: 9, limit: 2 });
+        checks.saveNoData(tx, { componentId, startedAt: 1, endedAt: null });
+        checks.endNoData(tx, { componentId, endedAt: 2 });
+        checks.listNoDataOfPage(tx, { pageId: page.id, since: 0 });
+        checks.saveLiveness(tx, { at: 1 });
+        checks.findLiveness(tx, {});
+        rollups.listBehind(tx, { due: 0, limit: 1 });
+        rollups.returnTo(tx, { at: 9e15 });
+        rollups.saveRolledUntil(tx, { monitorNum, at: 0 });
+        rollups.findFirstCheck(tx, { monitorNum, ...span });
+        rollups.listResults(tx, { monitorNum, ...span });
+        rollups.listRollups(tx, { monitorNum, size: HOUR_MS, ...span });
+        rollups.deleteChecksBefore(tx, { monitorNum, before: 0, limit: 1 });
+        rollups.deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: 0, limit: 1 });
+        rollups.findLeastRolledUntil(tx, { nums });
+        rollups.listRollupsOfMonitors(tx, { nums, size: HOUR_MS, ...span });
+        rollups.listUnrolledResults(tx, { nums, ...span });
+        monitors.findNextNum(tx, {});
+        monitors.findMonitor(tx, { id: monitorId });
+        monitors.findMonitorByRef(tx, { ref: "monitor-1" });
+        monitors.findMonitorState(tx, { monitorNum });
+        monitors.listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitorId]) });
+        monitors.listMonitorsOfPage(tx, { pageId: page.id });
+        monitors.saveStanding(tx, { monitorNum, ...freshStanding("up", 1) });
+        monitors.saveHeartbeat(tx, { monitorNum, at: 1 });
+        monitors.saveCertificate(tx, { monitorNum, expiresAt: 1 });
+        monitors.findNewestIncidentOf(tx, { monitorId, pageId: page.id });
+        monitors.listUnresolvedIncidentsOf(tx, { monitorId });
+        lists.findMonitorWithState(tx, { id: monitorId });
+        lists.listMonitorRows(tx, { ...list, pageId: null, componentId: null });
+        lists.listHourAverages(tx, { nums, from: 0 });
+      }),
+    );
+    expect(statements.length).toBeGreaterThan(35);
+    for (const sql of statements) {
+      const steps = planOf(store, sql);
+      expect(
+        steps.filter((step) => LARGE.test(step)),
+        sql,
+      ).toEqual([]);
+      // The components of the monitors that are shown are put in the order of their pages.
+      const mayOrder = /"monitor_components"/.test(sql);
+      if (!mayOrder)
+        expect(
+          steps.filter((step) => /TEMP B-TREE/.test(step)),
+          sql,
+        ).toEqual([]);
+    }
+  });
+
+  test("reads no other monitor but where all of them are meant", async () => {
+    using store = openMonitorStore();
+    const page = await store.page("shop", ["Cart"]);
+    const [componentId = ""] = page.components;
+    const list = { state: null, type: null, search: null, before: "~", limit: 2 };
+    const statements = statementsOf(store.ctx.db, (reader) => {
+      lists.listMonitorRows(reader, { ...list, pageId: page.id, componentId: null });
+      lists.listMonitorRows(reader, { ...list, pageId: null, componentId });
+      monitors.listMonitorsOfPage(reader, { pageId: page.id });
+    });
+    expect(statements).toHaveLength(3);
+    for (const sql of statements) {
+      const steps = planOf(store, sql);
+      expect(
+        steps.filter((step) => step.startsWith("SCAN")),
+        sql,
+      ).toEqual([]);
+      expect(steps.join("\n"), sql).toMatch(/SEARCH/);
+    }
+  });
+});

@@ -1,0 +1,249 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { asc, eq } from "drizzle-orm";
+import { selectMany } from "../../../src/db";
+import { monitorChecks, monitorRollups } from "../../../src/db/tables/monitors";
+import type { CheckRow } from "../../../src/features/monitors/checks-store";
+import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup";
+import { findMonitorState } from "../../../src/features/monitors/store";
+import { quantileOf, RELATIVE_ERROR, sketchFromBytes } from "../../../src/kernel/sketch";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
+const KEPT = { resultsMs: 48 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };
+
+const listResults = selectMany((orm, $: { num: number }) =>
+  orm
+    .select()
+    .from(monitorChecks)
+    .where(eq(monitorChecks.monitorNum, $.num))
+    .orderBy(asc(monitorChecks.at)),
+);
+const listRows = selectMany((orm, $: { num: number }) =>
+  orm
+    .select()
+    .from(monitorRollups)
+    .where(eq(monitorRollups.monitorNum, $.num))
+    .orderBy(asc(monitorRollups.size), asc(monitorRollups.at)),
+);
+
+/** Rolls up until nothing is left; answers how many calls it took. */
+async function rollUpAll(store: MonitorStore, now: number, oldestUnwritten?: number) {
+  let calls = 1;
+  while (await store.ctx.db.write((tx) => rollUp(tx, { now, oldestUnwritten }, KEPT))) calls += 1;
+  return calls;
+}
+
+/** Latencies that differ, some failures, some of them answered, and some that nobody could know. */
+function results(num: number, from: number, to: number, everyMs: number): CheckRow[] {
+  const rows: CheckRow[] = [];
+  for (let at = from; at < to; at += everyMs) {
+    const latencyMs = 20 + ((at / 1_000) % 97) * 11;
+    const kind = (at / everyMs) % 23;
+    if (kind === 5) rows.push(check(num, at, null));
+    else if (kind === 7) rows.push({ ...check(num, at, latencyMs), outcome: "failed" });
+    else if (kind === 11) rows.push({ ...check(num, at, null), outcome: "unknown" });
+    else rows.push(check(num, at, latencyMs));
+  }
+  return rows;
+}
+
+/** What a rollup says, without its sketch. */
+function told(store: MonitorStore, num: number, size: number) {
+  return listRows(store.ctx.db, { num })
+    .filter((row) => row.size === size)
+    .map(({ at, checks, failures, answers, latencySum, latencyMin, latencyMax }) => {
+      return { at, checks, failures, answers, latencySum, latencyMin, latencyMax };
+    });
+}
+
+/** The same, counted anew from the results themselves. */
+function recounted(rows: readonly CheckRow[], size: number) {
+  const known = rows.filter(({ outcome }) => outcome !== "unknown");
+  return [...Map.groupBy(known, ({ at }) => at - (at % size))].map(([at, own]) => {
+    const latencies = own.flatMap(({ latencyMs }) => latencyMs ?? []);
+    return {
+      at,
+      checks: own.length,
+      failures: own.filter(({ outcome }) => outcome === "failed").length,
+      answers: latencies.length,
+      latencySum: latencies.length ? latencies.reduce((a, b) => a + b) : null,
+      latencyMin: latencies.length ? Math.min(...latencies) : null,
+      latencyMax: latencies.length ? Math.max(...latencies) : null,
+    };
+  });
+}
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+describe.each([
+  ["in memory", ":memory:"],
+  ["in a file", join(folder.path, "rollups.db")],
+])("rolling up, %s,", (_, path) => {
+  test("says of minutes, hours and days what a recount of the results says", async () => {
+    using store = openMonitorStore(path);
+    const { num } = await store.monitor({ createdAt: MIDNIGHT + 6 * HOUR_MS });
+    const rows = results(num, MIDNIGHT + 6.3 * HOUR_MS, MIDNIGHT + 29 * HOUR_MS, 20_000);
+    await store.record(...rows);
+    await rollUpAll(store, MIDNIGHT + 29 * HOUR_MS + ROLL_UP_DELAY_MS);
+    expect(told(store, num, MINUTE_MS)).toEqual(recounted(rows, MINUTE_MS));
+    expect(told(store, num, HOUR_MS)).toEqual(recounted(rows, HOUR_MS));
+    const firstDay = rows.filter(({ at }) => at < MIDNIGHT + DAY_MS);
+    expect(told(store, num, DAY_MS)).toEqual(recounted(firstDay, DAY_MS));
+
+    const day = listRows(store.ctx.db, { num }).find(({ size }) => size === DAY_MS);
+    const latencies = firstDay.flatMap(({ outcome, latencyMs }) =>
+      outcome === "unknown" || latencyMs === null ? [] : [latencyMs],
+    );
+    latencies.sort((a, b) => a - b);
+    const median = latencies[Math.floor((latencies.length - 1) / 2)] ?? Number.NaN;
+    const p50 = quantileOf(sketchFromBytes(day?.sketch ?? Buffer.of()), 0.5) ?? Number.NaN;
+    expect(Math.abs(p50 - median)).toBeLessThanOrEqual(median * RELATIVE_ERROR * 1.0001);
+  });
+});
+
+describe("an hour", () => {
+  test("is rolled up once it is over and its last results had time to be written", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record(...results(num, MIDNIGHT, MIDNIGHT + HOUR_MS, MINUTE_MS));
+    const end = MIDNIGHT + HOUR_MS;
+    await rollUpAll(store, end + ROLL_UP_DELAY_MS - 1);
+    expect(told(store, num, HOUR_MS)).toEqual([]);
+    await rollUpAll(store, end + ROLL_UP_DELAY_MS, end - 1);
+    expect(told(store, num, HOUR_MS)).toEqual([]);
+    await rollUpAll(store, end + ROLL_UP_DELAY_MS);
+    expect(told(store, num, HOUR_MS)).toHaveLength(1);
+    expect(findMonitorState(store.ctx.db, { monitorNum: num })?.rolledUntil).toBe(end);
+  });
+
+  test("in which nothing could be known leaves no row", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record({ ...check(num, MIDNIGHT + 1, null), outcome: "unknown" });
+    await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS);
+    expect(listRows(store.ctx.db, { num })).toEqual([]);
+  });
+
+  test("that was rolled up before the clock was set back is counted anew", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record(check(num, MIDNIGHT + 60_000, 100));
+    await rollUpAll(store, MIDNIGHT + DAY_MS);
+    const back = MIDNIGHT + 30 * MINUTE_MS;
+    await rollUpAll(store, back);
+    expect(findMonitorState(store.ctx.db, { monitorNum: num })?.rolledUntil).toBe(MIDNIGHT);
+    await store.record(check(num, back, 300));
+    await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS);
+    expect(told(store, num, HOUR_MS)).toEqual([
+      {
+        at: MIDNIGHT,
+        checks: 2,
+        failures: 0,
+        answers: 2,
+        latencySum: 400,
+        latencyMin: 100,
+        latencyMax: 300,
+      },
+    ]);
+  });
+});
+
+describe("after a stop", () => {
+  test("what was not rolled up is, however long ago, and its days with it", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    const before = results(num, MIDNIGHT, MIDNIGHT + 3 * HOUR_MS, MINUTE_MS);
+    const after = results(num, MIDNIGHT + 90 * DAY_MS, MIDNIGHT + 90 * DAY_MS + HOUR_MS, MINUTE_MS);
+    await store.record(...before, ...after);
+    const calls = await rollUpAll(store, MIDNIGHT + 90 * DAY_MS + 2 * HOUR_MS);
+    expect(calls).toBeLessThan(5);
+    const all = [...before, ...after];
+    expect(told(store, num, HOUR_MS)).toEqual(recounted(all, HOUR_MS));
+    expect(told(store, num, DAY_MS)).toEqual(recounted(before, DAY_MS));
+  });
+
+  test("a call does a bounded part of it, and says that there is more", async () => {
+    using store = openMonitorStore();
+    const monitors = await Promise.all(
+      Array.from({ length: 4 }, () => store.monitor({ createdAt: MIDNIGHT })),
+    );
+    for (const { num } of monitors) {
+      await store.record(...results(num, MIDNIGHT, MIDNIGHT + 5 * HOUR_MS, 5_000));
+    }
+    const now = MIDNIGHT + 6 * HOUR_MS;
+    const rows = () => monitors.flatMap(({ num }) => told(store, num, HOUR_MS)).length;
+    expect(await store.ctx.db.write((tx) => rollUp(tx, { now }, KEPT))).toBe(true);
+    expect(rows()).toBeGreaterThan(0);
+    expect(rows()).toBeLessThan(5);
+    await rollUpAll(store, now);
+    expect(rows()).toBe(20);
+  });
+
+  test("many monitors without any result take more than one call", async () => {
+    using store = openMonitorStore();
+    for (let i = 0; i < 120; i++) await store.monitor({ createdAt: MIDNIGHT });
+    expect(await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS)).toBe(3);
+  });
+});
+
+describe("what was kept long enough", () => {
+  test("is trimmed with the next hour: results, minutes and hours, never days", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record(...results(num, MIDNIGHT, MIDNIGHT + 2 * HOUR_MS, MINUTE_MS));
+    const left = () => {
+      const rows = listRows(store.ctx.db, { num });
+      const sizes = [MINUTE_MS, HOUR_MS, DAY_MS];
+      const rolled = sizes.map((size) => rows.filter((row) => row.size === size).length);
+      return [listResults(store.ctx.db, { num }).length, ...rolled];
+    };
+    const at = (afterMs: number) => rollUpAll(store, MIDNIGHT + afterMs);
+    // Every 23rd result says nothing; each of the others is its minute.
+    const minutes = recounted(listResults(store.ctx.db, { num }), MINUTE_MS).length;
+    await at(49 * HOUR_MS - MINUTE_MS);
+    expect(left()).toEqual([120, minutes, 2, 1]);
+    await at(49 * HOUR_MS + ROLL_UP_DELAY_MS);
+    expect(left()).toEqual([60, minutes, 2, 1]);
+    await at(50 * HOUR_MS + ROLL_UP_DELAY_MS);
+    expect(left()).toEqual([0, minutes, 2, 1]);
+    await at(7 * DAY_MS + 3 * HOUR_MS);
+    expect(left()).toEqual([0, 0, 2, 1]);
+    await at(400 * DAY_MS + 23 * HOUR_MS);
+    expect(left()).toEqual([0, 0, 2, 1]);
+    await at(401 * DAY_MS + HOUR_MS);
+    expect(left()).toEqual([0, 0, 0, 1]);
+  });
+
+  test("is not trimmed of others, and results that are not rolled up never are", async () => {
+    using store = openMonitorStore();
+    const [old, young] = [
+      await store.monitor({ createdAt: MIDNIGHT }),
+      await store.monitor({ createdAt: MIDNIGHT }),
+    ];
+    await store.record(check(old.num, MIDNIGHT, 10), check(young.num, MIDNIGHT + 80 * HOUR_MS, 10));
+    await rollUpAll(store, MIDNIGHT + 90 * HOUR_MS, MIDNIGHT);
+    expect(listResults(store.ctx.db, { num: old.num })).toHaveLength(1);
+    await rollUpAll(store, MIDNIGHT + 90 * HOUR_MS);
+    expect(listResults(store.ctx.db, { num: old.num })).toEqual([]);
+    expect(listResults(store.ctx.db, { num: young.num })).toHaveLength(1);
+  });
+
+  test("goes in bounded parts where much is to go at once", async () => {
+    using store = openMonitorStore();
+    const { num } = await store.monitor({ createdAt: MIDNIGHT });
+    await store.record(...results(num, MIDNIGHT, MIDNIGHT + 8 * HOUR_MS, 5_000));
+    const now = MIDNIGHT + 60 * HOUR_MS;
+    const left = () => listResults(store.ctx.db, { num }).length;
+    const before = left();
+    await store.ctx.db.write((tx) => rollUp(tx, { now }, KEPT));
+    expect(before - left()).toBeGreaterThan(0);
+    expect(before - left()).toBeLessThanOrEqual(2_000);
+    await rollUpAll(store, now);
+    for (let hour = 1; left() > 0 && hour < 9; hour++) await rollUpAll(store, now + hour * HOUR_MS);
+    expect(left()).toBe(0);
+  });
+});

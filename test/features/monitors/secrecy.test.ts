@@ -1,0 +1,162 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { enter } from "../../../src/features/monitors/engine/consequences";
+import { getMonitorRecord } from "../../../src/features/monitors";
+import { freshStanding } from "../../../src/features/monitors/rules";
+import { sha256 } from "../../../src/kernel/hash";
+import { createMonitorApi, HTTP, type MonitorApi } from "../../support/monitor-api";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const HEADER = "header-s3cret-value";
+const BODY = "body-s3cret-value";
+
+const WITH_SECRETS = {
+  ...HTTP,
+  config: {
+    url: "https://shop.example.com/",
+    method: "POST",
+    headers: { Authorization: `Bearer ${HEADER}` },
+    body: `{"password":"${BODY}"}`,
+  },
+};
+
+/** Every table's rows as text, by the table's name. */
+function dump(path: string): Record<string, string> {
+  const sqlite = new Database(path, { readonly: true });
+  try {
+    const tables = sqlite
+      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .all();
+    return Object.fromEntries(
+      tables.map(({ name }) => [name, JSON.stringify(sqlite.query(`SELECT * FROM ${name}`).all())]),
+    );
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** Does all that can be done to a monitor, refusals included, and answers with every answer's text. */
+async function useMonitor(api: MonitorApi, body: object): Promise<string[]> {
+  const said: string[] = [];
+  const created = await api.post(body, { "idempotency-key": "secret" });
+  const { id } = created.body;
+  const note = (answer: { text: string; headers: Headers }) =>
+    said.push(answer.text, JSON.stringify([...answer.headers]));
+  note(await api.post(body, { "idempotency-key": "secret" }));
+  note(await api.call());
+  note(await api.call(`/${id}`));
+  note(await api.patch(id, { name: "Renamed" }));
+  note(await api.patch(id, { interval_seconds: 1 }));
+  note(await api.call(`/${id}/check`, { method: "POST" }));
+  note(await api.call(`/${id}/checks`));
+  const { ctx, clock } = api.app;
+  await ctx.db.write((tx) => {
+    const { row } = getMonitorRecord(tx, id);
+    const standing = freshStanding("down", clock.now());
+    enter(ctx, tx, row, { from: "up", standing, message: "It does not answer." });
+  });
+  note(await api.call(`/${id}/pause`, { method: "POST" }));
+  note(await api.call(`/${id}/resume`, { method: "POST" }));
+  const reader = await api.app.keyWith("read:status", "write:incidents");
+  note(await api.app.call("/api/v1/incidents", { key: reader }));
+  note(await api.app.call("/api/v1/status/acme", { key: reader }));
+  note(await api.app.call("/status/acme"));
+  note(await api.app.call("/openapi.json"));
+  return said;
+}
+
+describe("header values and bodies", () => {
+  test("stand in the monitor's own row, and nowhere else: no answer, event, audit row or log line", async () => {
+    using folder = temporaryFolder();
+    const databasePath = join(folder.path, "allclear.db");
+    await using api = await createMonitorApi({ databasePath, logLevel: "trace" });
+    const component_ids = [api.components["API"]];
+    const body = { ...WITH_SECRETS, component_ids, open_incident: "automatic" };
+    const said = await useMonitor(api, body);
+    said.push((await api.patch(api.checked[0] ?? "", { config: { url: "https://x.test/" } })).text);
+    expect(said.length).toBeGreaterThan(20);
+    expect(api.app.events().map(({ type }) => type)).toContain("monitor.down");
+    const elsewhere = [
+      ...said,
+      JSON.stringify(api.app.logged),
+      JSON.stringify(api.app.events()),
+      JSON.stringify(api.app.audit()),
+    ].join("\n");
+    const tables = dump(databasePath);
+    for (const secret of [HEADER, BODY]) {
+      expect(elsewhere).not.toContain(secret);
+      const holders = Object.keys(tables).filter((name) => tables[name]?.includes(secret));
+      expect(holders).toEqual(["monitors"]);
+    }
+  });
+
+  test("are gone with the monitor", async () => {
+    using folder = temporaryFolder();
+    const databasePath = join(folder.path, "allclear.db");
+    await using api = await createMonitorApi({ databasePath });
+    const { id } = await api.create(WITH_SECRETS);
+    expect(dump(databasePath)["monitors"]).toContain(HEADER);
+    await api.call(`/${id}`, { method: "DELETE" });
+    expect(dump(databasePath)["monitors"]).toContain(id);
+    expect(dump(databasePath)["monitors"]).not.toContain(HEADER);
+  });
+});
+
+describe("a push token", () => {
+  test("is in the answer that creates and the one that rotates, and its hash alone on the disk", async () => {
+    using folder = temporaryFolder();
+    const databasePath = join(folder.path, "allclear.db");
+    await using api = await createMonitorApi({ databasePath, logLevel: "trace" });
+    const body = { type: "push", name: "Backup", component_ids: [api.components["API"]] };
+    const created = await api.post(body, { "idempotency-key": "secret" });
+    const said = await useMonitor(api, body);
+    const rotated = await api.call(`/${created.body.id}/rotate-token`, { method: "POST" });
+    const tokens: string[] = [created.body.token, rotated.body.token];
+    for (const token of tokens) expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
+    for (const token of tokens) {
+      said.push((await api.app.call(`/api/v1/heartbeats/${token}?msg=${token}`)).text);
+      said.push((await api.app.call(`/api/v1/heartbeats/${token}x`)).text);
+      said.push(
+        (
+          await api.app.call(
+            `/api/v1/heartbeats/%${token.charCodeAt(0).toString(16)}${token.slice(1)}`,
+          )
+        ).text,
+      );
+      said.push((await api.app.call(`/api/v1/heartbeats/${token}`, { method: "PUT" })).text);
+      said.push((await api.app.call("/api/v1/heartbeats", { key: token })).text);
+      said.push((await api.app.call("/api/v1/key", { key: token })).text);
+    }
+    const elsewhere = [
+      ...said,
+      JSON.stringify(api.heartbeats),
+      JSON.stringify(api.app.events()),
+      JSON.stringify(api.app.audit()),
+      JSON.stringify(dump(databasePath)),
+    ].join("\n");
+    for (const token of tokens) expect(elsewhere).not.toContain(token);
+    const files = Buffer.concat(
+      readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name))),
+    );
+    expect(files.includes(sha256(rotated.body.token))).toBe(true);
+    for (const token of tokens) expect(files.includes(token)).toBe(false);
+  });
+
+  test("is redacted in every line of the log, also where it is mistyped or encoded", async () => {
+    await using api = await createMonitorApi({ logLevel: "trace" });
+    const { token } = await api.create({ type: "push", config: {} });
+    const typed = [token, `${token}x`, token.slice(0, 30), `%${hex(token)}${token.slice(1)}`];
+    for (const one of typed) await api.app.call(`/api/v1/heartbeats/${one}?status=up`);
+    const lines = api.app.logged.filter(({ url }) => String(url).includes("/heartbeats/"));
+    expect(lines).toHaveLength(typed.length);
+    for (const { url } of lines) expect(url).toEndWith("/api/v1/heartbeats/[redacted]?status=up");
+    expect(lines[0]).toHaveProperty("monitor");
+    expect(JSON.stringify(api.app.logged)).not.toContain(token.slice(5, 25));
+  });
+});
+
+function hex(text: string): string {
+  return text.charCodeAt(0).toString(16);
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import { findComponent } from "../../../src/features/components";
+import { listSpans } from "../../../src/features/monitors/checks-store";
+import { enter } from "../../../src/features/monitors/engine/consequences";
+import { getMonitorRecord } from "../../../src/features/monitors";
+import { freshStanding } from "../../../src/features/monitors/rules";
+import { expectProblem } from "../../support/app";
+import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
+
+/** A monitor of the component API that is down. */
+async function downMonitor(api: MonitorApi): Promise<string> {
+  const { id } = await api.create({ component_ids: [api.components["API"]] });
+  const { ctx, clock } = api.app;
+  await ctx.db.write((tx) => {
+    const { row } = getMonitorRecord(tx, id);
+    const standing = freshStanding("down", clock.now());
+    enter(ctx, tx, row, { from: "up", standing, message: "It does not answer." });
+  });
+  expect(statusOf(api)).toBe("partial_outage");
+  await clock.advance(60_000);
+  return id;
+}
+
+function statusOf(api: MonitorApi, name = "API"): string | undefined {
+  return findComponent(api.app.ctx.db, { id: api.components[name] ?? "" })?.status;
+}
+
+/** The states that a monitor was in, and for how many seconds; the last goes on. */
+function timelineOf(api: MonitorApi, id: string) {
+  const { row } = getMonitorRecord(api.app.ctx.db, id);
+  const nums = JSON.stringify([row.num]);
+  return listSpans(api.app.ctx.db, { nums, from: 0, to: Number.MAX_SAFE_INTEGER }).map(
+    ({ row: { state, startedAt, endedAt } }) =>
+      `${state} ${endedAt === null ? "…" : (endedAt - startedAt) / 1_000}`,
+  );
+}
+
+describe("pausing", () => {
+  test("ends what the monitor marks, and the time is neither up nor down", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    const paused = await api.call(`/${id}/pause`, { method: "POST" });
+    expect(paused.body).toMatchObject({ paused: true, state: "paused", version: 2 });
+    expect(paused.headers.get("etag")).toBe('"2"');
+    expect(statusOf(api)).toBe("operational");
+    await api.app.clock.advance(30_000);
+    const resumed = await api.call(`/${id}/resume`, { method: "POST" });
+    expect(resumed.body).toMatchObject({ paused: false, state: "pending", version: 3 });
+    expect(timelineOf(api, id)).toEqual(["down 60", "paused 30", "pending …"]);
+    expect(
+      api.app
+        .audit()
+        .map(({ action }) => action)
+        .slice(-2),
+    ).toEqual(["monitor.pause", "monitor.resume"]);
+  });
+
+  test("and resuming once more change nothing", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create();
+    const before = api.written();
+    expect((await api.call(`/${id}/resume`, { method: "POST" })).body.version).toBe(1);
+    expect(api.written()).toEqual(before);
+    await api.call(`/${id}/pause`, { method: "POST" });
+    const paused = api.written();
+    expect((await api.call(`/${id}/pause`, { method: "POST" })).body.version).toBe(2);
+    expect(api.written()).toEqual(paused);
+  });
+});
+
+describe("deleting", () => {
+  test("ends what the monitor marks, keeps what it marked, and it is not found from then on", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    const answer = await api.call(`/${id}`, { method: "DELETE" });
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe("");
+    expect(statusOf(api)).toBe("operational");
+    expectProblem(await api.call(`/${id}`), "not_found");
+    expectProblem(await api.call(`/${id}`, { method: "DELETE" }), "not_found");
+    expect((await api.call()).body.data).toEqual([]);
+    const key = await api.app.keyWith("read:status");
+    const history = `/api/v1/components/${api.components["API"]}/history`;
+    const { data } = (await api.app.call(history, { key })).body;
+    expect(data.map(({ to }: { to: string }) => to)).toEqual(["operational", "partial_outage"]);
+    expect(api.app.audit().map(({ action }) => action)).toContain("monitor.delete");
+  });
+
+  test("frees the ref and never uses the number of its results again", async () => {
+    await using api = await createMonitorApi();
+    const first = await api.create();
+    const { num } = getMonitorRecord(api.app.ctx.db, first.id).row;
+    await api.call(`/${first.id}`, { method: "DELETE" });
+    const second = await api.create();
+    expect(second.ref).toBe(first.ref);
+    expect(getMonitorRecord(api.app.ctx.db, second.id).row.num).toBe(num + 1);
+  });
+});
+
+describe("a monitor that is down marks, from the change on,", () => {
+  test("the components that it is given, and lets go of those that are taken from it", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    await api.patch(id, { component_ids: [api.components["Website"]] });
+    expect(statusOf(api)).toBe("operational");
+    expect(statusOf(api, "Website")).toBe("partial_outage");
+  });
+
+  test("as it is told to", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    await api.patch(id, { on_down: "major_outage" });
+    expect(statusOf(api)).toBe("major_outage");
+  });
+});
+
+describe("a check on demand", () => {
+  test("answers with its result, which the list of results has too, newest first", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create();
+    const found = [];
+    for (let i = 0; i < 3; i++) {
+      await api.app.clock.advance(1_000);
+      found.push((await api.call(`/${id}/check`, { method: "POST" })).body);
+    }
+    expect(found[0]).toEqual({
+      at: "2026-03-10T12:00:01.000Z",
+      outcome: "ok",
+      latency_ms: 12,
+      message: null,
+    });
+    const page = await api.call(`/${id}/checks?limit=2`);
+    expect(page.body.data).toEqual([found[2], found[1]]);
+    const link = page.headers.get("link") ?? "";
+    expect(link).toStartWith(`<https://status.test/api/v1/monitors/${id}/checks?limit=2&cursor=`);
+    const { data, next_cursor } = (
+      await api.call(`/${id}/checks?limit=2&cursor=${page.body.next_cursor}`)
+    ).body;
+    expect(data).toEqual([found[0]]);
+    expect(next_cursor).toBeNull();
+    expectProblem(await api.call(`/${id}/checks?cursor=x`), "invalid_request");
+  });
+
+  test("is a conflict for a monitor that is paused, and for one whose job calls by itself", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create({ paused: true });
+    const push = await api.create({ type: "push", config: {} });
+    expectProblem(await api.call(`/${id}/check`, { method: "POST" }), "conflict");
+    expectProblem(await api.call(`/${push.id}/check`, { method: "POST" }), "conflict");
+    expect(api.checked).toEqual([]);
+    await api.call(`/${id}/resume`, { method: "POST" });
+    expect((await api.call(`/${id}/check`, { method: "POST" })).status).toBe(200);
+    expect(api.checked).toEqual([id]);
+  });
+});
+
+test("lists show the newest first, by page, component, type and state", async () => {
+  await using api = await createMonitorApi();
+  const other = await api.app.page({ slug: "other", name: "Other" }, ["Mail"]);
+  const { API } = api.components;
+  const shop = await api.create({ component_ids: [API] });
+  const mail = await api.create({ name: "Mail", component_ids: [other.components["Mail"]] });
+  const job = await api.create({ name: "Job", type: "push", config: {}, paused: true });
+  const names = async (query = "") =>
+    (await api.call(query)).body.data.map(({ id }: { id: string }) => id);
+  expect(await names()).toEqual([job.id, mail.id, shop.id]);
+  expect(await names("?page=other")).toEqual([mail.id]);
+  expect(await names(`?component=${API}`)).toEqual([shop.id]);
+  expect(await names("?type=push")).toEqual([job.id]);
+  expect(await names("?state=pending")).toEqual([mail.id, shop.id]);
+  const first = await api.call("?limit=2&state=pending");
+  expect(first.body.next_cursor).toBeNull();
+  const page = await api.call("?limit=1&type=http");
+  expect(page.headers.get("link")).toContain("type=http&cursor=");
+  expect(await names(`?limit=1&type=http&cursor=${page.body.next_cursor}`)).toEqual([shop.id]);
+  for (const query of ["?page=none", "?component=none", "?state=fine", "?type=x", "?q=1"]) {
+    expectProblem(await api.call(query), "invalid_request");
+  }
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { hostNameOf, judgeDomains, toDomain } from "../../../src/features/pages/domain-name";
+
+describe("a custom domain", () => {
+  test.each([
+    ["status.acme.com", "status.acme.com"],
+    ["Status.ACME.com", "status.acme.com"],
+    ["status.acme.com.", "status.acme.com"],
+    ["münchen.example", "xn--mnchen-3ya.example"],
+    ["XN--MNCHEN-3YA.example", "xn--mnchen-3ya.example"],
+    ["faß.example", "xn--fa-hia.example"],
+    ["status。acme。com", "status.acme.com"],
+    ["status", "status"],
+    ["1.acme.com", "1.acme.com"],
+  ])("%s is kept as %s", (text, domain) => {
+    expect(toDomain(text)).toBe(domain);
+    expect(judgeDomains([text])).toEqual([]);
+  });
+
+  test.each([
+    "",
+    " ",
+    "https://status.acme.com",
+    "status.acme.com/",
+    "status.acme.com:8080",
+    "status.acme.com?x",
+    "status.acme.com#x",
+    "user@status.acme.com",
+    "status acme.com",
+    "status\u00ADacme.com",
+    "status\nacme.com",
+    "%61cme.com",
+    "*.acme.com",
+    "_acme.example",
+    "-acme.com",
+    "acme-.com",
+    "a..b",
+    ".acme.com",
+    "xn--a",
+    `${"a".repeat(64)}.com`,
+    `${"a.".repeat(127)}com`,
+    "192.0.2.1",
+    "0x7f.1",
+    "2130706433",
+    "①②⑦.0.0.1",
+    "[2001:db8::1]",
+    "2001:db8::1",
+    "℀.com",
+  ])("%j is refused", (text) => {
+    expect(toDomain(text)).toBeUndefined();
+    expect(judgeDomains(["good.example", text]).map(({ pointer }) => pointer)).toEqual([
+      "#/custom_domains/1",
+    ]);
+  });
+
+  test.each(["localhost", "LOCALHOST", "status.localhost"])(
+    "%s is refused, since it is this machine's own name",
+    (text) => {
+      expect(judgeDomains([text])).toEqual([
+        { pointer: "#/custom_domains/0", detail: "is a name of this machine itself" },
+      ]);
+    },
+  );
+
+  test("is refused a second time, however it is written", () => {
+    expect(judgeDomains(["münchen.example", "a.example", "XN--mnchen-3ya.example."])).toEqual([
+      { pointer: "#/custom_domains/2", detail: "is in the list already" },
+    ]);
+  });
+
+  test("is kept in one form only, which is what a request to it names", () => {
+    fc.assert(
+      fc.property(fc.domain(), fc.boolean(), fc.option(fc.nat(65_535)), (text, isLoud, port) => {
+        const domain = toDomain(text) ?? "";
+        expect(domain).not.toBe("");
+        expect(toDomain(domain)).toBe(domain);
+        const host = `${isLoud ? text.toUpperCase() : text}${port === null ? "" : `:${port}`}`;
+        expect(hostNameOf(`http://${host}/status/acme?x=http://b.example/`)).toBe(domain);
+        expect(hostNameOf(`https://${host}`)).toBe(domain);
+      }),
+    );
+  });
+
+  test("is read from any text without a failure", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const domain = toDomain(text);
+        if (domain !== undefined) expect(domain).toMatch(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/);
+      }),
+    );
+  });
+});

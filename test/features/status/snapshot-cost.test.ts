@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { createIncident } from "../../../src/features/incidents";
+import { buildSnapshot } from "../../../src/features/status";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
+import { counted } from "../../support/counted";
+import { createPublicSite } from "../../support/public-site";
+
+/** What a snapshot reads of a page with as many incidents that are over since some days. */
+async function costOf(incidents: number, daysAgo: number) {
+  await using site = await createPublicSite();
+  const { ctx } = site.app;
+  const from = site.app.clock.now() - daysAgo * DAY_MS;
+  return ctx.db.write((tx) => {
+    for (let n = 0; n < incidents; n++) {
+      const input = {
+        page: "acme",
+        name: `No. ${n}`,
+        body: "Hm.",
+        components: { [site.ids["API"] ?? ""]: "major_outage" as const },
+        started_at: toIso(from),
+        resolved_at: toIso(from + HOUR_MS),
+      };
+      createIncident(ctx, tx, input, "api", CLI_ACTOR);
+    }
+    const counting = counted(tx);
+    buildSnapshot(counting.tx, site.page, ctx.baseUrl, site.app.clock.now());
+    return { statements: counting.statements(), rows: counting.rows() };
+  });
+}
+
+test("a snapshot reads nothing of what is over but what marked components within the days shown", async () => {
+  const none = await costOf(0, 10);
+  expect(await costOf(50, 10)).toEqual({ ...none, rows: none.rows + 50 });
+  expect(await costOf(50, 100)).toEqual(none);
+});

@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import { asc } from "drizzle-orm";
+import { selectMany } from "../src/db";
+import { apiKeyValues } from "../src/db/tables/keys";
+import { auditLog, events } from "../src/db/tables/events";
+import { blankAuditAddresses, recordAudit, trimAudit } from "../src/events";
+import { createKey } from "../src/features/keys";
+import { addToHour, listKeyHours, touchKeyValue } from "../src/features/keys/store";
+import { startHousekeeping } from "../src/housekeeping";
+import { CLI_ACTOR } from "../src/kernel/actor";
+import { DAY_MS, HOUR_MS, startOfDay } from "../src/kernel/time";
+import { settle, TEST_START } from "./support/clock";
+import { type MonitorStore, openMonitorStore, planOf, statementsOf } from "./support/monitor-store";
+
+const ALL_TURNS = 20;
+
+const listEvents = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(events).orderBy(asc(events.at)),
+);
+const listAudit = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(auditLog).orderBy(asc(auditLog.id)),
+);
+const listValues = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(apiKeyValues).orderBy(asc(apiKeyValues.createdAt)),
+);
+
+/** Lets an hour pass in which what has ended is cleared away; answers when that is done. */
+async function keepHouse(store: MonitorStore): Promise<void> {
+  const keeping = startHousekeeping(store.ctx);
+  await store.clock.advance(HOUR_MS);
+  for (let turn = 0; turn < ALL_TURNS; turn++) await settle();
+  keeping.cancel();
+}
+
+/** What clearing away an hour from now counts as so many days ago. */
+const daysAgo = (days: number) => TEST_START + HOUR_MS - days * DAY_MS;
+
+describe("housekeeping", () => {
+  test("keeps events for 30 days, however many there are", async () => {
+    using store = openMonitorStore();
+    const { ctx, clock } = store;
+    const record = async (at: number, count: number) => {
+      clock.setWallClock(at);
+      await ctx.db.write((tx) => {
+        for (let i = 0; i < count; i++) {
+          ctx.outbox.record(tx, {
+            type: "incident.created",
+            pageId: null,
+            subjectId: "inc_1",
+            data: {},
+          });
+        }
+      });
+    };
+    await record(daysAgo(31), 1_100);
+    await record(daysAgo(30), 1);
+    await record(TEST_START, 1);
+    expect(listEvents(ctx.db, {})).toHaveLength(1_102);
+    await keepHouse(store);
+    expect(listEvents(ctx.db, {}).map(({ at }) => at)).toEqual([daysAgo(30), TEST_START]);
+  });
+
+  test("keeps the audit log for 400 days, and its addresses for 90", async () => {
+    using store = openMonitorStore();
+    const actor = { ...CLI_ACTOR, ip: "203.0.113.7" };
+    await store.ctx.db.write((tx) => {
+      for (const days of [401, 400, 91, 90]) {
+        recordAudit(tx, {
+          actor,
+          action: "key.update",
+          targetId: "key_1",
+          summary: `${days}`,
+          at: daysAgo(days),
+        });
+      }
+    });
+    await keepHouse(store);
+    expect(listAudit(store.ctx.db, {}).map(({ summary, ip }) => [summary, ip])).toEqual([
+      ["400", null],
+      ["91", null],
+      ["90", "203.0.113.7"],
+    ]);
+  });
+
+  test("makes hours of requests days after 35 days, and forgets old addresses of keys", async () => {
+    using store = openMonitorStore();
+    const { ctx } = store;
+    const input = { name: "test", scopes: ["read:status" as const] };
+    const [old, used] = await ctx.db.write((tx) => [
+      createKey(ctx, tx, input, CLI_ACTOR),
+      createKey(ctx, tx, input, CLI_ACTOR),
+    ]);
+    const keyId = used?.key.id ?? "";
+    const day = (days: number) => startOfDay(daysAgo(days));
+    const count = { keyId, ok: 3, clientError: 2, limited: 1 };
+    await ctx.db.write((tx) => {
+      for (const hour of [
+        day(401),
+        day(36),
+        day(36) + HOUR_MS,
+        day(36) + 9 * HOUR_MS,
+        day(40) + HOUR_MS,
+      ]) {
+        addToHour(tx, { ...count, hour });
+      }
+      for (const hour of [day(35), day(35) + HOUR_MS]) addToHour(tx, { ...count, hour });
+      const [first, second] = listValues(tx, {});
+      touchKeyValue(tx, { hash: first?.hash ?? Buffer.of(), at: daysAgo(91), ip: "192.0.2.1" });
+      touchKeyValue(tx, { hash: second?.hash ?? Buffer.of(), at: daysAgo(89), ip: "192.0.2.2" });
+    });
+    expect(old?.key.id).not.toBe(keyId);
+    const kept = [
+      { keyId, hour: day(40), ok: 3, clientError: 2, limited: 1 },
+      { keyId, hour: day(36), ok: 9, clientError: 6, limited: 3 },
+      { ...count, hour: day(35) },
+      { ...count, hour: day(35) + HOUR_MS },
+    ];
+    // Once more changes nothing.
+    for (let time = 0; time < 2; time++) {
+      await keepHouse(store);
+      expect(listKeyHours(ctx.db, { keyId })).toEqual(kept);
+    }
+    const addresses = listValues(ctx.db, {}).map(({ lastUsedIp }) => lastUsedIp);
+    expect(addresses.toSorted()).toEqual(["192.0.2.2", null]);
+  });
+
+  test("comes to every key, however many there are", async () => {
+    using store = openMonitorStore();
+    const { ctx } = store;
+    const hour = startOfDay(daysAgo(36)) + HOUR_MS;
+    const ids = await ctx.db.write((tx) =>
+      Array.from({ length: 120 }, () => {
+        const { key } = createKey(ctx, tx, { name: "test", scopes: ["read:status"] }, CLI_ACTOR);
+        addToHour(tx, { keyId: key.id, hour, ok: 1, clientError: 0, limited: 0 });
+        return key.id;
+      }),
+    );
+    await keepHouse(store);
+    const hours = ids.flatMap((keyId) => listKeyHours(ctx.db, { keyId }));
+    expect(hours).toHaveLength(120);
+    expect(new Set(hours.map((row) => row.hour))).toEqual(new Set([hour - HOUR_MS]));
+  });
+
+  test("finds what is old by its time, without a look at the rest", async () => {
+    using store = openMonitorStore();
+    const statements = await store.ctx.db.write((tx) =>
+      statementsOf(tx, (tx) => {
+        trimAudit(tx, 0);
+        blankAuditAddresses(tx, 0);
+      }),
+    );
+    const indexes = ["audit_log_by_time", "audit_log_with_address"];
+    for (const [index, sql] of statements.entries()) {
+      const steps = planOf(store, sql).join("\n");
+      expect(steps).toContain(indexes[index] ?? "none");
+      expect(steps).not.toMatch(/SCAN|TEMP B-TREE/);
+    }
+    expect(statements).toHaveLength(2);
+  });
+});

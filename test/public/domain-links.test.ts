@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import { type PageInput, putLogo, updatePage } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { readHtml } from "../support/html";
+import { png } from "../support/pictures";
+import { createPublicSite, type PublicSite } from "../support/public-site";
+
+const OWN = "https://status.acme.example/status/acme";
+const PUBLIC = "https://status.test/status/acme";
+
+/** A page with all that has an address: an incident, a maintenance, a logo. */
+async function furnished(input: Partial<PageInput>): Promise<PublicSite> {
+  const site = await createPublicSite(input);
+  await site.open({ name: "Errors" });
+  await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z");
+  const { app, page } = site;
+  await app.ctx.db.write((tx) => putLogo(app.ctx, tx, page.id, { bytes: png(9, 9) }, CLI_ACTOR));
+  return site;
+}
+
+/** Every absolute URL of this installation in a text. */
+const urlsIn = (text: string) =>
+  text.match(/https?:\/\/(?:status\.test|status\.acme\.example)[^\s"<\\]*/g) ?? [];
+
+describe("the absolute URLs of a page with a custom domain", () => {
+  const custom_domains = ["status.acme.example", "other.example"];
+
+  test("begin with its first one in every answer of the API and in every event", async () => {
+    await using site = await furnished({ custom_domains });
+    const { app, key } = site;
+    const document = await site.document();
+    const [incident] = document.incidents;
+    const [maintenance] = document.maintenance;
+    expect(document.page.url).toBe(OWN);
+    expect(document.page.logo).toStartWith(`${OWN}/logo/`);
+    expect(incident.url).toBe(`${OWN}/incidents/${incident.id}`);
+    expect(maintenance.url).toBe(`${OWN}/maintenance/${maintenance.id}`);
+    await site.update(incident.id, { status: "resolved" });
+    await site.tell(maintenance.id, { status: "in_progress" });
+    for (const path of [
+      "/status",
+      "/incidents",
+      `/incidents/${incident.id}`,
+      "/maintenance",
+      `/maintenance/${maintenance.id}`,
+    ]) {
+      const { text } = await app.call(`/api/v1${path}`, { key });
+      expect(urlsIn(text).length, path).toBeGreaterThan(0);
+      for (const url of urlsIn(text)) expect(url, path).toStartWith(OWN);
+    }
+    const told = app.events().filter(({ data }) => "url" in data);
+    expect(new Set(told.map(({ type }) => type))).toEqual(
+      new Set([
+        "incident.created",
+        "incident.resolved",
+        "maintenance.scheduled",
+        "maintenance.started",
+      ]),
+    );
+    for (const { type, data } of told) expect(String(data["url"]), type).toStartWith(OWN);
+  });
+
+  test("begin with it in feeds, the calendar, Statuspage's documents and the page's own head", async () => {
+    await using site = await furnished({ custom_domains });
+    for (const file of ["feed.atom", "feed.rss", "calendar.ics", "api/v2/summary.json"]) {
+      // Lines of a calendar are folded.
+      const text = (await site.app.call(`/status/acme/${file}`)).text.replaceAll("\r\n ", "");
+      expect(urlsIn(text).length, file).toBeGreaterThan(1);
+      for (const url of urlsIn(text)) expect(url, file).toStartWith(OWN);
+    }
+    for (const [path, canonical] of [
+      ["/", OWN],
+      ["/status/acme/history", undefined],
+    ]) {
+      const page = readHtml((await site.app.call(path ?? "")).text);
+      const [link = ""] = page.attributes('link[rel="canonical"]', "href");
+      expect(link).toStartWith(canonical ?? `${OWN}/history`);
+    }
+  });
+
+  test("leave a new resource where it was made: its Location is the API's", async () => {
+    await using site = await createPublicSite({ custom_domains });
+    const json = { page: "acme", name: "Errors", body: "Hm." };
+    const options = { method: "POST", key: site.key, json };
+    const answer = await site.app.call("/api/v1/incidents", options);
+    expect(answer.headers.get("location")).toStartWith("https://status.test/api/v1/incidents/inc_");
+    expect(answer.body.url).toStartWith(OWN);
+  });
+
+  test("have the scheme of the public address and no port, and follow both at once", async () => {
+    await using site = await createPublicSite({ custom_domains });
+    const { app, page } = site;
+    const urlNow = async () => (await site.document()).page.url;
+    app.ctx.baseUrl = "http://home.lan:8080";
+    app.ctx.signals.settingsChanged.emit();
+    expect(await urlNow()).toBe("http://status.acme.example/status/acme");
+    const change = { custom_domains: ["other.example"] };
+    await app.ctx.db.write((tx) => updatePage(app.ctx, tx, page.id, change, CLI_ACTOR));
+    expect(await urlNow()).toBe("http://other.example/status/acme");
+  });
+});
+
+describe("the absolute URLs of other pages", () => {
+  test.each([
+    ["without a custom domain", {}],
+    [
+      "that are private and so not there on it",
+      { visibility: "private" as const, custom_domains: ["status.acme.example"] },
+    ],
+  ])("%s begin with the public address", async (_which, input) => {
+    await using site = await furnished(input);
+    const urls = urlsIn(JSON.stringify(await site.document()));
+    expect(urls).toHaveLength(4);
+    for (const url of urls) expect(url).toStartWith(PUBLIC);
+    const told = site.app.events().filter(({ data }) => "url" in data);
+    expect(told).toHaveLength(2);
+    for (const { data } of told) expect(String(data["url"])).toStartWith(PUBLIC);
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { deleteLogo, logoPath, type PageRow, putLogo, updatePage } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { createSignal } from "../../src/kernel/signal";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { visit } from "../support/domains";
+import { readHtml } from "../support/html";
+import { png } from "../support/pictures";
+import { createPublicSite } from "../support/public-site";
+
+const WIDE = png(960, 160, 4_096);
+
+const put = (app: TestApp, id: string, bytes = WIDE) =>
+  app.ctx.db.write((tx) => putLogo(app.ctx, tx, id, { bytes }, CLI_ACTOR));
+/** The pictures of a page, each by its attributes. */
+function imagesOf(html: string): Record<string, string | undefined>[] {
+  const page = readHtml(html);
+  const [src = [], alt = [], width = [], height = []] = ["src", "alt", "width", "height"].map(
+    (name) => page.attributes("img", name),
+  );
+  return src.map((path, n) => ({ src: path, alt: alt[n], width: width[n], height: height[n] }));
+}
+
+const pathOf = (page: PageRow) => logoPath(page) ?? "no logo";
+
+describe("a page's logo", () => {
+  test("stands where the page's name stood, with its name and its size, on every page of it", async () => {
+    await using site = await createPublicSite({ name: "Acme & Sons" });
+    const { app } = site;
+    const incident = await site.open();
+    const before = await app.call("/status/acme");
+    expect(before.text).not.toContain("<img");
+    const path = pathOf(await put(app, site.page.id));
+    for (const below of ["", "/history", `/incidents/${incident.id}`]) {
+      const answer = await app.call(`/status/acme${below}`);
+      const [logo, ...more] = imagesOf(answer.text);
+      expect(more).toEqual([]);
+      expect(logo).toMatchObject({ src: path, alt: "Acme & Sons", width: "240", height: "40" });
+      expect(answer.headers.get("content-security-policy")).toContain("img-src 'self'");
+    }
+    await app.ctx.db.write((tx) => deleteLogo(app.ctx, tx, site.page.id, CLI_ACTOR));
+    expect((await app.call("/status/acme")).text).not.toContain("<img");
+  });
+
+  test("is never shown larger than it is", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page();
+    await put(app, page.id, png(16, 12));
+    const [logo] = imagesOf((await app.call("/status/acme")).text);
+    expect(logo).toMatchObject({ width: "16", height: "12" });
+  });
+
+  test("is sent as it was given, for ever under its name, and costs nobody a request", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page();
+    const path = pathOf(await put(app, page.id));
+    const request = new Request(`http://status.test${path}`, {
+      headers: { "accept-encoding": "gzip" },
+    });
+    const answer = await app.app.door(request, () => "203.0.113.7");
+    expect(Buffer.from(await answer.arrayBuffer()).equals(WIDE)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "image/png",
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'",
+    });
+    expect(answer.headers.get("ratelimit")).toBeNull();
+    expect(answer.headers.get("content-encoding")).toBeNull();
+    const etag = answer.headers.get("etag") ?? "";
+    const again = await app.call(path, { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test("has another name when it is another picture, and the old name is gone", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page();
+    const first = pathOf(await put(app, page.id));
+    expect((await app.call(first)).status).toBe(200);
+    const second = pathOf(await put(app, page.id, png(960, 161)));
+    expect(second).not.toBe(first);
+    expect((await app.call(second)).status).toBe(200);
+    const gone = await app.call(first);
+    expectProblem(gone, "not_found");
+    expect(gone.headers.get("ratelimit")).not.toBeNull();
+  });
+
+  test("is told by the API as a URL, and answers below a slug that the page had before", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page();
+    const key = await app.keyWith("read:status");
+    const logoNow = async () => (await app.call("/api/v1/status/acme", { key })).body.page.logo;
+    expect(await logoNow()).toBeNull();
+    const path = pathOf(await put(app, page.id));
+    expect(await logoNow()).toBe(`https://status.test${path}`);
+    await app.ctx.db.write((tx) => updatePage(app.ctx, tx, page.id, { slug: "neu" }, CLI_ACTOR));
+    expect(await logoNow()).toBe(`https://status.test${path.replace("acme", "neu")}`);
+    expect((await app.call(path)).status).toBe(200);
+  });
+
+  test("is never other bytes under its name, though another process has just changed them", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page();
+    const path = pathOf(await put(app, page.id));
+    await app.call("/status/acme");
+    const signals = { ...app.ctx.signals, pageChanged: createSignal<string>() };
+    const ctx = { ...app.ctx, signals };
+    await app.ctx.db.write((tx) => putLogo(ctx, tx, page.id, { bytes: png(5, 5) }, CLI_ACTOR));
+    expectProblem(await app.call(path), "not_found");
+  });
+
+  test("is served on the page's own domain, and no other page's is", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page({ slug: "acme", custom_domains: ["acme.example"] });
+    const { page: other } = await app.page({ slug: "other", name: "Other" });
+    const path = pathOf(await put(app, page.id));
+    const foreign = pathOf(await put(app, other.id));
+    const home = await visit(app, "acme.example", "/");
+    expect(imagesOf(home.text)[0]?.["src"]).toBe(path);
+    expect((await visit(app, "acme.example", path)).status).toBe(200);
+    expect((await visit(app, "acme.example", foreign)).status).toBe(404);
+    expect((await app.call(foreign)).status).toBe(200);
+  });
+
+  test("of a private page is there for who is signed in, and kept by no cache", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page({ visibility: "private" });
+    const path = pathOf(await put(app, page.id));
+    expectProblem(await app.call(path), "not_found");
+    const session = await app.signedIn("viewer");
+    const answer = await app.call(path, { session });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(imagesOf((await app.call("/status/acme", { session })).text)[0]?.["src"]).toBe(path);
+  });
+});

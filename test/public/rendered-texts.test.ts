@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { createRenderedTexts } from "../../src/public/rendered-texts";
+
+/** Texts in a row, each rendered into as many characters. */
+function createCounted(length: number) {
+  let rendered = 0;
+  const render = createRenderedTexts((source, topHeading) => {
+    rendered += 1;
+    return `${topHeading} ${source}`.padEnd(length);
+  });
+  return { render, rendered: () => rendered };
+}
+
+test("a text is rendered once for each level of its headings", () => {
+  const { render, rendered } = createCounted(10);
+  expect(render("# a", 3)).toBe(render("# a", 3));
+  expect(rendered()).toBe(1);
+  expect(render("# a", 4)).not.toBe(render("# a", 3));
+  expect(rendered()).toBe(2);
+});
+
+test("what is kept of rendered texts is bounded: who is asked for least goes first", () => {
+  const { render, rendered } = createCounted(100_000);
+  for (let n = 0; n < 30; n++) render(`text ${n}`, 3);
+  expect(rendered()).toBe(30);
+  render("text 29", 3);
+  expect(rendered()).toBe(30);
+  render("text 0", 3);
+  expect(rendered()).toBe(31);
+});
+
+test("a text that is longer than all that is kept is rendered each time", () => {
+  const { render, rendered } = createCounted(3_000_000);
+  render("a", 3);
+  expect(render("a", 3)).toHaveLength(3_000_000);
+  expect(rendered()).toBe(2);
+});

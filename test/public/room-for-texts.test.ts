@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { addMaintenanceUpdate } from "../../src/features/maintenance";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { renderText } from "../../src/public/rendered-texts";
+import { createRoom } from "../../src/public/room";
+import { renderStatusPage } from "../../src/public/status-page";
+import { expectProblem } from "../support/app";
+import { type HtmlPage, readHtml } from "../support/html";
+import { createPublicSite, type PublicSite } from "../support/public-site";
+import { longText, tellAtLength } from "../support/told-at-length";
+
+describe("a status page with 50 open incidents of 20 long updates each", () => {
+  test("has room for 100 KB of texts: the rest are first words that lead to the permalinks", async () => {
+    await using site = await createPublicSite();
+    const ids = await tellAtLength(site.app, { incidents: 50, updates: 20 });
+    const { text } = await site.app.call("/status/acme");
+    expect(Buffer.byteLength(text)).toBeLessThan(200_000);
+    const page = readHtml(text);
+    // Each is there, the last started first, and each says at least how its newest update begins.
+    expect(page.texts(".story h3")).toEqual(ids.map((_, n) => `Trouble ${n}`).toReversed());
+    for (const n of ids.keys()) expect(text).toContain(`word-${n}-19`);
+    expect(page.texts(".text").filter((each) => each.length > 5_000).length).toBeLessThan(12);
+    const readOn = page.attributes(".text > a", "href");
+    expect(readOn.length).toBeGreaterThan(35);
+    expect(readOn.at(-1)).toStartWith(`/status/acme/incidents/${ids[0]}#upd_`);
+  });
+
+  test("renders no more texts than it shows", async () => {
+    await using site = await createPublicSite();
+    await tellAtLength(site.app, { incidents: 50, updates: 5 });
+    let rendered = 0;
+    renderStatusPage(site.snapshot(), [], site.app.clock.now(), (source, topHeading) => {
+      rendered += 1;
+      return renderText(source, topHeading);
+    });
+    expect(rendered).toBeLessThan(12);
+  });
+});
+
+describe("room for texts", () => {
+  test("is found for few texts that swell when they are rendered", () => {
+    let rendered = 0;
+    const room = createRoom(
+      100_000,
+      (source) => {
+        rendered += 1;
+        return source.repeat(1_000);
+      },
+      3,
+    );
+    for (let i = 0; i < 1_000; i++) expect(room.fit({ body: "x".repeat(200) })).toBeUndefined();
+    expect(rendered).toBeLessThan(20);
+  });
+
+  test("is taken by the components that an update names, too", () => {
+    const room = createRoom(1_000, renderText, 3);
+    const components = Array.from({ length: 10 }, (_, n) => ({ name: `C${n}` }));
+    expect(room.fit({ body: "Short.", components })).toBeUndefined();
+    expect(room.fit({ body: "Short." })).toEqual({ html: "<p>Short.</p>\n" });
+  });
+});
+
+/** All parts of what a permalink tells, by their links: their pages. */
+async function readParts({ app }: PublicSite, path: string): Promise<HtmlPage[]> {
+  const pages: HtmlPage[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { text, status } = await app.call(next);
+    expect(status).toBe(200);
+    expect(Buffer.byteLength(text)).toBeLessThan(600_000);
+    const page = readHtml(text);
+    pages.push(page);
+    next = page.attributes(".story > .more a", "href")[0];
+    expect(pages.length).toBeLessThan(20);
+  }
+  return pages;
+}
+
+const firstWordOf = (text: string) => text.split(" ")[0];
+
+describe("a permalink", () => {
+  test("of an incident tells 500 KB at a time, each update once, newest first", async () => {
+    await using site = await createPublicSite();
+    const [id = ""] = await tellAtLength(site.app, { incidents: 1, updates: 120 });
+    const pages = await readParts(site, `/status/acme/incidents/${id}`);
+    expect(pages.length).toBeGreaterThan(1);
+    const told = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));
+    expect(told).toEqual(Array.from({ length: 120 }, (_, m) => `word-0-${119 - m}`));
+    expect(pages[1]?.texts("h1")).toEqual(["Trouble 0"]);
+    expect(pages[1]?.attributes("section > .more a", "href")).toEqual([
+      `/status/acme/incidents/${id}`,
+    ]);
+  });
+
+  test("of a maintenance does so, too", async () => {
+    await using site = await createPublicSite();
+    const { id } = await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z");
+    await site.app.ctx.db.write((tx) => {
+      for (let m = 0; m < 120; m++) {
+        addMaintenanceUpdate(site.app.ctx, tx, id, { body: longText(`word-${m}`) }, CLI_ACTOR);
+      }
+    });
+    const pages = await readParts(site, `/status/acme/maintenance/${id}`);
+    expect(pages.length).toBeGreaterThan(1);
+    const told = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));
+    expect(told).toEqual([...Array.from({ length: 120 }, (_, m) => `word-${119 - m}`), "Planned."]);
+  });
+
+  test("is not found behind an update of something else, and refused behind what is none", async () => {
+    await using site = await createPublicSite();
+    const one = await site.open();
+    const other = await site.open();
+    const planned = await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z");
+    const call = (rest: string) => site.app.call(`/status/acme/${rest}`);
+    const own = one.updates[0].id;
+    expect((await call(`incidents/${one.id}?before=${own}`)).status).toBe(200);
+    for (const rest of [`incidents/${other.id}`, `maintenance/${planned.id}`]) {
+      expectProblem(await call(`${rest}?before=${own}`), "not_found");
+      expectProblem(await call(`${rest}?before=1`), "invalid_request");
+    }
+  });
+});

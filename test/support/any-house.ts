@@ -1,0 +1,193 @@
+import fc from "fast-check";
+import type { Tx } from "../../src/db";
+import { fieldErrors, Problem } from "../../src/errors";
+import {
+  createComponent,
+  createGroup,
+  deleteComponent,
+  deleteGroup,
+  listComponentsOfPage,
+  listGroups,
+  orderComponents,
+  setBaselines,
+  updateComponent,
+  updateGroup,
+} from "../../src/features/components";
+import { createPage, deletePage, listAllPages, updatePage } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { DescriptionText, NameText } from "../../src/kernel/schema";
+import type { TestApp } from "./app";
+
+// What YAML has a meaning for, at the beginning of a text, at its end and within.
+const AWKWARD = [
+  ..."abcXYZ019 \t\n\r:#-?'\"`&*!|>%@{}[],~=<.\\/_+é🎉",
+  ..."\u0001\u0085\u200e\u2028\u2029\ufeff\ud800",
+  ": ",
+  " #",
+  "- ",
+  "---\n",
+  "...\n",
+  "\n\n",
+  "  ",
+  "null",
+  "yes",
+  "2026-01-01",
+  "0x1f",
+];
+
+function textOf(schema: typeof NameText, maxLength: number): fc.Arbitrary<string> {
+  return fc
+    .string({ unit: fc.constantFrom(...AWKWARD), maxLength })
+    .filter((text) => fieldErrors(schema, text).length === 0);
+}
+
+const name = textOf(NameText, 12);
+const description = fc.option(textOf(DescriptionText, 60));
+
+const pageFields = fc.record({
+  name,
+  description,
+  time_zone: fc.constantFrom("UTC", "Europe/Berlin", "Asia/Kolkata"),
+  locale: fc.constantFrom("en", "pt-BR", "no"),
+  visibility: fc.constantFrom("public" as const, "private" as const),
+  theme: fc.constantFrom("system" as const, "light" as const, "dark" as const),
+  accent: fc.constantFrom(null, "#0b6b53", "#123456"),
+  history_days: fc.constantFrom(30, 90, 365),
+  custom_domains: fc.oneof(
+    fc.constant<string[]>([]),
+    fc.subarray(["Status.Example.com", "münchen.example", "up.example"]),
+  ),
+});
+
+const groupFields = fc.record({
+  name,
+  description,
+  collapse: fc.constantFrom(
+    "expanded" as const,
+    "collapsed" as const,
+    "collapsed_unless_incident" as const,
+  ),
+});
+
+const componentFields = fc.record({
+  name,
+  description,
+  showcase: fc.boolean(),
+  start_date: fc.constantFrom(null, "2025-02-28", "1999-12-31"),
+  only_show_if_degraded: fc.boolean(),
+});
+
+const ACTS = [
+  "add page",
+  "edit page",
+  "change slug",
+  "make default",
+  "delete page",
+  "add group",
+  "add group",
+  "edit group",
+  "delete group",
+  "add component",
+  "add component",
+  "add component",
+  "edit component",
+  "delete component",
+  "turn the order round",
+  "mark component",
+] as const;
+
+/** Something that somebody does in an installation. What it is done to is counted round and round. */
+const act = fc.record({
+  what: fc.constantFrom(...ACTS),
+  which: fc.nat({ max: 9 }),
+  group: fc.nat({ max: 9 }),
+  // Few, so that they meet.
+  position: fc.nat({ max: 3 }),
+  word: fc.constantFrom("a", "b", "123", "null", "1e3", "-"),
+  pageFields,
+  groupFields,
+  componentFields,
+});
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+
+/** What was done to an installation, from nothing on. */
+export const anyActs: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 30, size: "max" });
+
+/** Does it, once all that was there is gone. What the rules forbid, such as a slug in use, is left undone. */
+export async function furnishAnyhow(app: TestApp, acts: readonly Act[]): Promise<void> {
+  const { ctx } = app;
+  const empty = ctx.db.write((tx) => {
+    for (const { id } of listAllPages(tx, {})) deletePage(ctx, tx, id, CLI_ACTOR);
+  });
+  // Asked for at once, done one after the other: a refused one is undone by itself.
+  const attempts = acts.map((one) =>
+    ctx.db
+      .write((tx) => perform(app, tx, one))
+      .catch((error: unknown) => {
+        if (!(error instanceof Problem)) throw error;
+      }),
+  );
+  await Promise.all([empty, ...attempts]);
+}
+
+function perform({ ctx }: TestApp, tx: Tx, one: Act): void {
+  const { what, which, position, word } = one;
+  const page = pick(listAllPages(tx, {}), which);
+  if (what === "add page" || !page) {
+    createPage(ctx, tx, { slug: `page-${which}`, ...one.pageFields }, CLI_ACTOR);
+    return;
+  }
+  const groups = listGroups(tx, { pageId: page.id });
+  const components = listComponentsOfPage(tx, { pageId: page.id });
+  const group = pick(groups, one.group);
+  const component = pick(components, which);
+  const groupId = one.group % 2 === 0 ? null : (group?.id ?? null);
+  switch (what) {
+    case "edit page":
+      updatePage(ctx, tx, page.id, { ...one.pageFields, ref: word }, CLI_ACTOR);
+      return;
+    case "change slug":
+      updatePage(ctx, tx, page.id, { slug: `page-${one.group}` }, CLI_ACTOR);
+      return;
+    case "make default":
+      updatePage(ctx, tx, page.id, { default: true }, CLI_ACTOR);
+      return;
+    case "delete page":
+      deletePage(ctx, tx, page.id, CLI_ACTOR);
+      return;
+    case "add group":
+      createGroup(ctx, tx, page, one.groupFields, { position, managedBy: null }, CLI_ACTOR);
+      return;
+    case "add component": {
+      const placement = { position, groupId, managedBy: null };
+      createComponent(ctx, tx, page, one.componentFields, placement, CLI_ACTOR);
+      return;
+    }
+    case "turn the order round":
+      orderComponents(
+        ctx,
+        tx,
+        page.id,
+        { groups: groups.map(({ id }) => id).toReversed(), components: components.toReversed() },
+        CLI_ACTOR,
+      );
+      return;
+  }
+  if (group && what === "edit group") {
+    updateGroup(ctx, tx, group.id, { ...one.groupFields, ref: word, position }, CLI_ACTOR);
+  }
+  if (group && what === "delete group") deleteGroup(ctx, tx, group.id, CLI_ACTOR);
+  if (component && what === "edit component") {
+    const fields = { ...one.componentFields, ref: word, position, groupId };
+    updateComponent(ctx, tx, component.id, fields, CLI_ACTOR);
+  }
+  if (component && what === "delete component") deleteComponent(ctx, tx, component.id, CLI_ACTOR);
+  if (component && what === "mark component") {
+    const how = { source: "manual" as const, actor: CLI_ACTOR, reason: null };
+    setBaselines(ctx, tx, new Map([[component.id, "major_outage"]]), how);
+  }
+}
+
+function pick<T>(items: readonly T[], which: number): T | undefined {
+  return items[which % items.length];
+}

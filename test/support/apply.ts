@@ -1,0 +1,17 @@
+import {
+  applyFile,
+  type ApplyOutcome,
+  describeChange,
+  readApplyFile,
+} from "../../src/features/apply";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { TestApp } from "./app";
+
+/** Makes an application what a declarative file says. */
+export function apply({ ctx }: TestApp, text: string, prune = false): Promise<ApplyOutcome> {
+  const file = readApplyFile(text);
+  return ctx.db.write((tx) => applyFile(ctx, tx, file, { prune, actor: CLI_ACTOR }));
+}
+
+/** What an apply did, a line a change. */
+export const linesOf = (outcome: ApplyOutcome): string[] => outcome.changes.map(describeChange);

@@ -1,0 +1,97 @@
+import { expect } from "bun:test";
+import { createComponent, createGroup } from "../../src/features/components";
+import { createPage, type PageRow } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { type Answer, createTestApp, type TestApp } from "./app";
+import { readHtml } from "./html";
+
+export const COMPONENTS = "/admin/components";
+
+/** A page whose components stand in groups and in none, and ways to see how they stand. */
+export interface ArrangedSite extends AsyncDisposable {
+  app: TestApp;
+  page: PageRow;
+  /** Ids of groups and components by name. */
+  ids: Record<string, string>;
+  /** How the API shows them: `Docs | Core: API, Web | Edge: CDN`. */
+  outline(): Promise<string>;
+  /** The ids of these, as they stand from top to bottom. */
+  sequence(...names: string[]): string[];
+  /** What a refused change must leave as it is. */
+  state(): Promise<unknown>;
+}
+
+/** Docs is in no group; Core holds API and Web, Edge holds CDN. */
+export async function createArrangedSite(): Promise<ArrangedSite> {
+  const app = await createTestApp();
+  const { page, ids } = await arrange(app);
+  const key = await app.keyWith("read:status");
+  const read = async () => (await app.call("/api/v1/status/acme", { key })).body;
+  return {
+    app,
+    page,
+    ids,
+    outline: async () => outlineOf(await read()),
+    sequence: (...names) => names.map((name) => ids[name] ?? name),
+    state: async () => ({ page: await read(), events: app.events(), audit: app.audit() }),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+interface Shown {
+  groups: { id: string; name: string }[];
+  components: { group_id: string | null; name: string }[];
+}
+
+/** A page's status document in one line. */
+export function outlineOf({ groups, components }: Shown): string {
+  const namesIn = (groupId: string | null) =>
+    components
+      .filter(({ group_id }) => group_id === groupId)
+      .map(({ name }) => name)
+      .join(", ");
+  const parts = groups.map(({ id, name }) => `${name}: ${namesIn(id)}`.trim());
+  return [namesIn(null), ...parts].join(" | ");
+}
+
+/** Makes the page `acme` in an installation. */
+export async function arrange(
+  app: TestApp,
+): Promise<{ page: PageRow; ids: Record<string, string> }> {
+  const { ctx } = app;
+  return ctx.db.write((tx) => {
+    const page = createPage(ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR);
+    const at = (position: number) => ({ position, managedBy: null });
+    const made: Record<string, string> = {};
+    const group = (name: string, position: number) =>
+      (made[name] = createGroup(ctx, tx, page, { name }, at(position), CLI_ACTOR).id);
+    const component = (name: string, position: number, groupId: string | null) =>
+      (made[name] = createComponent(
+        ctx,
+        tx,
+        page,
+        { name },
+        { ...at(position), groupId },
+        CLI_ACTOR,
+      ).id);
+    component("Docs", 0, null);
+    const core = group("Core", 0);
+    component("API", 1, core);
+    component("Web", 2, core);
+    component("CDN", 3, group("Edge", 1));
+    return { page, ids: made };
+  });
+}
+
+/** Where a form that was done leads to, and the sentence that waits there. */
+export async function outcomeOf(
+  { app }: { app: TestApp },
+  answer: Answer,
+  session: string,
+): Promise<{ path: string; text: string | undefined }> {
+  expect(answer.status).toBe(303);
+  const path = answer.headers.get("location") ?? "";
+  const next = await app.call(path.replace(/#.*/, ""), { session });
+  expect(next.status).toBe(200);
+  return { path, text: readHtml(next.text).texts(".flash")[0] };
+}

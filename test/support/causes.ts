@@ -1,0 +1,18 @@
+import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
+import { selectMany } from "../../src/db";
+import { componentCauses, components } from "../../src/db/tables/components";
+
+/** All that marked the components of a page since a moment, in the order of its writing. */
+export const listCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+  orm
+    .select({ cause: componentCauses })
+    .from(componentCauses)
+    .innerJoin(components, eq(components.id, componentCauses.componentId))
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        or(isNull(componentCauses.endedAt), gt(componentCauses.endedAt, $.since)),
+      ),
+    )
+    .orderBy(asc(componentCauses.id)),
+);

@@ -1,0 +1,50 @@
+import type { Tx } from "../../src/db";
+
+/** A transaction that counts what is done with it. */
+export interface CountedTx {
+  tx: Tx;
+  /** How many times a statement was run. */
+  statements(): number;
+  /** How many of them wrote. */
+  writes(): number;
+  /** How many rows the statements answered. */
+  rows(): number;
+}
+
+export function counted(tx: Tx): CountedTx {
+  let statements = 0;
+  let writes = 0;
+  let rows = 0;
+  const count = <T>(answer: T): T => {
+    statements += 1;
+    if (Array.isArray(answer)) rows += answer.length;
+    return answer;
+  };
+  return {
+    tx: {
+      // A getter, since the transaction refuses its statements once it is over.
+      get statements() {
+        const cache = tx.statements;
+        return Object.create(cache, {
+          prepared: {
+            value: (...build: Parameters<typeof cache.prepared>) => {
+              const made = cache.prepared(...build);
+              return {
+                get: (params?: Record<string, unknown>) => count(made.get(params)),
+                all: (params?: Record<string, unknown>) => count(made.all(params)),
+                run: (params?: Record<string, unknown>) => {
+                  writes += 1;
+                  return count(made.run(params));
+                },
+              };
+            },
+          },
+        }) as typeof cache;
+      },
+      afterCommit: (effect) => tx.afterCommit(effect),
+    },
+    statements: () => statements,
+    writes: () => writes,
+    rows: () => rows,
+  };
+}

@@ -1,0 +1,75 @@
+import {
+  type AddUpdateBody,
+  addUpdate,
+  type CreateIncidentBody,
+  createIncident,
+  type IncidentSource,
+  putPostmortem,
+} from "../../src/features/incidents";
+import type { Actor } from "../../src/kernel/actor";
+import type { ComponentStatus } from "../../src/kernel/component-status";
+import type { TestApp } from "./app";
+import type { Entry } from "./furnished-diary";
+import type { FurnishedPage } from "./furnished-pages";
+
+type Told = Omit<AddUpdateBody, "components"> & {
+  by: Actor;
+  /** After the incident began, in ms. */
+  after: number;
+  /** By name. */
+  components?: Readonly<Record<string, ComponentStatus>>;
+};
+
+/** An incident from its beginning to its end. */
+export interface Story {
+  page: FurnishedPage;
+  name: string;
+  /** How long ago it began, in ms. */
+  ago: number;
+  source?: IncidentSource;
+  /** Of the incident itself. */
+  more?: Partial<CreateIncidentBody>;
+  /** The first is what it was reported with. */
+  told: readonly [Told, ...Told[]];
+  postmortem?: { by: Actor; after: number; body: string; publish: boolean };
+}
+
+/** What happens in a story, each at its time. */
+export function incidentEntries({ ctx }: TestApp, story: Story): Entry[] {
+  const { page, name, ago, more, source = "dashboard", postmortem } = story;
+  const [first, ...later] = story.told;
+  let id = "";
+  const report: Entry = {
+    ago: ago - first.after,
+    act(tx) {
+      const input = {
+        page: page.row.id,
+        name,
+        body: first.body,
+        components: namesToIds(page, first),
+        started_at: new Date(ctx.clock.now() - first.after).toISOString(),
+        ...more,
+      };
+      id = createIncident(ctx, tx, input, source, first.by).row.id;
+    },
+  };
+  const updates = later.map((told): Entry => {
+    const { by, after, components, ...input } = told;
+    const named = components ? { components: namesToIds(page, told) } : {};
+    return {
+      ago: ago - after,
+      act: (tx) => void addUpdate(ctx, tx, id, { ...input, ...named }, by),
+    };
+  });
+  if (postmortem) {
+    const { by, after, ...input } = postmortem;
+    updates.push({ ago: ago - after, act: (tx) => void putPostmortem(ctx, tx, id, input, by) });
+  }
+  return [report, ...updates];
+}
+
+function namesToIds(page: FurnishedPage, { components = {} }: Told) {
+  return Object.fromEntries(
+    Object.entries(components).map(([name, status]) => [page.component(name), status]),
+  );
+}

@@ -1,0 +1,122 @@
+import {
+  addMaintenanceUpdate,
+  advanceMaintenance,
+  cancelMaintenance,
+  planMaintenance,
+} from "../../src/features/maintenance";
+import type { Actor } from "../../src/kernel/actor";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import type { TestApp } from "./app";
+import type { Entry } from "./furnished-diary";
+import type { FurnishedPage } from "./furnished-pages";
+
+interface Plan {
+  page: FurnishedPage;
+  name: string;
+  body: string;
+  /** By name. */
+  components: readonly string[];
+  /** When it was planned, in ms before now; its beginning and end are told the same way, to come below 0. */
+  plannedAgo: number;
+  beginsAgo: number;
+  endsAgo: number;
+  remindMinutesBefore?: number;
+  /** Told while it was under way. */
+  told?: { ago: number; body: string };
+  cancelledAgo?: number;
+}
+
+/** What was planned: one maintenance is under way, two are to come, two are over. */
+export function maintenanceDiary(
+  { ctx }: TestApp,
+  now: number,
+  { shop, inside }: { shop: FurnishedPage; inside: FurnishedPage },
+  by: Actor,
+): Entry[] {
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  /** On another day of UTC, in ms before now. */
+  const at = (inDays: number, hour: number) => now - (today + inDays * DAY_MS + hour * HOUR_MS);
+  const plans: readonly Plan[] = [
+    {
+      page: shop,
+      name: "Database upgrade",
+      body: "We move the orders to a new version of their database. For a few minutes nothing can be ordered; what is in the basket stays there.",
+      components: ["Storefront", "Checkout"],
+      plannedAgo: 4 * DAY_MS,
+      beginsAgo: at(3, 2),
+      endsAgo: at(3, 4),
+      remindMinutesBefore: 1440,
+    },
+    {
+      page: shop,
+      name: "Search index is rebuilt",
+      body: "Results may be incomplete for a while.",
+      components: ["Search"],
+      plannedAgo: DAY_MS,
+      beginsAgo: at(9, 22),
+      endsAgo: at(10, 1),
+    },
+    {
+      page: inside,
+      name: "New machines for the build farm",
+      body: "Builds wait until it is done.",
+      components: ["Build farm"],
+      plannedAgo: 2 * DAY_MS,
+      beginsAgo: at(0, 13),
+      endsAgo: at(0, 16),
+      told: { ago: 35 * MINUTE_MS, body: "Half of the machines are exchanged." },
+    },
+    {
+      page: shop,
+      name: "Move to another payment provider",
+      body: "Payments by card pause for ten minutes.",
+      components: ["Checkout"],
+      plannedAgo: 27 * DAY_MS,
+      beginsAgo: at(-20, 3),
+      endsAgo: at(-20, 4),
+    },
+    {
+      page: shop,
+      name: "Network of the second data centre",
+      body: "No effect is expected.",
+      components: ["Storefront", "Checkout", "Search", "Product images", "Order emails"],
+      plannedAgo: 45 * DAY_MS,
+      beginsAgo: at(-41, 1),
+      endsAgo: at(-41, 2),
+      cancelledAgo: 43 * DAY_MS,
+    },
+  ];
+  const byTheClock = (ago: number): Entry => ({
+    ago,
+    act: (tx) => void advanceMaintenance(ctx, tx, ctx.clock.now()),
+  });
+  return plans.flatMap((plan) => [
+    ...entriesOf(ctx, now, plan, by),
+    ...[plan.beginsAgo, plan.endsAgo].filter((ago) => ago > 0).map(byTheClock),
+  ]);
+}
+
+function entriesOf(ctx: TestApp["ctx"], now: number, plan: Plan, by: Actor): Entry[] {
+  const { page, told, cancelledAgo, remindMinutesBefore } = plan;
+  let id = "";
+  const input = {
+    page: page.row.id,
+    name: plan.name,
+    body: plan.body,
+    components: plan.components.map((name) => page.component(name)),
+    scheduled_for: new Date(now - plan.beginsAgo).toISOString(),
+    scheduled_until: new Date(now - plan.endsAgo).toISOString(),
+    ...(remindMinutesBefore === undefined ? {} : { remind_minutes_before: remindMinutesBefore }),
+  };
+  const entries: Entry[] = [
+    { ago: plan.plannedAgo, act: (tx) => void (id = planMaintenance(ctx, tx, input, by).id) },
+  ];
+  if (told) {
+    const { ago, body } = told;
+    entries.push({ ago, act: (tx) => void addMaintenanceUpdate(ctx, tx, id, { body }, by) });
+  }
+  if (cancelledAgo !== undefined) {
+    entries.push({ ago: cancelledAgo, act: (tx) => void cancelMaintenance(ctx, tx, id, by) });
+  }
+  return entries;
+}

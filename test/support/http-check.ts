@@ -1,0 +1,22 @@
+import { httpProbe } from "../../src/features/monitors/probes/http";
+import type { HttpConfig } from "../../src/features/monitors/probes/http-config";
+import type { TestClock } from "./clock";
+import { createTestEgress, patience } from "./egress";
+
+/** The names that the checks of tests know, all of this machine. */
+const NAMES = { "shop.test": [["127.0.0.1"]], "other.test": [["127.0.0.1"]] };
+
+/** Runs one check. The config has passed its judgement, as a monitor's has. */
+export async function checkHttp(
+  config: HttpConfig,
+  {
+    names = NAMES,
+    signal = patience(),
+    clock,
+  }: { names?: Record<string, string[][]>; signal?: AbortSignal; clock?: TestClock } = {},
+) {
+  const problems = httpProbe.judge(config);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const means = await createTestEgress(names, clock ? { clock } : {});
+  return httpProbe.run(config, { egress: means.egress, clock: means.clock, signal });
+}

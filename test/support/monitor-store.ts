@@ -1,0 +1,149 @@
+import type { Database } from "bun:sqlite";
+import type { AppContext } from "../../src/context";
+import { createDb, type Reader, type Tx } from "../../src/db";
+import { migrate } from "../../src/db/migrate";
+import { openSqlite } from "../../src/db/open";
+import { createComponent } from "../../src/features/components";
+import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";
+import { freshStanding } from "../../src/features/monitors/rules";
+import {
+  findNextNum,
+  insertMonitor,
+  insertMonitorComponent,
+  insertMonitorState,
+  type MonitorRow,
+} from "../../src/features/monitors/store";
+import { enterState } from "../../src/features/monitors/timeline";
+import { createPage } from "../../src/features/pages";
+import { createContext } from "../../src/installation";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { systemRandom } from "../../src/kernel/random";
+import { HOUR_MS } from "../../src/kernel/time";
+import { testConfig } from "./app";
+import { createTestClock, type TestClock } from "./clock";
+import { createTestLog, type LogLine } from "./log";
+
+/** A migrated database without an application around it, for what monitors keep. */
+export interface MonitorStore extends Disposable {
+  ctx: AppContext;
+  clock: TestClock;
+  sqlite: Database;
+  logged: readonly LogLine[];
+  /** A page with components of these names: its id and theirs. */
+  page(slug: string, names: string[]): Promise<{ id: string; components: string[] }>;
+  /** A monitor that was made at `createdAt`, pending; the present unless that is said. */
+  monitor(input?: {
+    name?: string;
+    componentIds?: string[];
+    createdAt?: number;
+  }): Promise<MonitorRow>;
+  /** Writes results down. */
+  record(...checks: CheckRow[]): Promise<void>;
+}
+
+/** Opens it, in memory unless a file is named. */
+export function openMonitorStore(path = ":memory:"): MonitorStore {
+  const clock = createTestClock();
+  const sqlite = openSqlite(path, 0);
+  migrate(sqlite, undefined);
+  const { log, lines: logged } = createTestLog("info");
+  const db = createDb(sqlite, clock, log);
+  const ctx = createContext({ config: testConfig(), db, clock, log, random: systemRandom });
+  return {
+    ctx,
+    clock,
+    sqlite,
+    logged,
+    page: (slug, names) =>
+      db.write((tx) => {
+        const page = createPage(ctx, tx, { slug, name: slug }, CLI_ACTOR);
+        const components = names.map((name, position) => {
+          const placement = { managedBy: null, position, groupId: null };
+          return createComponent(ctx, tx, page, { name }, placement, CLI_ACTOR).id;
+        });
+        return { id: page.id, components };
+      }),
+    monitor: ({ name = "Website", componentIds = [], createdAt = clock.now() } = {}) =>
+      db.write((tx) => addMonitor(ctx, tx, { name, componentIds, createdAt })),
+    record: (...checks) =>
+      db.write((tx) => {
+        for (const check of checks) insertCheck(tx, check);
+      }),
+    [Symbol.dispose]: () => db.close(),
+  };
+}
+
+/** A monitor with its state and the beginning of its timeline, as the verb that makes one leaves them. */
+export function addMonitor(
+  ctx: AppContext,
+  tx: Tx,
+  input: { name: string; componentIds: readonly string[]; createdAt: number },
+): MonitorRow {
+  const { name, componentIds, createdAt } = input;
+  const num = findNextNum(tx, {})?.num ?? 1;
+  const row: MonitorRow = {
+    id: ctx.newId("mon"),
+    num,
+    ref: `monitor-${num}`,
+    name,
+    type: "http",
+    config: { url: "https://example.com/" },
+    tokenHash: null,
+    intervalSeconds: 60,
+    timeoutMs: 10_000,
+    failureThreshold: 3,
+    successThreshold: 1,
+    retryIntervalSeconds: 20,
+    degradedAfterMs: null,
+    onDown: "major_outage",
+    openIncident: "never",
+    paused: false,
+    managedBy: null,
+    version: 1,
+    createdAt,
+    updatedAt: createdAt,
+    deletedAt: null,
+  };
+  insertMonitor(tx, row);
+  for (const componentId of componentIds)
+    insertMonitorComponent(tx, { monitorId: row.id, componentId });
+  const rolledUntil = createdAt - (createdAt % HOUR_MS);
+  insertMonitorState(tx, { monitorNum: num, ...freshStanding("pending", createdAt), rolledUntil });
+  enterState(tx, { monitorNum: num, state: "pending", at: createdAt, message: null });
+  return row;
+}
+
+/** A result that answered in `latencyMs`; one that failed without an answer where that is null. */
+export function check(monitorNum: number, at: number, latencyMs: number | null): CheckRow {
+  const hasFailed = latencyMs === null;
+  return {
+    monitorNum,
+    at,
+    outcome: hasFailed ? "failed" : "ok",
+    latencyMs,
+    message: hasFailed ? "nothing answered" : null,
+  };
+}
+
+/** The texts of the statements that `use` runs, in their order. */
+export function statementsOf<R extends Reader>(reader: R, use: (reader: R) => void): string[] {
+  const texts: string[] = [];
+  const { statements } = reader;
+  const noting = {
+    statements: {
+      prepared(build: Parameters<typeof statements.prepared>[0]) {
+        const made = statements.prepared(build);
+        texts.push((made.getQuery() as unknown as { sql: string }).sql);
+        return made;
+      },
+    },
+  };
+  use(noting as unknown as R);
+  return texts;
+}
+
+/** How SQLite carries a statement out: a line for each step. */
+export function planOf(store: MonitorStore, sql: string): string[] {
+  const steps = store.sqlite.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  return steps.map(({ detail }) => detail);
+}

@@ -1,0 +1,104 @@
+import { expect } from "bun:test";
+import { findPageBySlug, getPage, listAllPages, type PageRow } from "../../src/features/pages";
+import type { Role } from "../../src/kernel/role";
+import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
+import { type Fields, openForm } from "./dashboard";
+import { readHtml, typedIn } from "./html";
+
+export const PAGES = "/admin/pages";
+
+/** What the form for a new page holds when all of it is right. */
+export const PAGE_FIELDS: Fields = {
+  name: "Northwind",
+  slug: "northwind",
+  description: "All of Northwind.",
+  visibility: "public",
+  time_zone: "Europe/Berlin",
+  locale: "de",
+  history_days: "60",
+  theme: "dark",
+  accent: "#0B6B53",
+};
+
+/** An installation with an admin who is signed in to its dashboard, and, unless told, the page `acme`. */
+export interface PageDashboard extends AsyncDisposable {
+  app: TestApp;
+  admin: string;
+  /** The page `acme`. */
+  id: string;
+  page(): PageRow;
+  show(path: string, options?: CallOptions): Promise<Answer>;
+  send(path: string, form?: Fields, options?: CallOptions): Promise<Answer>;
+  /** Sends one of the forms of `acme`, with the version that its screen shows. */
+  change(action: string, form: Fields): Promise<Answer>;
+  /** Opens the form for a new page and sends it filled in. */
+  create(fields?: Fields): Promise<Answer>;
+  /** The screen of a page that was made by the form. */
+  screenOf(created: Answer): string;
+  /** All that a refused form must leave as it was. */
+  state(): unknown;
+}
+
+export async function createPageDashboard({
+  isEmpty = false,
+}: { isEmpty?: boolean } = {}): Promise<PageDashboard> {
+  const app = await createTestApp();
+  const admin = await app.signedIn("admin");
+  const id = isEmpty ? "" : (await app.page()).page.id;
+  const show: PageDashboard["show"] = (path, options) =>
+    app.call(path, { session: admin, ...options });
+  return {
+    app,
+    admin,
+    id,
+    page: () => getPage(app.ctx.db, id),
+    show,
+    send: (path, form = {}, options) => app.call(path, { session: admin, form, ...options }),
+    async change(action, form) {
+      const [version = ""] = typedIn((await show(`${PAGES}/${id}/general`)).text, "version");
+      expect(version).toMatch(/^\d+$/);
+      const path = `${PAGES}/${id}/${action}`;
+      return app.call(path, { session: admin, form: { version, ...form } });
+    },
+    async create(fields = {}) {
+      const form = await openForm(app, `${PAGES}/new`, admin);
+      return app.call(`${PAGES}/new`, {
+        session: admin,
+        form: { form, ...PAGE_FIELDS, ...fields },
+      });
+    },
+    screenOf(created) {
+      expect(created.status).toBe(303);
+      const slug = new URLSearchParams(created.headers.get("location")?.split("?")[1]).get("page");
+      return `${PAGES}/${findPageBySlug(app.ctx.db, { slug: slug ?? "" })?.id}`;
+    },
+    state: () => ({
+      pages: listAllPages(app.ctx.db, {}),
+      audit: app.audit(),
+      events: app.events(),
+    }),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+/** Expects a form to have led to this screen, and answers the sentence that it tells there. */
+export async function toldAfter(
+  site: PageDashboard,
+  answer: Answer,
+  path: string,
+): Promise<string | undefined> {
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
+  return readHtml((await site.show(path)).text).texts(".flash")[0];
+}
+
+/** A session of a user of each role that may look, and no more. */
+export const READERS: readonly Role[] = ["viewer", "editor"];
+
+/** What stands in the text areas and lists of choices of a page, by their names. */
+export function chosenIn(html: string, name: string): string | undefined {
+  const page = readHtml(html);
+  return (
+    page.texts(`textarea[name="${name}"]`)[0] ??
+    page.attributes(`select[name="${name}"] option[selected]`, "value")[0]
+  );
+}

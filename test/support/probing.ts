@@ -1,0 +1,19 @@
+import type { ProbeMeans, ProbeResult } from "../../src/features/monitors/probe";
+import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
+import type { MonitorType } from "../../src/kernel/monitor-state";
+import { createTestEgress, patience } from "./egress";
+
+/** Judges a config and runs one check of it, over a way out whose names are all this machine's. */
+export async function probe(
+  type: MonitorType,
+  config: MonitorConfig,
+  more: { names?: Record<string, string[][]>; means?: Partial<ProbeMeans> } = {},
+): Promise<ProbeResult> {
+  const { judge, run } = probeOf(type);
+  const faults = judge(config);
+  if (faults.length > 0) throw new Error(`the config is refused: ${JSON.stringify(faults)}`);
+  if (!run) throw new Error(`${type} is not asked`);
+  const names = { localhost: [["127.0.0.1"]], ...more.names };
+  const { egress, clock } = await createTestEgress(names);
+  return run(config, { egress, clock, signal: patience(), ...more.means });
+}

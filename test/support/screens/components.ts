@@ -1,0 +1,43 @@
+import { inComponent, inFurnished, inGroup, openDialog, send, type Screen } from "./screen";
+
+/** Components and groups. */
+export const COMPONENT_SCREENS: readonly Screen[] = [
+  { name: "components", open: inFurnished(() => "/admin/components") },
+  {
+    name: "components-to-read",
+    open: inFurnished(() => "/admin/components?page=northwind-internal", "editor"),
+  },
+  { name: "component", open: inComponent("Search", "") },
+  {
+    name: "component-errors",
+    status: 422,
+    open: inComponent("Storefront", ""),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("");
+      await send(page, "Save changes");
+    },
+  },
+  { name: "component-to-read", open: inComponent("Search", "", "viewer") },
+  { name: "component-status", open: inComponent("Search", "/status") },
+  {
+    name: "component-status-dialog",
+    isOverlay: true,
+    open: inFurnished(() => "/admin/components"),
+    reach: (page) => openDialog(page, "Mark status of Search"),
+  },
+  { name: "component-delete", open: inComponent("Search", "/delete") },
+  { name: "component-create", open: inFurnished(() => "/admin/components/new") },
+  {
+    name: "group-create-errors",
+    status: 422,
+    open: inFurnished(() => "/admin/components/groups/new"),
+    reach: (page) => send(page, "Add group"),
+  },
+  { name: "group", open: inGroup("Catalogue", "") },
+  {
+    name: "group-delete-dialog",
+    isOverlay: true,
+    open: inGroup("Catalogue", ""),
+    reach: (page) => openDialog(page, "Delete"),
+  },
+];

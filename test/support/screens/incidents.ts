@@ -1,0 +1,107 @@
+import {
+  inFurnished,
+  inIncident,
+  inNewestUpdate,
+  openDialog,
+  preview,
+  type Screen,
+  send,
+  sendLate,
+} from "./screen";
+
+const OPEN = "Order emails arrive late";
+const DRAFT = "Some product images are missing";
+const OVER = "Payments by card fail for some customers";
+
+/** What is going on, and incidents. */
+export const INCIDENT_SCREENS: readonly Screen[] = [
+  { name: "overview", open: inFurnished(() => "/admin") },
+  { name: "overview-as-editor", open: inFurnished(() => "/admin", "editor") },
+  { name: "overview-as-viewer", open: inFurnished(() => "/admin", "viewer") },
+  { name: "incidents", open: inFurnished(() => "/admin/incidents") },
+  {
+    name: "incidents-narrowed",
+    open: inFurnished(() => "/admin/incidents?page=northwind&show=resolved", "viewer"),
+  },
+  {
+    name: "incidents-nothing-found",
+    open: inFurnished(() => "/admin/incidents?q=mainframe&show=open"),
+  },
+  { name: "report", open: inFurnished(() => "/admin/incidents/new", "editor") },
+  {
+    name: "report-template",
+    open: inFurnished(() => "/admin/incidents/new"),
+    reach: (page) => page.getByRole("button", { name: "Slow responses" }).click(),
+  },
+  {
+    name: "report-errors",
+    status: 422,
+    open: inFurnished(() => "/admin/incidents/new"),
+    async reach(page) {
+      await page.getByText("More", { exact: true }).click();
+      await page.getByLabel("External reference").fill("OPS-1");
+      await send(page, "Publish incident");
+    },
+  },
+  {
+    name: "report-preview",
+    open: inFurnished(() => "/admin/incidents/new"),
+    async reach(page) {
+      await page.getByLabel("Name").fill("Checkout is slow");
+      await page.getByLabel("Checkout").selectOption("Degraded performance");
+      await page.getByRole("button", { name: "Slow responses" }).click();
+      await preview(page);
+    },
+  },
+  { name: "incident", open: inIncident(OPEN, "", "editor") },
+  { name: "incident-to-read", open: inIncident(OPEN, "", "viewer") },
+  {
+    name: "incident-resolving",
+    open: inIncident(OPEN, ""),
+    async reach(page) {
+      await page.getByRole("button", { name: "Works again" }).click();
+      await page.getByText("Change components", { exact: true }).click();
+    },
+  },
+  {
+    name: "incident-errors",
+    status: 422,
+    open: inIncident(OPEN, ""),
+    reach: (page) => send(page, "Publish update"),
+  },
+  {
+    name: "incident-preview",
+    open: inIncident(OPEN, ""),
+    async reach(page) {
+      await page.getByRole("button", { name: "Fix in place" }).click();
+      await preview(page);
+    },
+  },
+  { name: "incident-draft", open: inIncident(DRAFT, "") },
+  { name: "incident-over", open: inIncident(OVER, "") },
+  { name: "update-edit", open: inNewestUpdate(OPEN) },
+  { name: "incident-edit", open: inIncident(OVER, "/edit") },
+  {
+    name: "incident-edit-late",
+    status: 409,
+    open: inIncident(OPEN, "/edit"),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Emails arrive late");
+      await sendLate(page, "Save changes");
+    },
+  },
+  { name: "post-mortem", open: inIncident(OPEN, "/postmortem") },
+  { name: "post-mortem-published", open: inIncident(OVER, "/postmortem") },
+  {
+    name: "post-mortem-preview",
+    open: inIncident(OVER, "/postmortem"),
+    reach: preview,
+  },
+  { name: "incident-delete", open: inIncident(OVER, "/delete") },
+  {
+    name: "incident-delete-dialog",
+    isOverlay: true,
+    open: inIncident(OPEN, ""),
+    reach: (page) => openDialog(page, "Delete"),
+  },
+];

@@ -1,0 +1,41 @@
+import { inFurnished, inPage, openDialog, send, type Screen } from "./screen";
+
+/** Status pages. */
+export const PAGE_SCREENS: readonly Screen[] = [
+  { name: "pages", open: inFurnished(() => "/admin/pages") },
+  { name: "page-create", open: inFurnished(() => "/admin/pages/new") },
+  {
+    name: "page-create-errors",
+    status: 422,
+    open: inFurnished(() => "/admin/pages/new"),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Northwind");
+      await page.getByText("More", { exact: true }).click();
+      await page.getByLabel("Accent colour").fill("green");
+      await send(page, "Create page");
+    },
+  },
+  { name: "page", open: inPage("") },
+  { name: "page-general", open: inPage("/general") },
+  { name: "page-look", open: inPage("/look") },
+  {
+    name: "page-logo-refused",
+    open: inPage("/look"),
+    async reach(page) {
+      const file = { name: "big.png", mimeType: "image/png", buffer: Buffer.alloc(131_073) };
+      await page.getByLabel("Logo", { exact: true }).setInputFiles(file);
+      await page.getByText("The file is larger than 128 KiB.").waitFor();
+    },
+  },
+  { name: "page-address", open: inPage("/address") },
+  { name: "page-visibility", open: inPage("/visibility") },
+  { name: "page-delete", open: inPage("/delete") },
+  {
+    name: "page-delete-dialog",
+    isOverlay: true,
+    open: inPage(""),
+    reach: (page) => openDialog(page, "Delete"),
+  },
+  { name: "page-to-read", open: inPage("", "viewer") },
+  { name: "slug-release", open: inPage("/slugs/shop-status/release") },
+];

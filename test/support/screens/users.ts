@@ -1,0 +1,64 @@
+import { inFurnished, send, type Screen } from "./screen";
+
+/** Users, and everything else in the settings. */
+export const USER_SCREENS: readonly Screen[] = [
+  { name: "users", open: inFurnished(() => "/admin/settings/users") },
+  { name: "invite", open: inFurnished(() => "/admin/settings/users/new") },
+  {
+    name: "invite-errors",
+    status: 422,
+    open: inFurnished(() => "/admin/settings/users/new"),
+    async reach(page) {
+      await page.getByLabel("Email").fill("jonas@northwind.example");
+      await page.getByLabel("Name").fill("Jonas");
+      await send(page, "Create invitation link");
+    },
+  },
+  { name: "user", open: inFurnished(({ users }) => `/admin/settings/users/${users.jonas}`) },
+  {
+    name: "user-disabled",
+    open: inFurnished(({ users }) => `/admin/settings/users/${users.elif}`),
+  },
+  {
+    name: "user-last-owner",
+    status: 422,
+    open: inFurnished(({ users }) => `/admin/settings/users/${users.maya}`),
+    async reach(page) {
+      await page.getByLabel("Viewer").check();
+      await send(page, "Save role");
+    },
+  },
+  {
+    name: "disable",
+    open: inFurnished(({ users }) => `/admin/settings/users/${users.jonas}/disable`),
+  },
+  { name: "general", open: inFurnished(() => "/admin/settings/general") },
+  {
+    name: "general-errors",
+    status: 422,
+    open: inFurnished(() => "/admin/settings/general"),
+    async reach(page) {
+      await page.getByLabel("Public address").fill("https://status.northwind.example/status");
+      await send(page, "Save address");
+    },
+  },
+  { name: "account", open: inFurnished(() => "/admin/settings/account") },
+  {
+    name: "account-errors",
+    status: 422,
+    open: inFurnished(() => "/admin/settings/account"),
+    async reach(page) {
+      await page.getByLabel("New password").fill("short");
+      await send(page, "Change password");
+    },
+  },
+  {
+    name: "menu",
+    isOverlay: true,
+    isSmallOnly: true,
+    open: inFurnished(() => "/admin/settings/keys"),
+    reach: (page) => page.getByRole("button", { name: "Menu" }).click(),
+  },
+  { name: "forbidden", status: 403, open: inFurnished(() => "/admin/settings/keys", "editor") },
+  { name: "not-found", status: 404, open: inFurnished(() => "/admin/nothing") },
+];

@@ -1,0 +1,249 @@
+import type { AppContext } from "../../src/context";
+import type { Db, Tx } from "../../src/db";
+import type { Egress } from "../../src/egress";
+import { type CauseRow, findComponent } from "../../src/features/components";
+import { createMonitor, createMonitoring, getMonitorRecord } from "../../src/features/monitors";
+import type { CreateMonitorBody } from "../../src/features/monitors/bodies";
+import {
+  type CheckRow,
+  findLiveness,
+  listChecksBefore,
+  listSpans,
+  type NoDataRow,
+  listNoDataOfPage,
+  type SpanRow,
+} from "../../src/features/monitors/checks-store";
+import type { Engine } from "../../src/features/monitors/engine";
+import type { ProbeMeans, ProbeResult } from "../../src/features/monitors/probe";
+import type { MonitorRow } from "../../src/features/monitors/store";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { Clock } from "../../src/kernel/clock";
+import { createTestApp, type TestApp } from "./app";
+import { listCausesOfPage } from "./causes";
+import { settle, type TestClock } from "./clock";
+
+/** How a target of a test answers a check. */
+export type Target = (means: ProbeMeans) => ProbeResult | Promise<ProbeResult>;
+
+export const answers =
+  (latencyMs = 20): Target =>
+  () => ({ outcome: "ok", latencyMs, message: null });
+
+export const fails =
+  (message = "The connection was refused."): Target =>
+  () => ({ outcome: "failed", latencyMs: null, message });
+
+/** Says nothing until the deadline. */
+export const hangs =
+  (): Target =>
+  ({ signal }) =>
+    new Promise((resolve) => {
+      const giveUp = () =>
+        resolve({ outcome: "failed", latencyMs: null, message: "Timed out connecting." });
+      signal.addEventListener("abort", giveUp, { once: true });
+    });
+
+/** A process: its timers end with it, and so does what it would still write. */
+interface Process {
+  ctx: AppContext;
+  engine: Engine;
+  /** In good order; not once it has ended. */
+  stop(): Promise<void>;
+  end(): void;
+}
+
+/** An app whose monitors are checked against targets that the test makes up. */
+export interface Watch extends AsyncDisposable {
+  app: TestApp;
+  clock: TestClock;
+  /** When the test began, in unix ms. */
+  begin: number;
+  engine: Engine;
+  /** Whether this server reaches its reference targets. */
+  isOnline: boolean;
+  /** What the database does: `full` takes the changes, and loses them all at the commit. */
+  disk: "fine" | "full";
+  /** How many checks were asked of a target, or of all. */
+  asked(host?: string): number;
+  /** What a host answers from now on; all answer unless that is said. */
+  let(host: string, target: Target): void;
+  /** Makes a monitor of the host `<name>.test`, every minute and down after three failures. */
+  monitor(input?: Partial<CreateMonitorBody>): Promise<MonitorRow>;
+  /** The process ends between two instructions. */
+  kill(): void;
+  /** Another process begins, after `kill` or `stop`. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  state(id: string): string;
+  /** The timeline as `<state> <from> → <to>`, in seconds since the test began. */
+  timeline(id: string): string[];
+  checks(id: string): CheckRow[];
+  status(componentId: string): string;
+  /** What monitors mark of a page, as `<status> <from> → <to>`, in seconds since the test began. */
+  marks(pageId: string): string[];
+  noData(pageId: string): string[];
+  /** When the server was last seen awake, as it is written down; undefined where that never was. */
+  liveness(): number | undefined;
+  /** How many transactions the engine has committed. */
+  transactions(): number;
+  /** The types of events of monitors, in their order. */
+  told(): string[];
+}
+
+export async function openWatch(
+  options: { env?: Record<string, string>; isStarted?: boolean } = {},
+): Promise<Watch> {
+  const app = await createTestApp(options.env ? { env: options.env } : {});
+  const { clock } = app;
+  const begin = clock.now();
+  const targets = new Map<string, Target>();
+  const counts = new Map<string, number>();
+  const seconds = (ms: number | null) => (ms === null ? "" : String((ms - begin) / 1000));
+  const interval = (from: number, to: number | null) => `${seconds(from)} → ${seconds(to)}`.trim();
+  let transactions = 0;
+  let process = newProcess();
+
+  function newProcess(): Process {
+    const own = ownClock(clock);
+    let isAlive = true;
+    const db: Db = {
+      ...app.ctx.db,
+      statements: app.ctx.db.statements,
+      write: (change) => {
+        if (!isAlive) return new Promise(() => {});
+        return app.ctx.db.write((tx: Tx) => {
+          if (!isAlive) throw new Error("the process has ended");
+          const value = change(tx);
+          if (watch.disk === "full") throw diskFull();
+          transactions += 1;
+          return value;
+        });
+      },
+    };
+    const ctx: AppContext = { ...app.ctx, clock: own.clock, db };
+    const engine = createMonitoring(ctx, () => ({ egress, probeOf: () => ({ run }) }));
+    return {
+      ctx,
+      engine,
+      async stop() {
+        if (isAlive) await engine.stop();
+        this.end();
+      },
+      end() {
+        isAlive = false;
+        own.end();
+      },
+    };
+  }
+
+  async function run(config: Readonly<Record<string, unknown>>, means: ProbeMeans) {
+    const host = new URL(String(config["url"])).hostname;
+    counts.set(host, (counts.get(host) ?? 0) + 1);
+    return (targets.get(host) ?? answers())(means);
+  }
+
+  const egress = {
+    connect: async () =>
+      watch.isOnline ? { address: "", certificate: null, close: () => {} } : { kind: "connect" },
+  } as unknown as Egress;
+
+  const watch: Watch = {
+    app,
+    clock,
+    begin,
+    isOnline: true,
+    disk: "fine",
+    get engine() {
+      return process.engine;
+    },
+    asked: (host) =>
+      host === undefined
+        ? counts.values().reduce((sum, count) => sum + count, 0)
+        : (counts.get(host) ?? 0),
+    let: (host, target) => void targets.set(host, target),
+    async monitor(input = {}) {
+      const { name = "api" } = input;
+      const config = { url: `https://${name}.test/` };
+      const body = {
+        type: "http",
+        config,
+        retry_interval_seconds: Math.min(20, input.interval_seconds ?? 60),
+        on_down: "major_outage",
+        ...input,
+        name,
+      } as CreateMonitorBody;
+      const { record } = await app.ctx.db.write((tx) =>
+        createMonitor(app.ctx, tx, body, CLI_ACTOR),
+      );
+      return record.row;
+    },
+    kill: () => process.end(),
+    async start() {
+      process = newProcess();
+      process.engine.start();
+      await settle();
+    },
+    stop: () => process.stop(),
+    state: (id) => getMonitorRecord(app.ctx.db, id).state.state,
+    timeline: (id) =>
+      spansOf(app, id).map((span) => `${span.state} ${interval(span.startedAt, span.endedAt)}`),
+    checks: (id) => {
+      const { num: monitorNum } = getMonitorRecord(app.ctx.db, id).row;
+      const before = Number.MAX_SAFE_INTEGER;
+      return listChecksBefore(app.ctx.db, { monitorNum, before, limit: 100_000 }).reverse();
+    },
+    status: (id) => findComponent(app.ctx.db, { id })?.status ?? "",
+    marks: (pageId) =>
+      listCausesOfPage(app.ctx.db, { pageId, since: 0 })
+        .map(({ cause }): CauseRow => cause)
+        .filter(({ source }) => source === "monitor")
+        .map((cause) => `${cause.status} ${interval(cause.startedAt, cause.endedAt)}`),
+    noData: (pageId) =>
+      listNoDataOfPage(app.ctx.db, { pageId, since: 0 })
+        .map(({ row }): NoDataRow => row)
+        .map((row) => interval(row.startedAt, row.endedAt)),
+    liveness: () => findLiveness(app.ctx.db, {})?.at,
+    transactions: () => transactions,
+    told: () =>
+      app
+        .events()
+        .map(({ type }) => type)
+        .filter((type) => type.startsWith("monitor.")),
+    async [Symbol.asyncDispose]() {
+      await process.stop();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+  if (options.isStarted !== false) {
+    process.engine.start();
+    await settle();
+  }
+  return watch;
+}
+
+function spansOf(app: TestApp, id: string): SpanRow[] {
+  const nums = JSON.stringify([getMonitorRecord(app.ctx.db, id).row.num]);
+  const span = { nums, from: 0, to: Number.MAX_SAFE_INTEGER };
+  return listSpans(app.ctx.db, span).map(({ row }) => row);
+}
+
+/** The same clock, whose timers can all be ended. */
+function ownClock(clock: TestClock): { clock: Clock; end(): void } {
+  let isEnded = false;
+  const run = (job: () => void) => () => void (isEnded || job());
+  return {
+    clock: {
+      now: clock.now,
+      monotonic: clock.monotonic,
+      after: (delayMs, job) => clock.after(delayMs, run(job)),
+      every: (intervalMs, job) => clock.every(intervalMs, run(job)),
+    },
+    end() {
+      isEnded = true;
+    },
+  };
+}
+
+function diskFull(): Error {
+  return Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+}
