@@ -19,6 +19,7 @@ import { measurePublicPage } from "./rows/public-page";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusRead } from "./rows/status-read";
+import { measureWebhooks } from "./rows/webhooks";
 
 const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "status-read": measureStatusRead,
@@ -35,6 +36,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "log-in-flood": measureLogInFlood,
   "fresh-bytes": measureFreshBytes,
   "long-history": measureLongHistory,
+  webhooks: measureWebhooks,
 };
 
 const asked = process.argv.slice(2);

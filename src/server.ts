@@ -9,7 +9,7 @@ import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
 import { readHeadline } from "./features/status";
 import { issueSetUpLink, linkPath } from "./features/users";
-import { startDelivering } from "./features/webhooks";
+import { createPace, startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
@@ -44,7 +44,11 @@ export async function startServer(given: Config): Promise<RunningServer> {
     }
     let app: App | undefined;
     const peer = (request: Request) => socket.requestIP(request)?.address ?? "";
-    const socket = listen(given, (request) => (app as App).door(request, peer));
+    let requests = 0;
+    const socket = listen(given, (request) => {
+      requests += 1;
+      return (app as App).door(request, peer);
+    });
     // The port is known only now where any free one was asked for; nothing was awaited since.
     const bound = { ...given, listen: { ...given.listen, port: socket.port ?? given.listen.port } };
     const url = listenUrl(bound.listen);
@@ -65,7 +69,12 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const running = app;
     const housekeeping = startHousekeeping(ctx);
     const maintenanceClock = startMaintenanceClock(ctx);
-    const deliverer = startDelivering(ctx, createEgress(ctx), readHeadline);
+    const deliverer = startDelivering(
+      ctx,
+      createEgress(ctx),
+      readHeadline,
+      createPace(ctx.clock, { requests: () => requests }),
+    );
     monitoring.start();
     const rollUps = startRollUps(ctx, monitoring);
     return {

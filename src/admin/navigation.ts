@@ -1,6 +1,7 @@
 import { type Role, roleAllows } from "../kernel/role";
 import {
   ACCOUNT_PATH,
+  ACTIVITY_PATH,
   COMPONENTS_PATH,
   GENERAL_PATH,
   HOME_PATH,
@@ -9,6 +10,7 @@ import {
   MAINTENANCE_PATH,
   PAGES_PATH,
   USERS_PATH,
+  WEBHOOKS_PATH,
 } from "./paths";
 
 interface Destination {
@@ -32,7 +34,9 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
     label: "Settings",
     items: [
       { href: KEYS_PATH, label: "API Keys", role: "admin" },
+      { href: WEBHOOKS_PATH, label: "Webhooks", role: "admin" },
       { href: USERS_PATH, label: "Users", role: "owner" },
+      { href: ACTIVITY_PATH, label: "Activity", role: "admin" },
       { href: GENERAL_PATH, label: "General", role: "owner" },
       { href: ACCOUNT_PATH, label: "Account", role: "viewer" },
     ],

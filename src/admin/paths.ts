@@ -8,7 +8,9 @@ export const MAINTENANCE_PATH = "/admin/maintenance";
 export const COMPONENTS_PATH = "/admin/components";
 export const PAGES_PATH = "/admin/pages";
 export const KEYS_PATH = "/admin/settings/keys";
+export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const USERS_PATH = "/admin/settings/users";
+export const ACTIVITY_PATH = "/admin/settings/activity";
 export const GENERAL_PATH = "/admin/settings/general";
 export const ACCOUNT_PATH = "/admin/settings/account";
 
@@ -39,6 +41,10 @@ export function pagePath(id: string): string {
 
 export function keyPath(id: string): string {
   return `${KEYS_PATH}/${encodeURIComponent(id)}`;
+}
+
+export function webhookPath(id: string): string {
+  return `${WEBHOOKS_PATH}/${encodeURIComponent(id)}`;
 }
 
 export function userPath(id: string): string {

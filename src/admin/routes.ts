@@ -3,6 +3,7 @@ import type { Snapshots } from "../features/status";
 import { seeOther, session } from "../http";
 import { IS_COMPILED } from "../version";
 import { accountAdminRoutes } from "./account/routes";
+import { activityAdminRoutes } from "./activity/routes";
 import { componentAdminRoutes } from "./components/routes";
 import { designAdminRoutes } from "./design/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
@@ -17,6 +18,7 @@ import type { AdminParts } from "./parts";
 import { ACCOUNT_PATH, HOME_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
 import { userAdminRoutes } from "./users/routes";
+import { webhookAdminRoutes } from "./webhooks/routes";
 
 /** The dashboard: every screen under `/admin`. Each route declares the role that may open it. */
 export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
@@ -29,7 +31,9 @@ export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
     .use(componentAdminRoutes(parts))
     .use(pageAdminRoutes(parts))
     .use(keyAdminRoutes(parts))
+    .use(webhookAdminRoutes(parts))
     .use(userAdminRoutes(parts))
+    .use(activityAdminRoutes(parts))
     .use(generalAdminRoutes(parts))
     .use(accountAdminRoutes(parts))
     // Paths that people type, or get by cutting another off.

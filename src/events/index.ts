@@ -3,6 +3,7 @@
  * log of who changed what. Both write in the transaction of the change.
  */
 export { type AuditEntry, audit, recordAudit } from "./audit";
+export { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";
 export { blankAuditAddresses, trimAudit } from "./retention";

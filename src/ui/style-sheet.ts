@@ -17,6 +17,7 @@ import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
 import selectRows from "./css/select-rows.css" with { type: "text" };
+import sideBySide from "./css/side-by-side.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
 import writing from "./css/writing.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
@@ -44,6 +45,7 @@ export function dashboardCss(): string {
       charts,
       pictures,
       code,
+      sideBySide,
       dialog,
       preferences,
     ].join("\n"),

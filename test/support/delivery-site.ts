@@ -66,7 +66,10 @@ export async function createDeliverySite(
   const { ctx } = app;
   const egress =
     options.egress ?? (await createTestEgress(options.names, { clock, outboundAllow })).egress;
-  let deliverer = startDelivering(ctx, egress);
+  // Tests have all the time that they want.
+  const pace = { take: () => true, waitMs: () => 0 };
+  const start = () => startDelivering(ctx, egress, undefined, pace);
+  let deliverer = start();
 
   const nextDue = () =>
     Math.min(
@@ -111,7 +114,7 @@ export async function createDeliverySite(
     tries: () => listTryRows(ctx.db, {}),
     async restart() {
       await deliverer.stop(0);
-      deliverer = startDelivering(ctx, egress);
+      deliverer = start();
     },
     async [Symbol.asyncDispose]() {
       const stopped = deliverer.stop(0);

@@ -17,6 +17,7 @@ import {
   signEverybodyIn,
 } from "./furnished-people";
 import { incidentStories } from "./furnished-stories";
+import { deliverAll, type FurnishedWebhooks, webhookEntries } from "./furnished-webhooks";
 
 /** The moment at which a furnished installation is looked at. */
 const NOW = Date.parse("2026-03-10T14:32:20.000Z");
@@ -29,6 +30,8 @@ export interface Furnished {
   /** Ids by name. */
   keys: Record<string, string>;
   users: Record<"maya" | "jonas" | "elif" | "priya", string>;
+  /** Ids by what they are for, and of a delivery that was tried twice. */
+  webhooks: FurnishedWebhooks;
   /** Tokens of an invitation that waits, and of a link for a new password. */
   links: { invitation: string; newPassword: string };
 }
@@ -41,7 +44,7 @@ export function furnishingClock(): TestClock {
 /**
  * Makes an empty installation what a small team's is after half a year: four users, one more who was
  * disabled and one who is invited; two pages, not all well, with what went wrong and what was planned;
- * nine keys and the last day's use of them.
+ * nine keys and the last day's use of them; four webhooks, not all of which get through.
  * Every run makes the same, but for what is random. Needs a `furnishingClock`, which then stands still.
  */
 export async function furnish(house: TestApp): Promise<Furnished> {
@@ -61,7 +64,9 @@ export async function furnish(house: TestApp): Promise<Furnished> {
       incidentEntries(house, story),
     ),
     ...maintenanceDiary(house, NOW, pages, jonas),
+    ...webhookEntries(house, pages, jonas),
   ]);
+  const webhooks = await deliverAll(house, NOW, pages);
   const sessions = await signEverybodyIn(house, NOW);
   clock.setWallClock(NOW - 7 * MINUTE_MS);
   const links = await ctx.db.write((tx) => ({
@@ -72,6 +77,7 @@ export async function furnish(house: TestApp): Promise<Furnished> {
   await useKeys(house, NOW, [...keys.values(), oldValue]);
   return {
     sessions,
+    webhooks,
     links,
     keys: Object.fromEntries([...keys].map(([name, { id }]) => [name, id])),
     users: {

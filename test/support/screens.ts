@@ -1,3 +1,4 @@
+import { ACTIVITY_SCREENS } from "./screens/activity";
 import { COMPONENT_SCREENS } from "./screens/components";
 import { EMPTY_SCREENS } from "./screens/empty";
 import { ENTRY_SCREENS } from "./screens/entry";
@@ -7,17 +8,21 @@ import { MAINTENANCE_SCREENS } from "./screens/maintenance";
 import { PAGE_SCREENS } from "./screens/pages";
 import type { Screen } from "./screens/screen";
 import { USER_SCREENS } from "./screens/users";
+import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
 
 export type { Screen } from "./screens/screen";
 
 /** Every screen of the dashboard. Nothing that is done on one changes what another shows, but in the empty one. */
 export const SCREENS: readonly Screen[] = [
   ...EMPTY_SCREENS,
+  ...FIRST_WEBHOOK_SCREENS,
   ...INCIDENT_SCREENS,
   ...MAINTENANCE_SCREENS,
   ...COMPONENT_SCREENS,
   ...PAGE_SCREENS,
   ...KEY_SCREENS,
+  ...WEBHOOK_SCREENS,
+  ...ACTIVITY_SCREENS,
   ...USER_SCREENS,
   ...ENTRY_SCREENS,
 ];

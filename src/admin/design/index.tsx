@@ -21,6 +21,7 @@ import {
   Pagination,
   Secret,
   Section,
+  SideBySide,
   StatusLabel,
   Tabs,
   TestKey,
@@ -255,6 +256,14 @@ function Keys() {
         </Card>
         <CodeBlock text="npx -y bun@1.4.5 start" />
       </Columns>
+      <SideBySide>
+        <Card title="Request">
+          <CodeBlock text={curl} />
+        </Card>
+        <Card title="Answer">
+          <CodeBlock text="{}" />
+        </Card>
+      </SideBySide>
     </Section>
   );
 }

@@ -5,6 +5,7 @@ import {
   Chip,
   Chips,
   Day,
+  FilterDate,
   FilterSelect,
   Moment,
   Row,
@@ -101,6 +102,7 @@ export function DesignTable({ path, now }: { path: string; now: number }) {
               { value: "store", label: "Store" },
             ]}
           />
+          <FilterDate label="From" name="from" value="2026-11-01" />
         </SearchForm>
         <span class="muted">5 keys</span>
       </Toolbar>

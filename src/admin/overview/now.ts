@@ -4,6 +4,7 @@ import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
 import type { Snapshot, Snapshots } from "../../features/status";
 import { readPages } from "../read-pages";
+import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/troubles";
 
 /** Open incidents on the overview; the list has all of them. */
 const INCIDENTS_SHOWN = 10;
@@ -22,6 +23,8 @@ export interface Now {
   maintenance: readonly MaintenanceRecord[];
   /** How many drafts wait to be published; one more than 50 where there are more. */
   draftCount: number;
+  /** Who is not told of what happens. */
+  troubles: readonly DeliveryTrouble[];
 }
 
 /** Reads it from the pages' snapshots, so that the first screen costs next to nothing. */
@@ -48,6 +51,7 @@ export function readNow(reader: Reader, snapshots: Snapshots, now: number): Now 
     ],
     draftCount: listIncidents(reader, { isDraft: true, isOpen: true, limit: DRAFTS_COUNTED + 1 })
       .length,
+    troubles: readDeliveryTroubles(reader, now),
   };
 }
 

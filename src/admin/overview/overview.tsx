@@ -5,6 +5,7 @@ import { IncidentTable } from "../incidents/incident-table";
 import { REPORT_PATH } from "../incidents/report-form";
 import { FirstPage } from "../no-page";
 import { INCIDENTS_PATH } from "../paths";
+import { DeliveryNotice } from "./delivery-notice";
 import { MaintenanceLines } from "./maintenance-lines";
 import { DRAFTS_COUNTED, type Now } from "./now";
 import { PageLines } from "./page-lines";
@@ -37,6 +38,7 @@ export function Overview({ state, role, now }: { state: Now; role: Role; now: nu
       >
         {isQuiet ? "No incident is open, and no maintenance is near." : undefined}
       </PageHead>
+      <DeliveryNotice troubles={state.troubles} role={role} now={now} />
       {incidents.length > 0 ? (
         <Section title="Open incidents">
           <IncidentTable

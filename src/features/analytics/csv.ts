@@ -10,9 +10,14 @@ const FORMULA = /^[\s\u0000]*[=+\-@\t\r\n|%＝＋－＠]/u;
 
 /** A header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
 export function toCsv(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
-  const lines = [columns.join(",")];
-  for (const row of rows) lines.push(row.map(toCell).join(","));
-  return `${lines.join("\r\n")}\r\n`;
+  let text = `${columns.join(",")}\r\n`;
+  for (const row of rows) text += toCsvLine(row);
+  return text;
+}
+
+/** One row, ended by CRLF. */
+export function toCsvLine(row: readonly Cell[]): string {
+  return `${row.map(toCell).join(",")}\r\n`;
 }
 
 function toCell(value: Cell): string {

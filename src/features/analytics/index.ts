@@ -3,6 +3,7 @@
  * was counted. Reads what other rooms keep and writes nothing.
  */
 export { answerToCsv } from "./answer";
+export { toCsv, toCsvLine } from "./csv";
 export { incidentsAnswer } from "./incidents";
 export { latencyAnswer } from "./latency";
 export {

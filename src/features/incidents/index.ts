@@ -31,6 +31,7 @@ export { putPostmortem } from "./postmortem";
 export {
   getIncident,
   getIncidentPart,
+  getIncidentRow,
   type IncidentRecord,
   listNewestIncidents,
   listOpenIncidents,

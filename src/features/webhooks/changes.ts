@@ -10,9 +10,14 @@ export type Services = Pick<
 
 const NAME_MAX = 80;
 
-/** An endpoint in a sentence: by what is said of it, else by its ref; its URL may be a secret. */
-export function nameInWords({ description, ref }: Pick<WebhookRow, "description" | "ref">): string {
-  return `the webhook “${clipTo(cleanLine(description ?? ""), NAME_MAX) || ref}”`;
+/** What an endpoint is called: by what is said of it, else by its ref; its URL may be a secret. */
+export function webhookName({ description, ref }: Pick<WebhookRow, "description" | "ref">): string {
+  return clipTo(cleanLine(description ?? ""), NAME_MAX) || ref;
+}
+
+/** The same in a sentence. */
+export function nameInWords(row: Pick<WebhookRow, "description" | "ref">): string {
+  return `the webhook “${webhookName(row)}”`;
 }
 
 /** The row as a change leaves it: one version on. */

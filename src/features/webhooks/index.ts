@@ -3,9 +3,11 @@
  * in the transaction of the change; whoever delivers tries until they have arrived.
  */
 export { ANY_EVENT, CreateWebhookBody, UpdateWebhookBody } from "./bodies";
+export { webhookName } from "./changes";
 export { createWebhook, type WebhookMarks } from "./create";
 export { deleteWebhook } from "./delete";
 export { type Deliverer, type DelivererFigures, startDelivering } from "./deliver/deliverer";
+export { createPace, type Pace } from "./deliver/pace";
 export {
   type DeliveryQuery,
   type DeliveryRecord,
@@ -15,6 +17,7 @@ export {
   redeliver,
   redeliverFailed,
 } from "./deliveries";
+export type { TryRow } from "./delivery-store";
 export { enqueueDeliveries } from "./enqueue";
 export {
   type Backlog,
@@ -29,6 +32,8 @@ export { presentWebhook, type RevealedWebhook, revealWebhook, type Webhook } fro
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
 export { rotateSecret } from "./rotate";
 export { findWebhookByRef, listAllWebhooks, type WebhookRow } from "./store";
+export { type SentRequest, sentRequest } from "./sent-request";
+export { signatureHeaders } from "./signing";
 export { sendTestEvent } from "./test-event";
 export { trimDeliveries } from "./trim";
 export { updateWebhook } from "./update";

@@ -133,7 +133,8 @@ describe("a redelivery", () => {
     const resend = (after?: string) =>
       ctx.db.write((tx) => redeliverFailed(ctx, tx, { webhookId: id, since: 0, after }, CLI_ACTOR));
     const first = await resend();
-    expect(first).toMatchObject({ count: 500, next: expect.any(String) });
+    expect(first.count).toBe(500);
+    expect(first.next).toStartWith("dlv_");
     expect(await resend(first.next)).toEqual({ count: 200, next: undefined });
     expect(new Set(site.deliveries().map(({ status }) => status))).toEqual(new Set(["pending"]));
   });

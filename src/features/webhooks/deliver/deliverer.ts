@@ -1,13 +1,13 @@
 import type { AppContext } from "../../../context";
-import type { Tx } from "../../../db";
 import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
 import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { whenAsked } from "../../../kernel/when-asked";
-import { cancelPending, deleteDelivery, hastenFirstTries } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
+import { Errands } from "./errands";
 import type { ReadHeadline } from "./message";
+import { createPace, type Pace } from "./pace";
 import { type Begun, Queue } from "./queue";
 import { Recorder } from "./recorder";
 import { steadyTime } from "./steady-time";
@@ -31,7 +31,6 @@ export interface Deliverer {
   whenIdle(): Promise<void>;
 }
 
-const CANCELLED_AT_ONCE = 500;
 const AGAIN_AFTER_MS = SECOND_MS;
 
 /**
@@ -43,8 +42,9 @@ export function startDelivering(
   ctx: AppContext,
   egress: Egress = createEgress(ctx),
   readHeadline?: ReadHeadline,
+  pace: Pace = createPace(ctx.clock),
 ): Deliverer {
-  return new Delivering(ctx, egress, readHeadline);
+  return new Delivering(ctx, egress, readHeadline, pace);
 }
 
 class Delivering implements Deliverer {
@@ -52,27 +52,29 @@ class Delivering implements Deliverer {
   readonly #steadyNow: () => number;
   readonly #queue: Queue;
   readonly #recorder: Recorder;
+  readonly #pace: Pace;
   readonly #attempt;
   readonly #tries = new Map<string, { succeeded: number; failed: number }>();
   /** What has been begun and has not ended. */
   readonly #underWay = new Set<Promise<void>>();
-  readonly #beingCancelled = new Set<string>();
+  readonly #errands: Errands;
   readonly #breakOff = new AbortController();
   readonly #leave: (() => void)[];
   readonly #tick: Timer;
   #timer: Timer | undefined;
+  #paceTimer: Timer | undefined;
   #isScheduled = false;
   #isStopped = false;
-  /** Errands in the database besides tries. */
-  #errands = 0;
   #whenIdle: (() => void)[] = [];
 
-  constructor(ctx: AppContext, egress: Egress, readHeadline?: ReadHeadline) {
+  constructor(ctx: AppContext, egress: Egress, readHeadline: ReadHeadline | undefined, pace: Pace) {
     const { clock, db, signals } = ctx;
     this.#ctx = ctx;
+    this.#pace = pace;
     this.#steadyNow = steadyTime(clock);
-    this.#queue = new Queue(db, this.#steadyNow, (id) => this.#cancelAll(id));
+    this.#queue = new Queue(db, this.#steadyNow, (id) => void this.#errands.cancelAll(id));
     this.#recorder = new Recorder(ctx, this.#steadyNow);
+    this.#errands = new Errands(ctx, () => this.#schedule());
     this.#attempt = whenAsked(async () => {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
@@ -103,8 +105,10 @@ class Delivering implements Deliverer {
 
   async stop(drainMs: number): Promise<void> {
     this.#isStopped = true;
+    this.#errands.stop();
     this.#tick.cancel();
     this.#timer?.cancel();
+    this.#paceTimer?.cancel();
     for (const leave of this.#leave) leave();
     const overdue = this.#ctx.clock.after(drainMs, () => this.#breakOff.abort());
     await Promise.all(this.#underWay);
@@ -136,7 +140,7 @@ class Delivering implements Deliverer {
     // What cannot be recorded would be sent again and again.
     if (this.#recorder.isStuck) return;
     try {
-      for (const begun of this.#queue.begin()) this.#start(begun);
+      this.#beginAll();
       this.#wakeWhenDue();
     } catch (error) {
       this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
@@ -145,8 +149,22 @@ class Delivering implements Deliverer {
     if (this.#underWay.size > 0 || this.#queue.isActive) return;
     // Nothing else is on its way that would be worth waiting for.
     void this.#recorder.flush();
-    if (this.#errands > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
+    if (this.#errands.underWay > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #beginAll(): void {
+    let mustWait = false;
+    const mayBegin = () => {
+      mustWait = !this.#pace.take();
+      return !mustWait;
+    };
+    for (const begun of this.#queue.begin(mayBegin)) this.#start(begun);
+    if (!mustWait) return;
+    this.#paceTimer ??= this.#ctx.clock.after(this.#pace.waitMs(), () => {
+      this.#paceTimer = undefined;
+      this.#schedule();
+    });
   }
 
   #wakeWhenDue(): void {
@@ -194,8 +212,7 @@ class Delivering implements Deliverer {
   }
 
   async #takeBack(begun: Begun): Promise<void> {
-    const isDone = await this.#errand((tx) => deleteDelivery(tx, { id: begun.due.id }));
-    if (isDone) this.#queue.release(begun);
+    if (await this.#errands.takeBack(begun.due.id)) this.#queue.release(begun);
     else this.#again(() => this.#queue.release(begun));
   }
 
@@ -207,34 +224,9 @@ class Delivering implements Deliverer {
     this.#tries.set(webhookId, one);
   }
 
-  /** The clock may have been set back since things were queued, while nobody noticed. */
   async #hasten(): Promise<void> {
-    const hastened = await this.#errand((tx) => hastenFirstTries(tx, { now: this.#steadyNow() }));
-    if (hastened && !this.#isStopped) this.#lookAround();
-  }
-
-  /** Cancels what waits for an endpoint that takes nothing, a little a transaction. */
-  async #cancelAll(webhookId: string): Promise<void> {
-    if (this.#beingCancelled.has(webhookId)) return;
-    this.#beingCancelled.add(webhookId);
-    const cancelSome = (tx: Tx) =>
-      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: CANCELLED_AT_ONCE });
-    while (!this.#isStopped && (await this.#errand(cancelSome)) === CANCELLED_AT_ONCE);
-    this.#beingCancelled.delete(webhookId);
-  }
-
-  /** What the database refuses is left as it is; the next look around finds it again. */
-  async #errand<T>(change: (tx: Tx) => T): Promise<T | undefined> {
-    this.#errands += 1;
-    try {
-      return await this.#ctx.db.write(change);
-    } catch (error) {
-      this.#ctx.log.warn({ err: error }, "the queue of deliveries could not be tidied");
-      return undefined;
-    } finally {
-      this.#errands -= 1;
-      this.#schedule();
-    }
+    const hasHastened = await this.#errands.hasten(this.#steadyNow());
+    if (hasHastened && !this.#isStopped) this.#lookAround();
   }
 
   #again(then: () => void): void {

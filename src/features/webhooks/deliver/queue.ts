@@ -62,20 +62,21 @@ export class Queue {
     for (const { id } of listAwaited(this.#db, {})) this.wake(id);
   }
 
-  /** Begins what may be begun now: one for each endpoint in turn, until all have what they may. */
-  *begin(): Generator<Begun, void, void> {
+  /**
+   * Begins what may be begun now: one for each endpoint in turn, until all have what they may or
+   * `mayBegin` says no.
+   */
+  *begin(mayBegin: () => boolean): Generator<Begun, void, void> {
     const shares = new Shares(Array.from(this.#lanes.values(), (lane) => lane.underWay));
-    let hasBegun = true;
-    while (hasBegun) {
-      hasBegun = false;
-      for (const lane of this.#active) {
-        if (!this.#fill(lane)) continue;
-        if (!lane.hasNext() || !shares.take(lane.underWay)) continue;
-        const due = lane.begin();
-        if (!due) continue;
-        hasBegun = true;
-        yield { lane, due };
-      }
+    for (const lane of this.#active) {
+      if (!this.#fill(lane) || !lane.hasNext() || !shares.take(lane.underWay)) continue;
+      if (!mayBegin()) return;
+      const due = lane.begin();
+      if (!due) continue;
+      // At the end its turn comes again, now or next time.
+      this.#active.delete(lane);
+      this.#active.add(lane);
+      yield { lane, due };
     }
   }
 

@@ -5,8 +5,8 @@ import type { TryResult } from "./attempt";
 import { recordTry } from "./record";
 
 /** For so long results are gathered while others are on their way, so that they share a commit. */
-const GATHER_MS = 20;
-const GATHER_MOST = 200;
+const GATHER_MS = 50;
+const GATHER_MOST = 64;
 const AGAIN_AFTER_MS = 1_000;
 
 interface Unwritten {

@@ -4,7 +4,7 @@ import { updateWebhook } from "../../../../src/features/webhooks";
 import { CLI_ACTOR } from "../../../../src/kernel/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";
-import { startReceiver } from "../../../support/receiver";
+import { type Received, startReceiver } from "../../../support/receiver";
 
 describe("an event", () => {
   test("arrives at its endpoint at once, and the published library verifies it", async () => {
@@ -16,7 +16,7 @@ describe("an event", () => {
     await site.tell({ type: "incident.created", subjectId: "inc_1", data: { name: "Ünï" } });
     await site.idle();
     expect(receiver.received).toHaveLength(1);
-    const [{ body, headers, id } = { body: "", headers: {}, id: "" }] = receiver.received;
+    const { body, headers, id } = receiver.received[0] as Received;
     expect(new Webhook(secret).verify(body, headers)).toEqual({
       type: "incident.created",
       timestamp: expect.any(String),

@@ -66,6 +66,26 @@ describe("results that cannot be recorded", () => {
     );
   });
 
+  test("are forgotten by a process that dies first, and the next one sends the same again", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    const { db } = site.app.ctx;
+    const write = db.write;
+    db.write = () => Promise.reject(unavailable("It has died.", 5));
+    await receiver.until(1);
+    await site.deliverer.stop(SECOND_MS);
+    db.write = write;
+    expect(site.deliveries()).toMatchObject([{ status: "pending", tries: 0 }]);
+
+    await site.restart();
+    await site.idle();
+    expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 1 }]);
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+  });
+
   test.skipIf(!HAS_TINY_DISKS)("survive a disk that is really full", async () => {
     using disk = mountTinyDisk("6m");
     await using site = await createDeliverySite({ databasePath: join(disk.path, "allclear.db") });

@@ -1,0 +1,82 @@
+import { FilterDate, FilterSelect, SearchForm } from "../../ui";
+import { ACTIVITY_PATH } from "../paths";
+import { type ActivityFilter, type ActivityListing, isNarrowing } from "./listing";
+
+const ACTORS = [
+  { value: "", label: "Anybody" },
+  { value: "user", label: "Users" },
+  { value: "key", label: "API keys" },
+  { value: "cli", label: "Command line" },
+  { value: "system", label: "Allclear itself" },
+];
+
+/** What actions begin with: what was changed. */
+const ACTIONS = [
+  { value: "", label: "Anything" },
+  { value: "incident", label: "Incidents" },
+  { value: "maintenance", label: "Maintenance" },
+  { value: "component", label: "Components" },
+  { value: "group", label: "Groups" },
+  { value: "page", label: "Pages" },
+  { value: "monitor", label: "Monitors" },
+  { value: "webhook", label: "Webhooks" },
+  { value: "key", label: "API keys" },
+  { value: "user", label: "Users" },
+  { value: "session", label: "Sessions" },
+  { value: "settings", label: "Settings" },
+];
+
+/** Narrows the audit log by words, by who, by what and by days. */
+export function ActivityFilters({ list }: { list: ActivityListing }) {
+  const { filter, entries } = list;
+  const { search, actor, action, target, from, to } = filter;
+  const [found] = entries;
+  return (
+    <SearchForm
+      action={ACTIVITY_PATH}
+      value={search}
+      label="Search by what was done, who did it, an action, an id or an address"
+      placeholder="Search activity"
+      isFiltered={isNarrowing(filter)}
+    >
+      <FilterSelect
+        label="Who"
+        name="actor"
+        options={withChosen(ACTORS, actor, found?.actorId === actor ? found.actorLabel : actor)}
+        value={actor}
+      />
+      <FilterSelect
+        label="What"
+        name="action"
+        options={withChosen(ACTIONS, action, action)}
+        value={action}
+      />
+      {target === "" ? null : (
+        <FilterSelect
+          label="About"
+          name="target"
+          options={withChosen([{ value: "", label: "About anything" }], target, `About ${target}`)}
+          value={target}
+        />
+      )}
+      <FilterDate label="From" name="from" value={from} />
+      <FilterDate label="To" name="to" value={to} />
+    </SearchForm>
+  );
+}
+
+interface Option {
+  value: string;
+  label: string;
+}
+
+/** The options, and what is chosen by an address alone. */
+function withChosen(
+  options: readonly Option[],
+  chosen: ActivityFilter[keyof ActivityFilter],
+  label: string,
+): readonly Option[] {
+  return options.some(({ value }) => value === chosen)
+    ? options
+    : [...options, { value: chosen, label }];
+}

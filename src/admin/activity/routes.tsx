@@ -1,0 +1,53 @@
+import { Elysia } from "elysia";
+import { NO_STORE, operation, session, sessionOf } from "../../http";
+import { toIso } from "../../kernel/time";
+import type { AdminParts } from "../parts";
+import { ACTIVITY_PATH } from "../paths";
+import { screenOperation } from "../screen-operation";
+import { ActivityList } from "./activity";
+import { ACTIVITY_FILE_PATH } from "./activity-paths";
+import { auditCsv } from "./csv";
+import { readActivity, readFilter, toAuditQuery } from "./listing";
+import { linksOf } from "./target-links";
+
+const CSV = "text/csv";
+
+/** Settings → Activity: who changed what, for admins and owners. */
+export function activityAdminRoutes({ ctx, admissions, render }: AdminParts) {
+  const MAY_READ = session("admin");
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      ACTIVITY_PATH,
+      async ({ request, admission, query }) => {
+        const list = readActivity(ctx.db, query);
+        const { role } = sessionOf(admission).user;
+        const targets = list.entries.map(({ targetId }) => targetId);
+        const page = { list, links: linksOf(ctx.db, targets, role), now: admission.now };
+        return render.screen(
+          { request, admission },
+          { title: "Activity", children: <ActivityList {...page} /> },
+        );
+      },
+      screenOperation("Who changed what", MAY_READ),
+    )
+    .get(
+      ACTIVITY_FILE_PATH,
+      async ({ admission, query }) => {
+        const name = `allclear-activity-${toIso(admission.now).slice(0, 10)}.csv`;
+        return new Response(auditCsv(ctx.db, toAuditQuery(readFilter(query))), {
+          headers: {
+            "Content-Type": `${CSV};charset=utf-8`,
+            "Content-Disposition": `attachment; filename="${name}"`,
+            "Cache-Control": NO_STORE,
+          },
+        });
+      },
+      operation({
+        summary: "Who changed what, as a file",
+        tag: "Dashboard",
+        access: MAY_READ,
+        answers: { 200: { description: "CSV.", mediaType: CSV } },
+      }),
+    );
+}

@@ -1,0 +1,145 @@
+import type { DeliveryRecord } from "../../features/webhooks";
+import { toIso } from "../../kernel/time";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../kernel/webhook";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  Chip,
+  EmptyState,
+  Moment,
+  OneLine,
+  Pagination,
+  Row,
+  RowLink,
+  Table,
+  Tabs,
+  type Tone,
+} from "../../ui";
+import { describeFailure } from "./health";
+import { pathsOfWebhook } from "./webhook-paths";
+import type { WebhookView } from "./webhook-view";
+
+const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone?: Tone }>> = {
+  pending: { label: "Pending", tone: "info" },
+  delivered: { label: "Delivered", tone: "success" },
+  failed: { label: "Failed", tone: "danger" },
+  cancelled: { label: "Cancelled" },
+};
+
+const COLUMNS = [
+  { label: "Event" },
+  { label: "Status" },
+  { label: "Tries" },
+  { label: "Last answer" },
+  { label: "Queued" },
+];
+
+export function DeliveryState({ status }: { status: DeliveryStatus }) {
+  const { label, ...look } = STATUS_LOOKS[status];
+  return <Chip {...look}>{label}</Chip>;
+}
+
+/** What was sent to an endpoint, newest first, and the ways to see some of it only. */
+export function DeliveryList({ view, now }: { view: WebhookView; now: number }) {
+  const { record, deliveries, status, nextBefore, isContinued } = view;
+  const paths = pathsOfWebhook(record.row.id);
+  const shown = status === undefined ? {} : { status };
+  return (
+    <>
+      <Tabs
+        label="Deliveries by status"
+        items={[
+          { href: paths.deliveries({}), label: "All", isCurrent: status === undefined },
+          ...DELIVERY_STATUSES.map((one) => ({
+            href: paths.deliveries({ status: one }),
+            label: STATUS_LOOKS[one].label,
+            isCurrent: one === status,
+          })),
+        ]}
+      />
+      {deliveries.length > 0 ? (
+        <Table columns={COLUMNS} caption="Deliveries">
+          {deliveries.map((delivery) => (
+            <DeliveryLine key={delivery.row.id} delivery={delivery} now={now} />
+          ))}
+        </Table>
+      ) : (
+        <NoDeliveries view={view} />
+      )}
+      <Pagination
+        newestHref={isContinued ? paths.deliveries(shown) : undefined}
+        olderHref={
+          nextBefore === undefined ? undefined : paths.deliveries({ ...shown, before: nextBefore })
+        }
+      />
+    </>
+  );
+}
+
+function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number }) {
+  const { row, eventType, lastTry } = delivery;
+  return (
+    <Row>
+      <Cell>
+        <RowLink href={pathsOfWebhook(row.webhookId).delivery(row.id)}>{eventType}</RowLink>
+      </Cell>
+      <Cell label="Status">
+        <DeliveryState status={row.status} />
+      </Cell>
+      <Cell label="Tries">
+        {row.tries}
+        {row.nextTryAt === null ? null : (
+          <CellNote>
+            <OneLine>
+              <NextTry at={row.nextTryAt} now={now} />
+            </OneLine>
+          </CellNote>
+        )}
+      </Cell>
+      <Cell label="Last answer">
+        {lastTry ? (
+          <>
+            {describeFailure(lastTry)}
+            <CellNote>{`${lastTry.latencyMs.toLocaleString("en")} ms`}</CellNote>
+          </>
+        ) : (
+          <span class="quiet-text">None</span>
+        )}
+      </Cell>
+      <Cell label="Queued">
+        <Moment at={toIso(row.createdAt)} now={now} />
+      </Cell>
+    </Row>
+  );
+}
+
+/** When something is tried next; `at` in unix ms. */
+export function NextTry({ at, now }: { at: number; now: number }) {
+  if (at <= now) return <>due now</>;
+  return (
+    <>
+      next <Moment at={toIso(at)} now={now} />
+    </>
+  );
+}
+
+function NoDeliveries({ view: { record, status, isContinued } }: { view: WebhookView }) {
+  const { home } = pathsOfWebhook(record.row.id);
+  if (status === undefined && !isContinued) {
+    return (
+      <EmptyState title="Nothing was sent yet">
+        Each event is listed here with the request, the answer and every try, for as long as events
+        are kept.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      title="No delivery matches"
+      action={<ButtonLink href={home}>Show all deliveries</ButtonLink>}
+    >
+      {isContinued ? "The list ends before here." : "None of what was sent has this status."}
+    </EmptyState>
+  );
+}

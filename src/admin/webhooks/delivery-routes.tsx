@@ -1,0 +1,123 @@
+import { Elysia } from "elysia";
+import { readHeadline } from "../../features/status";
+import {
+  getDelivery,
+  getTries,
+  getWebhookRecord,
+  redeliver,
+  redeliverFailed,
+  sentRequest,
+  webhookName,
+} from "../../features/webhooks";
+import { type Admission, actorOf, formBody, seeOther, session } from "../../http";
+import { plural } from "../../kernel/text";
+import { DAY_MS, parseInstant, toIso } from "../../kernel/time";
+import { createDone } from "../done";
+import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { formatMoment, MOMENT_COMPLAINT, parseMoment } from "../moments";
+import type { AdminParts } from "../parts";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { RedeliverFailed } from "./confirm";
+import { DeliveryDetail } from "./delivery";
+import { pathsOfWebhook } from "./webhook-paths";
+
+/** What was sent to an endpoint, and sending it again. */
+export function webhookDeliveryRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const MAY_MANAGE = session("admin");
+
+  function showQuestion(
+    at: ScreenRequest,
+    id: string,
+    since: string,
+    complaints: Complaints = NO_COMPLAINTS,
+  ) {
+    const { row } = getWebhookRecord(ctx.db, id, ctx.clock.now());
+    if (!row.enabled) return seeOther(pathsOfWebhook(id).home);
+    return render.screen(at, {
+      title: "Redeliver what failed",
+      status: statusOf(complaints),
+      children: <RedeliverFailed row={row} since={since} complaints={complaints} />,
+    });
+  }
+
+  /** Queues all of it again, a bounded part a transaction, and answers how many there were. */
+  async function redeliverSince(admission: Admission, id: string, since: number): Promise<number> {
+    let count = 0;
+    let after: string | undefined;
+    do {
+      // The next part begins where this one ends.
+      // oxlint-disable-next-line no-await-in-loop
+      const part = await writeAs(admission, (tx) =>
+        redeliverFailed(ctx, tx, { webhookId: id, since, after }, actorOf(admission)),
+      );
+      count += part.count;
+      after = part.next;
+    } while (after !== undefined);
+    return count;
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/redeliver",
+      async ({ request, admission, params }) => {
+        const since = toIso(ctx.clock.now() - DAY_MS).replace(/:\d\d\.\d+Z$/, "");
+        return showQuestion({ request, admission }, params.id, formatMoment(since));
+      },
+      screenOperation("Asks since when failed deliveries are sent again", MAY_MANAGE),
+    )
+    .post(
+      "/:id/redeliver",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const typed = form.text("since");
+        const since = parseInstant(parseMoment(typed) ?? "");
+        if (since === undefined) {
+          return showQuestion({ request, admission }, id, typed, { since: MOMENT_COMPLAINT });
+        }
+        const count = await redeliverSince(admission, id, since);
+        const text =
+          count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
+        return done(admission, pathsOfWebhook(id).home, text);
+      },
+      { ...formBody(), ...screenOperation("Send failed deliveries again", MAY_MANAGE) },
+    )
+    .get(
+      "/:id/deliveries/:delivery_id",
+      async ({ request, admission, params, query }) => {
+        const { now } = admission;
+        const { row } = getWebhookRecord(ctx.db, params.id, now);
+        const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
+        const tries = getTries(ctx.db, delivery.row.id);
+        const page = {
+          row,
+          delivery,
+          tries,
+          shown: tries.find(({ number }) => String(number) === query["try"]) ?? tries.at(-1),
+          request: sentRequest(ctx, delivery.row.id, readHeadline),
+          now,
+        };
+        return render.screen(
+          { request, admission },
+          {
+            title: `${delivery.eventType} to “${webhookName(row)}”`,
+            children: <DeliveryDetail {...page} />,
+          },
+        );
+      },
+      screenOperation("One delivery of a webhook", MAY_MANAGE),
+    )
+    .post(
+      "/:id/deliveries/:delivery_id/redeliver",
+      async ({ admission, params }) => {
+        const { row } = await writeAs(admission, (tx) =>
+          redeliver(ctx, tx, params.id, params.delivery_id, actorOf(admission)),
+        );
+        const path = pathsOfWebhook(params.id).delivery(row.id);
+        return done(admission, path, "The event is sent once more.");
+      },
+      { ...formBody(), ...screenOperation("Send a delivery again", MAY_MANAGE) },
+    );
+}

@@ -1,0 +1,151 @@
+import {
+  type DeliveryRecord,
+  type SentRequest,
+  type TryRow,
+  webhookName,
+  type WebhookRow,
+} from "../../features/webhooks";
+import { toIso } from "../../kernel/time";
+import {
+  ButtonLink,
+  Card,
+  CodeBlock,
+  Facts,
+  Moment,
+  PageHead,
+  PostButton,
+  Section,
+  SideBySide,
+} from "../../ui";
+import { WEBHOOKS_PATH } from "../paths";
+import { DeliveryState, NextTry } from "./deliveries";
+import { describeFailure } from "./health";
+import { requestText } from "./request-text";
+import { TryTable } from "./try-table";
+import { pathsOfWebhook } from "./webhook-paths";
+
+interface DeliveryDetailProps {
+  row: WebhookRow;
+  delivery: DeliveryRecord;
+  /** The first one first. */
+  tries: readonly TryRow[];
+  /** The one whose answer is shown; undefined where there was none yet. */
+  shown: TryRow | undefined;
+  /** Undefined where nothing would be sent by now. */
+  request: SentRequest | undefined;
+  now: number;
+}
+
+/** One event on its way to one endpoint: what was sent, and what was answered. */
+export function DeliveryDetail(props: DeliveryDetailProps) {
+  const { row, delivery, tries, shown, request, now } = props;
+  const paths = pathsOfWebhook(row.id);
+  const isWaiting = delivery.row.status === "pending";
+  return (
+    <>
+      <PageHead
+        title={delivery.eventType}
+        crumbs={[
+          { href: WEBHOOKS_PATH, label: "Webhooks" },
+          { href: paths.home, label: webhookName(row) },
+        ]}
+        actions={
+          <>
+            {isWaiting ? (
+              <ButtonLink href={paths.delivery(delivery.row.id)}>Look again</ButtonLink>
+            ) : null}
+            {row.enabled ? (
+              <PostButton action={paths.sendAgain(delivery.row.id)}>
+                {isWaiting ? "Send now" : "Send again"}
+              </PostButton>
+            ) : null}
+          </>
+        }
+      />
+      <Card>
+        <DeliveryFacts delivery={delivery} now={now} />
+      </Card>
+      <SideBySide>
+        <Card title="Request">
+          {request ? (
+            <CodeBlock text={requestText(request, shown)} copyLabel="Copy" />
+          ) : (
+            <p>
+              As it is set by now, the webhook tells nothing of this event, so that the request
+              cannot be shown.
+            </p>
+          )}
+          <p class="muted">
+            Written from the event as the webhook is set now, and laid out to be read. The signature
+            and whatever is secret are left out.
+          </p>
+        </Card>
+        <Card title="Answer">
+          <Answer shown={shown} now={now} />
+        </Card>
+      </SideBySide>
+      {tries.length > 1 ? (
+        <Section title="Tries">
+          <TryTable tries={tries} shown={shown} webhookId={row.id} now={now} />
+        </Section>
+      ) : null}
+    </>
+  );
+}
+
+function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: number }) {
+  const { row } = delivery;
+  const { status, tries, nextTryAt, finishedAt } = row;
+  return (
+    <Facts
+      items={[
+        { label: "Status", value: <DeliveryState status={status} /> },
+        {
+          label: "Tries",
+          value: (
+            <>
+              {tries}
+              {nextTryAt === null ? null : (
+                <>
+                  , <NextTry at={nextTryAt} now={now} />
+                </>
+              )}
+            </>
+          ),
+        },
+        { label: "Queued", value: <Moment at={toIso(row.createdAt)} now={now} /> },
+        ...(finishedAt === null
+          ? []
+          : [
+              {
+                label: status === "delivered" ? "Delivered" : "Ended",
+                value: <Moment at={toIso(finishedAt)} now={now} />,
+              },
+            ]),
+        { label: "Event", value: <code>{row.eventId}</code>, isWide: true },
+        { label: "Delivery", value: <code>{row.id}</code>, isWide: true },
+      ]}
+    />
+  );
+}
+
+function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
+  if (!shown) return <p>Nothing was sent yet.</p>;
+  const { number, at, latencyMs, answer } = shown;
+  return (
+    <>
+      <p>
+        <span class="strong">{describeFailure(shown)}</span> after {latencyMs.toLocaleString("en")}{" "}
+        ms
+      </p>
+      {answer === null ? (
+        <p class="muted">There is no text of it.</p>
+      ) : (
+        <CodeBlock text={answer} copyLabel="Copy" />
+      )}
+      <p class="muted">
+        Try {number}, <Moment at={toIso(at)} now={now} />. Of a text the first 20 KB are kept.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { Elysia } from "elysia";
+import { getWebhookRecord, updateWebhook, webhookName } from "../../features/webhooks";
+import { actorOf, formBody, session } from "../../http";
+import { createDone } from "../done";
+import { NO_COMPLAINTS } from "../field-errors";
+import type { AdminParts } from "../parts";
+import { readPages } from "../read-pages";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { EditForm } from "./edit-form";
+import {
+  readWebhook,
+  storedWebhook,
+  toChange,
+  webhookComplaintsOrThrow,
+  type WebhookValues,
+} from "./values";
+import { pathsOfWebhook } from "./webhook-paths";
+
+/** The form that changes an endpoint. */
+export function webhookEditRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const MAY_MANAGE = session("admin");
+
+  function showForm(
+    at: ScreenRequest,
+    id: string,
+    typed?: { values: WebhookValues; refused?: FormRefusal },
+  ) {
+    const record = getWebhookRecord(ctx.db, id, ctx.clock.now());
+    const form = {
+      row: record.row,
+      values: typed?.values ?? storedWebhook(record),
+      complaints: typed?.refused?.complaints ?? NO_COMPLAINTS,
+      stale: typed?.refused?.stale,
+      pages: readPages(ctx.db),
+    };
+    return render.screen(at, {
+      title: `Edit “${webhookName(record.row)}”`,
+      status: typed?.refused?.status ?? 200,
+      // What was typed may be a URL that is a secret.
+      isSecret: true,
+      children: <EditForm {...form} />,
+    });
+  }
+
+  return new Elysia()
+    .use(admissions.plugin)
+    .get(
+      "/:id/edit",
+      async ({ request, admission, params }) => showForm({ request, admission }, params.id),
+      screenOperation("The form that changes a webhook", MAY_MANAGE),
+    )
+    .post(
+      "/:id/edit",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const at = { request, admission };
+        const { values, asksForFormat } = readWebhook(form);
+        if (asksForFormat) return showForm(at, id, { values });
+        let isChanged: boolean;
+        try {
+          isChanged = await writeAs(admission, (tx) => {
+            const before = getWebhookRecord(tx, id, ctx.clock.now());
+            requireSameVersion(form, before.row);
+            const change = toChange(values, before);
+            const after = updateWebhook(ctx, tx, id, change, actorOf(admission));
+            return after.row.version !== before.row.version;
+          });
+        } catch (error) {
+          return showForm(at, id, { values, refused: editRefusalOrThrow(error) });
+        }
+        const text = isChanged ? "The webhook was changed." : undefined;
+        return done(admission, pathsOfWebhook(id).home, text);
+      },
+      { ...formBody(), ...screenOperation("Change a webhook", MAY_MANAGE) },
+    );
+}
+
+function editRefusalOrThrow(error: unknown): FormRefusal {
+  const refusal = refusalOrThrow(error);
+  return refusal.stale === undefined
+    ? { ...refusal, complaints: webhookComplaintsOrThrow(error) }
+    : refusal;
+}

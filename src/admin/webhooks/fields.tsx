@@ -1,0 +1,117 @@
+import { FORMATS } from "../../features/webhooks";
+import type { PageRow } from "../../features/pages";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../kernel/webhook";
+import { Button, FormErrors, HiddenFields, SelectField, TextField } from "../../ui";
+import { type Complaints, type Wording, wording } from "../field-errors";
+import { labelAmong } from "../page-choice";
+import { EventChoice } from "./event-choice";
+import { SettingFields, settingsOf } from "./setting-fields";
+import { CHOOSE_FORMAT, type WebhookValues } from "./values";
+
+interface WebhookFieldsProps {
+  values: WebhookValues;
+  complaints: Complaints;
+  pages: readonly PageRow[];
+  /** The names of secret settings that are set, for an endpoint that is there. */
+  keptSecrets?: readonly string[];
+}
+
+/** What is asked about an endpoint, new or there. Its buttons stand before the main one: give the form `enter`. */
+export function WebhookFields(props: WebhookFieldsProps) {
+  const { values, complaints, pages, keptSecrets = [] } = props;
+  const { format } = values;
+  const wrong = wording(complaints, labelsOf(format));
+  return (
+    <>
+      <FormErrors errors={wrong.all} />
+      <FormatButtons current={format} />
+      <HiddenFields values={{ format }} />
+      <TextField
+        label="URL"
+        name="url"
+        value={values.url}
+        hint={
+          FORMATS[format].openPath ? URL_IS_SECRET : "Where requests are sent to: https or http."
+        }
+        error={wrong.about("url")}
+        autocomplete="off"
+        maxlength={2_000}
+        required
+      />
+      <SettingFields
+        format={format}
+        values={values.settings}
+        kept={keptSecrets}
+        cleared={values.cleared}
+        wrong={wrong}
+      />
+      <TextField
+        label="Description"
+        name="description"
+        value={values.description}
+        hint="What it is for. You will look for this when something goes wrong."
+        error={wrong.about("description")}
+        autocomplete="off"
+        maxlength={1_000}
+      />
+      <EventChoice {...values} wrong={wrong} />
+      <PageFilter page={values.page} pages={pages} wrong={wrong} />
+    </>
+  );
+}
+
+const URL_IS_SECRET =
+  "Whoever knows it can write to the channel, so it is shown without its end from now on.";
+
+function labelsOf(format: WebhookFormat): Record<string, string> {
+  return {
+    url: "URL",
+    ...Object.fromEntries(settingsOf(format).map(({ field, label }) => [field, label])),
+    description: "Description",
+    events: "Events",
+    page: "Page",
+  };
+}
+
+/** What the requests are made for. Another one shows the form again with its own fields. */
+function FormatButtons({ current }: { current: WebhookFormat }) {
+  return (
+    <div class="field">
+      <p class="label" id="formats">
+        Send to
+      </p>
+      <div class="presets is-many" role="group" aria-labelledby="formats">
+        {WEBHOOK_FORMATS.map((name) => (
+          <Button key={name} name={CHOOSE_FORMAT} value={name} isCurrent={name === current}>
+            {FORMATS[name].label}
+          </Button>
+        ))}
+      </div>
+      <p class="hint">{FORMATS[current].hint}</p>
+    </div>
+  );
+}
+
+interface PageFilterProps {
+  page: string;
+  pages: readonly PageRow[];
+  wrong: Wording;
+}
+
+function PageFilter({ page, pages, wrong }: PageFilterProps) {
+  const isGone = page !== "" && !pages.some(({ id }) => id === page);
+  return (
+    <SelectField
+      label="Page"
+      name="page"
+      hint="Where one is chosen, only what happens on it is sent."
+      options={[
+        { value: "", label: "Every page" },
+        ...pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) })),
+        ...(isGone ? [{ value: page, label: "A page that was deleted" }] : []),
+      ]}
+      value={page}
+      error={wrong.about("page")}
+    />
+  );
+}

@@ -1,0 +1,63 @@
+import { type Backlog, type Failure, type WebhookRow } from "../../features/webhooks";
+import { toIso } from "../../kernel/time";
+import { CellNote, Chip, Moment, OneLine } from "../../ui";
+
+/** How an endpoint stands, in one word. */
+export function WebhookState({ row }: { row: WebhookRow }) {
+  if (!row.enabled) {
+    return row.disabledReason === null ? (
+      <Chip>Disabled</Chip>
+    ) : (
+      <Chip tone="danger">Disabled automatically</Chip>
+    );
+  }
+  return row.failingSince === null ? (
+    <Chip tone="success">Enabled</Chip>
+  ) : (
+    <Chip tone="warning">Failing</Chip>
+  );
+}
+
+/** Of the tries of a day the share that succeeded: "98.2 %", never 100 % where one failed. */
+export function SuccessRate({ rate }: { rate: number | null }) {
+  if (rate === null) return <span class="quiet-text">Nothing sent</span>;
+  return <>{formatRate(rate)}</>;
+}
+
+function formatRate(rate: number): string {
+  const percent = Math.floor(rate * 1_000) / 10;
+  return `${percent.toLocaleString("en")} %`;
+}
+
+/** What waits for an endpoint. */
+export function Waiting({ backlog, now }: { backlog: Backlog | undefined; now: number }) {
+  if (!backlog) return <span class="quiet-text">Nothing</span>;
+  return (
+    <>
+      {backlog.count.toLocaleString("en")}
+      <CellNote>
+        <OneLine>
+          oldest <Moment at={toIso(backlog.oldestAt)} now={now} />
+        </OneLine>
+      </CellNote>
+    </>
+  );
+}
+
+/** The last failure: what went wrong, and when. */
+export function LastError({ failure, now }: { failure: Failure | undefined; now: number }) {
+  if (!failure) return <span class="quiet-text">None</span>;
+  return (
+    <>
+      {describeFailure(failure)}
+      <CellNote>
+        <Moment at={toIso(failure.at)} now={now} />
+      </CellNote>
+    </>
+  );
+}
+
+/** "Answered 503", or why nothing answered. */
+export function describeFailure({ statusCode, error }: Omit<Failure, "at">): string {
+  return statusCode === null ? (error ?? "Nothing answered") : `Answered ${statusCode}`;
+}

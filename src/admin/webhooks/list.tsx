@@ -1,0 +1,125 @@
+import { ANY_EVENT, FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
+import { plural } from "../../kernel/text";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  EmptyState,
+  OneLine,
+  PageHead,
+  Pagination,
+  Row,
+  RowLink,
+  Table,
+} from "../../ui";
+import { WEBHOOKS_PATH } from "../paths";
+import { DisabledNotice } from "./disabled-notice";
+import { LastError, SuccessRate, Waiting, WebhookState } from "./health";
+import type { ListedWebhook, WebhookListing } from "./listing";
+import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
+
+const COLUMNS = [
+  { label: "Webhook" },
+  { label: "Sends" },
+  { label: "State" },
+  { label: "Succeeded, 24 h" },
+  { label: "Waiting" },
+  { label: "Last error" },
+];
+
+/** Settings → Webhooks. */
+export function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
+  const { webhooks, nextBefore, isContinued } = list;
+  const isFirstUse = webhooks.length === 0 && !isContinued;
+  return (
+    <>
+      <PageHead title="Webhooks" actions={isFirstUse ? undefined : <CreateLink />}>
+        Programs and channels that are told of what happens here.
+      </PageHead>
+      {webhooks
+        .filter(({ record: { row } }) => row.disabledReason !== null)
+        .map(({ record: { row } }) => (
+          <DisabledNotice key={row.id} row={row} now={now} isLink />
+        ))}
+      {webhooks.length > 0 ? (
+        <Table columns={COLUMNS} caption="Webhooks">
+          {webhooks.map((webhook) => (
+            <WebhookLine key={webhook.record.row.id} webhook={webhook} list={list} now={now} />
+          ))}
+        </Table>
+      ) : isFirstUse ? (
+        <EmptyState title="No webhooks yet" action={<CreateLink />}>
+          A webhook tells a program of yours, or a channel in Slack, Discord, Teams or Telegram, of
+          incidents, maintenance, components and monitors as they change.
+        </EmptyState>
+      ) : (
+        <EmptyState
+          title="No more webhooks"
+          action={<ButtonLink href={WEBHOOKS_PATH}>Show the newest</ButtonLink>}
+        >
+          The list ends before here.
+        </EmptyState>
+      )}
+      <Pagination
+        newestHref={isContinued ? WEBHOOKS_PATH : undefined}
+        olderHref={
+          nextBefore === undefined
+            ? undefined
+            : `${WEBHOOKS_PATH}?before=${encodeURIComponent(nextBefore)}`
+        }
+      />
+    </>
+  );
+}
+
+function CreateLink() {
+  return (
+    <ButtonLink href={NEW_WEBHOOK_PATH} kind="primary">
+      Create webhook
+    </ButtonLink>
+  );
+}
+
+interface WebhookLineProps {
+  webhook: ListedWebhook;
+  list: WebhookListing;
+  now: number;
+}
+
+function WebhookLine({ webhook, list, now }: WebhookLineProps) {
+  const { record, backlog, failure } = webhook;
+  const { row } = record;
+  return (
+    <Row isOver={!row.enabled}>
+      <Cell>
+        <RowLink href={pathsOfWebhook(row.id).home}>{webhookName(row)}</RowLink>
+        <CellNote>{FORMATS[row.format].label}</CellNote>
+      </Cell>
+      <Cell label="Sends">
+        <OneLine>{describeEvents(row)}</OneLine>
+        {row.pageId === null ? null : <CellNote>{pageNameOf(row.pageId, list)}</CellNote>}
+      </Cell>
+      <Cell label="State">
+        <WebhookState row={row} />
+      </Cell>
+      <Cell label="Succeeded, 24 h">
+        <SuccessRate rate={record.successRate} />
+      </Cell>
+      <Cell label="Waiting">
+        <Waiting backlog={backlog} now={now} />
+      </Cell>
+      <Cell label="Last error">
+        <LastError failure={failure} now={now} />
+      </Cell>
+    </Row>
+  );
+}
+
+/** "Everything", or how many kinds of event. */
+function describeEvents({ events }: WebhookRow): string {
+  return events.includes(ANY_EVENT) ? "Everything" : plural(events.length, "event");
+}
+
+function pageNameOf(id: string, { pages }: WebhookListing): string {
+  return pages.find((page) => page.id === id)?.name ?? "A page that was deleted";
+}

@@ -1,0 +1,23 @@
+import type { SentRequest, TryRow } from "../../features/webhooks";
+import { SECOND_MS } from "../../kernel/time";
+
+/** A request as it can be read: its line, its headers, and its body with the line ends that help. */
+export function requestText(
+  { url, headers, body }: SentRequest,
+  shown: TryRow | undefined,
+): string {
+  const lines = Object.entries({
+    ...headers,
+    ...(shown ? { "webhook-timestamp": String(Math.floor(shown.at / SECOND_MS)) } : {}),
+    "webhook-signature": "v1,…",
+  }).map(([name, value]) => `${name}: ${value}`);
+  return [`POST ${url}`, ...lines, "", laidOut(body)].join("\n");
+}
+
+function laidOut(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    return body;
+  }
+}

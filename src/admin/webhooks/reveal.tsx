@@ -1,0 +1,94 @@
+import { FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
+import { toIso } from "../../kernel/time";
+import {
+  Actions,
+  ButtonLink,
+  Card,
+  CodeBlock,
+  Moment,
+  Notice,
+  PageHead,
+  PostButton,
+  Secret,
+} from "../../ui";
+import { WEBHOOKS_PATH } from "../paths";
+import { javaScriptSnippet, shellSnippet } from "./snippets";
+import { pathsOfWebhook } from "./webhook-paths";
+
+interface RevealedSecretProps {
+  title: string;
+  /** As it was made. */
+  row: WebhookRow;
+  /** Tells this showing of the button that tries it out from every other. */
+  formToken: string;
+  now: number;
+}
+
+/** The one showing of an endpoint's secret, with what to do with it now. */
+export function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
+  const { secret, previousSecretEndsAt } = row;
+  const { label, isForPeople } = FORMATS[row.format];
+  const name = webhookName(row);
+  const paths = pathsOfWebhook(row.id);
+  return (
+    <>
+      <PageHead
+        title={title}
+        crumbs={[
+          { href: WEBHOOKS_PATH, label: "Webhooks" },
+          { href: paths.home, label: name },
+        ]}
+      />
+      <Notice tone="warning" title="You will see this secret only once">
+        {isForPeople
+          ? `Every request is signed with it. ${label} does not ask for it, so you need it only if something in between verifies requests.`
+          : "Every request is signed with it. Give it to whatever receives them; if you lose it, rotate it."}
+      </Notice>
+      <Card title={name}>
+        <Secret text={secret} copyLabel="Copy secret" />
+        {previousSecretEndsAt === null ? null : (
+          <p class="muted">
+            The one before it signs, too, and stops{" "}
+            <Moment at={toIso(previousSecretEndsAt)} now={now} />: change over before that.
+          </p>
+        )}
+      </Card>
+      <Card title="Verify in a shell">
+        <p class="muted">
+          Signatures are those of Standard Webhooks: standardwebhooks.com has libraries for most
+          languages. Also refuse a timestamp that is more than five minutes old; the libraries do.
+        </p>
+        <CodeBlock text={shellSnippet(secret, now)} copyLabel="Copy" isSecret />
+      </Card>
+      <Card title="Verify in JavaScript">
+        <CodeBlock text={javaScriptSnippet(secret)} copyLabel="Copy" isSecret />
+      </Card>
+      <Actions>
+        <PostButton action={paths.test} kind="primary" name="form" value={formToken}>
+          Send a test
+        </PostButton>
+        <ButtonLink href={paths.home}>Open the webhook</ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+/** The same form once more, after its minute: the secret is not shown again. */
+export function SecretShownBefore({ title, id }: { title: string; id: string }) {
+  return (
+    <>
+      <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
+      <p>
+        You already sent this form. The secret was shown then and cannot be shown again. Nothing
+        changed this time.
+      </p>
+      <p>If it was not copied, rotate it: the webhook gets a new one.</p>
+      <Actions>
+        <ButtonLink href={pathsOfWebhook(id).home} kind="primary">
+          Open the webhook
+        </ButtonLink>
+        <ButtonLink href={WEBHOOKS_PATH}>Webhooks</ButtonLink>
+      </Actions>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import type { TryRow } from "../../features/webhooks";
+import { toIso } from "../../kernel/time";
+import { Cell, Moment, Row, RowLink, Table } from "../../ui";
+import { describeFailure } from "./health";
+import { pathsOfWebhook } from "./webhook-paths";
+
+const COLUMNS = [
+  { label: "Try" },
+  { label: "When" },
+  { label: "Answer" },
+  { label: "Took", isNumeric: true },
+];
+
+interface TryTableProps {
+  /** The first one first. */
+  tries: readonly TryRow[];
+  shown: TryRow | undefined;
+  webhookId: string;
+  now: number;
+}
+
+/** Every try of a delivery, the last one first, each leading to its answer. */
+export function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
+  const { delivery } = pathsOfWebhook(webhookId);
+  return (
+    <Table columns={COLUMNS} caption="Tries">
+      {tries.toReversed().map((one) => (
+        <Row key={one.number}>
+          <Cell label="Try">
+            {one.number === shown?.number ? (
+              `${one.number}, shown above`
+            ) : (
+              <RowLink href={delivery(one.deliveryId, one.number)}>{one.number}</RowLink>
+            )}
+          </Cell>
+          <Cell label="When">
+            <Moment at={toIso(one.at)} now={now} />
+          </Cell>
+          <Cell label="Answer">{describeFailure(one)}</Cell>
+          <Cell label="Took" isNumeric>
+            {`${one.latencyMs.toLocaleString("en")} ms`}
+          </Cell>
+        </Row>
+      ))}
+    </Table>
+  );
+}

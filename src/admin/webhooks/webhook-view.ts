@@ -1,0 +1,60 @@
+import type { Reader } from "../../db";
+import {
+  type Backlog,
+  type DeliveryRecord,
+  deliveryHealth,
+  type Failure,
+  getWebhookRecord,
+  lastFailure,
+  listDeliveries,
+  type WebhookRecord,
+} from "../../features/webhooks";
+import { findPage, type PageRow } from "../../features/pages";
+import { NEWEST } from "../../http";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../kernel/webhook";
+
+const PAGE_SIZE = 25;
+
+/** An endpoint with how it does, and a part of its deliveries. */
+export interface WebhookView {
+  record: WebhookRecord;
+  /** The page that it is for; null where it is for every one, or that page was deleted. */
+  page: PageRow | null;
+  backlog: Backlog | undefined;
+  failure: Failure | undefined;
+  deliveries: readonly DeliveryRecord[];
+  status: DeliveryStatus | undefined;
+  /** The id behind which the next screen begins, if there is one; and whether this is not the first. */
+  nextBefore: string | undefined;
+  isContinued: boolean;
+}
+
+/** Reads what the query of the screen's address asks for; what it does not understand it lets be. Throws `not_found`. */
+export function readWebhookView(
+  reader: Reader,
+  id: string,
+  query: Readonly<Record<string, string | undefined>>,
+  now: number,
+): WebhookView {
+  const record = getWebhookRecord(reader, id, now);
+  const { pageId } = record.row;
+  const status = DELIVERY_STATUSES.find((one) => one === query["show"]);
+  const before = query["before"] || undefined;
+  const found = listDeliveries(reader, {
+    webhookId: id,
+    status: status ?? null,
+    before: before ?? NEWEST,
+    limit: PAGE_SIZE + 1,
+  });
+  const deliveries = found.slice(0, PAGE_SIZE);
+  return {
+    record,
+    page: (pageId !== null && findPage(reader, { id: pageId })) || null,
+    backlog: deliveryHealth(reader, now).backlogs.find(({ webhookId }) => webhookId === id),
+    failure: lastFailure(reader, id),
+    deliveries,
+    status,
+    nextBefore: found.length > PAGE_SIZE ? deliveries.at(-1)?.row.id : undefined,
+    isContinued: before !== undefined,
+  };
+}

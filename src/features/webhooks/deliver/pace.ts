@@ -1,0 +1,86 @@
+import type { Clock } from "../../../kernel/clock";
+import { SECOND_MS } from "../../../kernel/time";
+import { threadBusyMs } from "./busy-time";
+
+/** How fast deliveries may be begun. */
+export interface Pace {
+  /** Takes leave to begin one; false if that has to wait. */
+  take(): boolean;
+  /** After how many ms there is leave again. */
+  waitMs(): number;
+}
+
+/** How many a second: where the server has much else to do, at the beginning, and at most. */
+const SLOWEST = 250;
+const FIRST = 1_500;
+const FASTEST = 5_000;
+/** So many at once, whatever the pace: what a change queues goes out at once. */
+const BURST = 256;
+/** Above this part of a core the server is busy, with deliveries or whatever else. */
+const BUSY = 0.8;
+/** With fewer requests a second than this there is nobody who would notice. */
+const FEW_REQUESTS = 500;
+const LOOK_EVERY_MS = 50;
+/** How long after the last delivery what was learnt of the server's load counts for nothing. */
+const FORGET_AFTER_MS = 2 * SECOND_MS;
+const FASTER_BY = 100;
+const SLOWER_BY = 0.8;
+
+/** What the server does besides, both counted since any moment. */
+export interface Work {
+  /** Requests that have come in. */
+  requests(): number;
+  /** For how many ms this thread has had something to do. */
+  busyMs(): number;
+}
+
+/**
+ * Lets deliveries have what of the processor no request wants: thousands a second where few come in, and
+ * some hundreds while requests take all of a core. So a backlog drains beside requests that hardly
+ * notice.
+ */
+export function createPace(
+  clock: Clock,
+  { requests, busyMs = threadBusyMs }: Partial<Work> = {},
+): Pace {
+  const seen = () => ({ at: clock.monotonic(), requests: requests?.() ?? 0, busyMs: busyMs() });
+  let perSecond = FIRST;
+  let leave = BURST;
+  let at = clock.monotonic();
+  let looked = seen();
+
+  function pass(): void {
+    const now = clock.monotonic();
+    const passedMs = now - at;
+    if (passedMs <= 0) return;
+    if (passedMs > FORGET_AFTER_MS) {
+      perSecond = FIRST;
+      looked = seen();
+    }
+    leave = Math.min(BURST, leave + (passedMs * perSecond) / SECOND_MS);
+    at = now;
+    if (now - looked.at >= LOOK_EVERY_MS) look();
+  }
+
+  function look(): void {
+    const before = looked;
+    looked = seen();
+    const passedMs = looked.at - before.at;
+    const load = (looked.busyMs - before.busyMs) / passedMs;
+    const requested = ((looked.requests - before.requests) * SECOND_MS) / passedMs;
+    perSecond =
+      load > BUSY && requested > FEW_REQUESTS
+        ? Math.max(SLOWEST, perSecond * SLOWER_BY)
+        : Math.min(FASTEST, perSecond + FASTER_BY);
+  }
+
+  return {
+    take() {
+      pass();
+      if (leave < 1) return false;
+      leave -= 1;
+      return true;
+    },
+    waitMs: () => Math.max(1, ((1 - leave) * SECOND_MS) / perSecond),
+  };
+}

@@ -1,0 +1,40 @@
+import type { AppContext } from "../../context";
+import type { RecordedEvent } from "../../events";
+import { type ReadHeadline, secretsIn, writeMessage } from "./deliver/message";
+import { findForTry } from "./delivery-store";
+import { CUT, shownUrl } from "./formats";
+
+/** What is sent for a delivery, as it may be shown: what is secret in it is cut out. */
+export interface SentRequest {
+  url: string;
+  /** Without the time of a try and its signature. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/**
+ * The request of a delivery: written anew from its event, which gives the same bytes as every try did
+ * unless its endpoint was changed since. Undefined where the endpoint's format does not tell of the event.
+ */
+export function sentRequest(
+  ctx: Pick<AppContext, "baseUrl" | "db">,
+  deliveryId: string,
+  readHeadline?: ReadHeadline,
+): SentRequest | undefined {
+  const found = findForTry(ctx.db, { id: deliveryId });
+  if (!found) return undefined;
+  const { webhook, page } = found;
+  const event = found.event as RecordedEvent;
+  const headlineOf = readHeadline && ((pageId: string) => readHeadline(ctx.db, pageId));
+  const message = writeMessage({ event, webhook, page }, ctx.baseUrl, headlineOf);
+  if (!message) return undefined;
+  const secrets = secretsIn(webhook);
+  const cut = (text: string) => secrets.reduce((shown, one) => shown.replaceAll(one, CUT), text);
+  const { url = webhook.url } = message;
+  const headers = { ...message.headers, "webhook-id": event.id };
+  return {
+    url: url === webhook.url ? shownUrl(webhook.format, url) : cut(url),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, cut(value)])),
+    body: cut(message.body),
+  };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { createPace } from "../../../../src/features/webhooks/deliver/pace";
+import { createTestClock } from "../../../support/clock";
+
+/** A server whose thread is at work for a part of the time, with so many requests a second. */
+function paceBeside(work: { load: number; requests: number }) {
+  const clock = createTestClock();
+  const pace = createPace(clock, {
+    busyMs: () => clock.monotonic() * work.load,
+    requests: () => (clock.monotonic() * work.requests) / 1_000,
+  });
+  return { clock, pace };
+}
+
+/** Takes all the leave that there is within so many seconds. */
+async function takenIn(seconds: number, work: { load: number; requests: number }) {
+  const { clock, pace } = paceBeside(work);
+  const taken: number[] = [];
+  for (let second = 0; second < seconds; second++) {
+    let count = 0;
+    for (let passed = 0; passed < 1_000; passed += 10) {
+      while (pace.take()) count += 1;
+      await clock.advance(10);
+    }
+    taken.push(count);
+  }
+  return taken;
+}
+
+describe("the pace of deliveries", () => {
+  test("lets hundreds begin at once", () => {
+    const { pace } = paceBeside({ load: 1, requests: 9_000 });
+    for (let count = 0; count < 256; count++) expect(pace.take()).toBe(true);
+    expect(pace.take()).toBe(false);
+    expect(pace.waitMs()).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["nothing else to do", { load: 0.5, requests: 0 }],
+    ["nothing else to do than to deliver", { load: 1, requests: 10 }],
+    ["requests that leave it time", { load: 0.5, requests: 5_000 }],
+  ])("is thousands a second on a server with %s", async (_what, work) => {
+    const taken = await takenIn(3, work);
+    expect(Math.min(...taken)).toBeGreaterThan(1_000);
+    expect(taken.at(-1)).toBeGreaterThan(4_000);
+  });
+
+  test("is hundreds a second on one that is busy with requests, and never nothing", async () => {
+    const taken = await takenIn(3, { load: 1, requests: 9_000 });
+    expect(taken.at(-1)).toBeLessThan(300);
+    expect(taken.at(-1)).toBeGreaterThan(200);
+  });
+
+  test("begins anew after a rest, whatever was learnt before it", async () => {
+    const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
+    const takeFor = async (ms: number) => {
+      let count = 0;
+      for (let passed = 0; passed < ms; passed += 10) {
+        while (pace.take()) count += 1;
+        await clock.advance(10);
+      }
+      return count;
+    };
+    await takeFor(2_000);
+    const tired = await takeFor(100);
+    await clock.advance(5_000);
+    expect(await takeFor(100)).toBeGreaterThan(tired + 100);
+  });
+});

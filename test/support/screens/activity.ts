@@ -1,0 +1,16 @@
+import { inFurnished, type Screen } from "./screen";
+
+const LIST = "/admin/settings/activity";
+
+/** Who changed what. */
+export const ACTIVITY_SCREENS: readonly Screen[] = [
+  { name: "activity", open: inFurnished(() => LIST) },
+  {
+    name: "activity-narrowed",
+    open: inFurnished(
+      ({ users }) => `${LIST}?actor=${users.jonas}&action=maintenance&from=2026-01-01`,
+      "admin",
+    ),
+  },
+  { name: "activity-nothing-found", open: inFurnished(() => `${LIST}?q=mainframe`) },
+];

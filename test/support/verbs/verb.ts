@@ -1,0 +1,116 @@
+import { SCOPE_NAMES } from "../../../src/features/keys";
+import type { WebhookRow } from "../../../src/features/webhooks";
+import { listAllWebhooks } from "../../../src/features/webhooks";
+import type { CallOptions, TestApp } from "../app";
+import { type Fields, NO_BASE_URL, PASSWORD, signIn, userWithPassword } from "../dashboard";
+import { typedIn } from "../html";
+import { createMonitorApi } from "../monitor-api";
+
+/** An installation in which each verb can be done once. */
+export interface VerbHouse extends AsyncDisposable {
+  app: TestApp;
+  /** Of a page with the components API and Website in the group Core. */
+  pageId: string;
+  groupId: string;
+  components: Record<string, string>;
+  /** A key that may do everything, and its id. */
+  key: string;
+  keyId: string;
+  /** An owner who is signed in with a password, and their id. */
+  session: string;
+  ownerId: string;
+  /** Sends JSON with the key and answers what was answered. Throws where it is refused. */
+  api(method: string, path: string, json?: unknown): Promise<{ id: string }>;
+  incident(more?: object): Promise<string>;
+  maintenance(): Promise<string>;
+  monitor(more?: object): Promise<string>;
+  webhook(): Promise<WebhookRow>;
+  /** The version that the form at a path was shown with. */
+  version(path: string): Promise<string>;
+}
+
+/** A request that is to be sent. */
+export interface Sent {
+  path: string;
+  options: CallOptions;
+}
+
+/** A route that may change something, and a request that it grants. */
+export interface Verb {
+  /** The actions of the entries that it leaves in the audit log, in their order. */
+  leaves: readonly string[];
+  /** Why it leaves none. */
+  because?: string;
+  /** Makes ready what it is done to. */
+  prepare(house: VerbHouse): Sent | Promise<Sent>;
+}
+
+/** By method and path, as they are declared. */
+export type Verbs = Readonly<Record<string, Verb>>;
+
+/** A request by API. */
+export function byKey({ key }: VerbHouse, method: string, path: string, json?: unknown): Sent {
+  return { path: `/api/v1${path}`, options: { method, key, ...(json ? { json } : {}) } };
+}
+
+/** A form of the dashboard. */
+export function byForm({ session }: VerbHouse, path: string, form: Fields = {}): Sent {
+  return { path: `/admin${path}`, options: { session, form } };
+}
+
+const OWNER = "ada@example.com";
+export { OWNER as OWNER_EMAIL, PASSWORD as OWNER_PASSWORD };
+
+export async function createVerbHouse(): Promise<VerbHouse> {
+  const { app, components } = await createMonitorApi({ env: NO_BASE_URL });
+  const { ctx } = app;
+  const { key, value } = await app.createKey({ name: "All", scopes: [...SCOPE_NAMES] });
+  const { id: ownerId } = await userWithPassword(app, OWNER);
+  const session = await signIn(app, OWNER);
+  const api: VerbHouse["api"] = async (method, path, json) => {
+    const answer = await app.call(`/api/v1${path}`, { method, key: value, json });
+    if (answer.status >= 400) throw new Error(answer.text);
+    return answer.body;
+  };
+  const { body } = await app.call("/api/v1/status/acme", { key: value });
+  const make = async (path: string, json: object) => (await api("POST", path, json)).id;
+  return {
+    app,
+    pageId: body.page.id,
+    groupId: body.groups[0].id,
+    components,
+    key: value,
+    keyId: key.id,
+    session,
+    ownerId,
+    api,
+    incident: (more = {}) =>
+      make("/incidents", { page: "acme", name: "Down", body: "It is down.", ...more }),
+    maintenance: () =>
+      make("/maintenance", {
+        page: "acme",
+        name: "Upgrade",
+        body: "A minute without it.",
+        components: [components["API"]],
+        scheduled_for: new Date(ctx.clock.now() + 3_600_000).toISOString(),
+        scheduled_until: new Date(ctx.clock.now() + 7_200_000).toISOString(),
+      }),
+    monitor: (more = {}) => {
+      const config = { url: "https://shop.example.com/" };
+      return make("/monitors", { type: "http", name: "Shop", config, ...more });
+    },
+    async webhook() {
+      await make("/webhooks", { url: "https://receiver.example.com/hooks" });
+      const [row] = listAllWebhooks(ctx.db, {});
+      if (!row) throw new Error("one was made");
+      return row;
+    },
+    async version(path) {
+      const { text } = await app.call(`/admin${path}`, { session });
+      const [version] = typedIn(text, "version");
+      if (version === undefined) throw new Error(`${path} shows no version`);
+      return version;
+    },
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}

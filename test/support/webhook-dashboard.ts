@@ -1,0 +1,81 @@
+import { expect } from "bun:test";
+import { listAllWebhooks, type WebhookRow } from "../../src/features/webhooks";
+import type { Role } from "../../src/kernel/role";
+import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
+import { type Fields, openForm } from "./dashboard";
+import { typedIn } from "./html";
+
+export const WEBHOOK_LIST = "/admin/settings/webhooks";
+export const NEW_WEBHOOK = `${WEBHOOK_LIST}/new`;
+export const PROGRAM = "https://receiver.example.com/hooks";
+
+/** Webhooks as somebody in the dashboard meets them. */
+export interface WebhookDashboard extends AsyncDisposable {
+  app: TestApp;
+  page: TestPage["page"];
+  /** Of an admin unless another role was asked for. */
+  session: string;
+  /** Opens a screen. */
+  open(path: string): Promise<Answer>;
+  /** Sends a form as it is given. */
+  send(path: string, form?: Fields): Promise<Answer>;
+  /** Opens the form that creates and sends it filled in. */
+  create(fields?: Fields): Promise<Answer>;
+  /** Creates one and answers it as it is kept. */
+  made(fields?: Fields): Promise<WebhookRow>;
+  /** Opens the form that edits and sends it with what stands in it but for these. */
+  edit(id: string, fields?: Fields): Promise<Answer>;
+  /** All there are, oldest first. */
+  rows(): WebhookRow[];
+  /** What a refused form must leave as it is. */
+  state(): unknown;
+}
+
+/** Around an application that is there, or one of its own. */
+export async function createWebhookDashboard(
+  options: { role?: Role; app?: TestApp } = {},
+): Promise<WebhookDashboard> {
+  const app = options.app ?? (await createTestApp());
+  const { page } = await app.page();
+  const session = await app.signedIn(options.role ?? "admin");
+  const dashboard: WebhookDashboard = {
+    app,
+    page,
+    session,
+    open: (path) => app.call(path, { session }),
+    send: (path, form = {}) => app.call(path, { session, form }),
+    async create(fields = {}) {
+      const form = await openForm(app, NEW_WEBHOOK, session);
+      const filled = { format: "standard", url: PROGRAM, description: "Relay", which: "all" };
+      return dashboard.send(NEW_WEBHOOK, { form, ...filled, ...fields });
+    },
+    async made(fields) {
+      expect((await dashboard.create(fields)).status).toBe(200);
+      const row = dashboard.rows().at(-1);
+      if (!row) throw new Error("one was made");
+      return row;
+    },
+    async edit(id, fields = {}) {
+      const { text, status } = await dashboard.open(`${WEBHOOK_LIST}/${id}/edit`);
+      expect(status).toBe(200);
+      const names = ["version", "format", "url", "description", "which"];
+      const stored = Object.fromEntries(names.map((name) => [name, typedIn(text, name)[0] ?? ""]));
+      const events = typedIn(text, "events");
+      return dashboard.send(`${WEBHOOK_LIST}/${id}/edit`, { ...stored, events, ...fields });
+    },
+    rows: () => listAllWebhooks(app.ctx.db, {}),
+    state: () => ({ rows: dashboard.rows(), audit: app.audit(), events: app.events() }),
+    [Symbol.asyncDispose]: async () => {
+      if (!options.app) await app[Symbol.asyncDispose]();
+    },
+  };
+  return dashboard;
+}
+
+/** The secret that a page reveals. Throws unless it is one, and only one. */
+export function revealedSecret(answer: Answer): string {
+  expect(answer.status).toBe(200);
+  const found = new Set(answer.text.match(/whsec_[0-9A-Za-z+/=]{40,}/g));
+  expect([...found]).toHaveLength(1);
+  return [...found][0] ?? "";
+}
