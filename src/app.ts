@@ -16,6 +16,15 @@ import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
 import {
+  createMetrics,
+  databaseFamilies,
+  limiterFamilies,
+  type Metrics,
+  monitorFamilies,
+  processFamilies,
+} from "./features/metrics";
+import { metricsRoutes } from "./features/metrics/routes";
+import {
   createHeartbeatDirectory,
   createIdleMonitoring,
   type Monitoring,
@@ -52,6 +61,8 @@ export interface App {
   readiness: Readiness;
   limiter: Limiter;
   usage: KeyUsage;
+  /** What else counts something adds its figures here. */
+  metrics: Metrics;
   openApi(): unknown;
 }
 
@@ -66,6 +77,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
   const usage = createKeyUsage(ctx);
   const snapshots = createSnapshots(ctx);
   const readiness = createReadiness();
+  const metrics = createMetrics(ctx.clock);
   const sessions = createSessions(ctx);
   const addresses = createClientAddresses(ctx);
   const assets = createAllAssets();
@@ -76,6 +88,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     admissions,
     sessions,
     usage,
+    monitoring,
     flashes,
     passwords: createPasswords(),
     throttle: createLoginThrottle(ctx),
@@ -104,6 +117,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(maintenanceRoutes(ctx, admissions))
     .use(monitorRoutes(ctx, admissions, monitoring))
     .use(analyticsRoutes(ctx, admissions))
+    .use(metricsRoutes(metrics, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
@@ -116,6 +130,13 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(adminRoutes(admin, snapshots));
 
   const routes = createRouteTable(elysia.routes);
+  metrics.add(
+    ...processFamilies(),
+    ...databaseFamilies(ctx.db),
+    ...limiterFamilies(limiter),
+    ...monitorFamilies(ctx.db),
+    ...routes.counts.families(),
+  );
   const door = createDoor({
     ctx,
     routes,
@@ -130,5 +151,5 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     handle: elysia.fetch,
     failurePage,
   });
-  return { door, routes, readiness, limiter, usage, openApi };
+  return { door, routes, readiness, limiter, usage, metrics, openApi };
 }

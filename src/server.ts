@@ -3,6 +3,7 @@ import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { startMaintenanceClock } from "./features/maintenance";
+import { checkFamilies } from "./features/metrics";
 import { createMonitoring, startRollUps } from "./features/monitors";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
@@ -50,6 +51,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
     const monitoring = createMonitoring(ctx);
     app = createApp(ctx, monitoring);
+    app.metrics.add(...checkFamilies(() => monitoring.figures()));
     // Who asks is answered from here on, before what only a first run needs is written.
     await nextTurn();
     const setUpToken = await ctx.db.write((tx) => {

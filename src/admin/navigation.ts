@@ -1,12 +1,14 @@
 import { type Role, roleAllows } from "../kernel/role";
 import {
   ACCOUNT_PATH,
+  ANALYTICS_PATH,
   COMPONENTS_PATH,
   GENERAL_PATH,
   HOME_PATH,
   INCIDENTS_PATH,
   KEYS_PATH,
   MAINTENANCE_PATH,
+  MONITORS_PATH,
   PAGES_PATH,
   USERS_PATH,
 } from "./paths";
@@ -25,6 +27,8 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
       { href: INCIDENTS_PATH, label: "Incidents", role: "viewer" },
       { href: MAINTENANCE_PATH, label: "Maintenance", role: "viewer" },
       { href: COMPONENTS_PATH, label: "Components", role: "viewer" },
+      { href: MONITORS_PATH, label: "Monitors", role: "viewer" },
+      { href: ANALYTICS_PATH, label: "Analytics", role: "viewer" },
       { href: PAGES_PATH, label: "Pages", role: "viewer" },
     ],
   },

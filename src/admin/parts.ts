@@ -1,6 +1,7 @@
 import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
 import type { KeyUsage } from "../features/keys";
+import type { Monitoring } from "../features/monitors";
 import type { Admissions, RouteTable } from "../http";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
@@ -19,6 +20,8 @@ export interface AdminParts {
   passwords: Passwords;
   throttle: LoginThrottle;
   usage: KeyUsage;
+  /** What runs the checks. */
+  monitoring: Monitoring;
   /** The table of all routes, which is complete when the first request comes. */
   routes: () => RouteTable;
 }

@@ -3,6 +3,7 @@ import type { Snapshots } from "../features/status";
 import { seeOther, session } from "../http";
 import { IS_COMPILED } from "../version";
 import { accountAdminRoutes } from "./account/routes";
+import { analyticsAdminRoutes } from "./analytics/routes";
 import { componentAdminRoutes } from "./components/routes";
 import { designAdminRoutes } from "./design/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
@@ -11,6 +12,7 @@ import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
 import { keyAdminRoutes } from "./keys/routes";
 import { maintenanceAdminRoutes } from "./maintenance/routes";
+import { monitorAdminRoutes } from "./monitors/routes";
 import { overviewAdminRoutes } from "./overview/routes";
 import { pageAdminRoutes } from "./pages/routes";
 import type { AdminParts } from "./parts";
@@ -27,6 +29,8 @@ export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
     .use(incidentAdminRoutes(parts))
     .use(maintenanceAdminRoutes(parts))
     .use(componentAdminRoutes(parts))
+    .use(monitorAdminRoutes(parts))
+    .use(analyticsAdminRoutes(parts))
     .use(pageAdminRoutes(parts))
     .use(keyAdminRoutes(parts))
     .use(userAdminRoutes(parts))

@@ -26,6 +26,11 @@ export function requireSameVersion(form: Form, stored: { version: number }): voi
   if (form.text("version") !== String(stored.version)) throw new StaleForm();
 }
 
+/** Whether somebody else has changed what a form edits. */
+export function isStale(error: unknown): boolean {
+  return error instanceof StaleForm;
+}
+
 /** Why an edit form comes back: with complaints about its fields, or with a sentence about all of it. */
 export interface FormRefusal {
   status: 409 | 422;

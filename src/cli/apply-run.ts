@@ -14,11 +14,11 @@ import type { ExitCode, Invocation, Output } from "./command";
 
 /** Applies the file that the command line names. */
 export async function runApply(invocation: Invocation): Promise<ExitCode> {
-  const { config, positionals, isSet, output } = invocation;
+  const { config, positionals, isSet, env, output } = invocation;
   const [path = ""] = positionals;
   const text = readText(path);
   try {
-    const file = readApplyFile(text);
+    const file = readApplyFile(text, env);
     const installation = openForCommand(config, "apply", { mayCreate: true });
     try {
       const isDryRun = isSet("dry-run");

@@ -1,4 +1,6 @@
-import { type Entry, PAST_DAYS, type Snapshot } from "../features/status";
+import type { Reader } from "../db";
+import type { Sparkline } from "../features/monitors";
+import { type Entry, PAST_DAYS, readLatency, readPast, type Snapshot } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
@@ -13,13 +15,27 @@ import { createRoom } from "./room";
 /** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
 const TEXTS_BYTES = 100_000;
 
+/** What the page shows and the document has not. */
+export interface Beside {
+  past: readonly Entry[];
+  latency: ReadonlyMap<string, Sparkline>;
+}
+
+/** Reads that: nothing else of the page is read when it is rendered. `now` in unix ms. */
+export function readBeside(reader: Reader, { document }: Snapshot, now: number): Beside {
+  return {
+    past: readPast(reader, document.page.id, now),
+    latency: readLatency(reader, document, now),
+  };
+}
+
 /**
  * The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms).
- * `past` is what `readPast` gives; `render` makes HTML of what people wrote.
+ * `render` makes HTML of what people wrote.
  */
 export function renderStatusPage(
   snapshot: Snapshot,
-  past: readonly Entry[],
+  { past, latency }: Beside,
   now: number,
   render?: RenderText,
 ): HtmlDocument {
@@ -37,7 +53,7 @@ export function renderStatusPage(
         <Banner context={context} now={now} />
         <OpenIncidents incidents={document.incidents} context={context} room={room} />
         <MaintenanceList maintenance={document.maintenance} context={context} room={room} />
-        <Components snapshot={snapshot} times={context.times} />
+        <Components snapshot={snapshot} latency={latency} times={context.times} />
         <Past snapshot={snapshot} past={past} context={context} now={now} />
       </>
     ),

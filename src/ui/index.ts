@@ -4,6 +4,7 @@
  * `Day`, `DayBars`, `SelectField`, `Tabs`, `Timeline` and `Toolbar` are for the screens of incidents.
  */
 export { assetPath, type Assets, type AssetSource, createAssets } from "./assets";
+export { BarChart } from "./bar-chart";
 export { Button, ButtonLink } from "./button";
 export { Card } from "./card";
 export { type CheckPart, CheckRows } from "./check-rows";
@@ -20,6 +21,7 @@ export { DayTable } from "./day-table";
 export { DialogBody } from "./dialog-body";
 export { type HtmlDocument, renderDocument } from "./document";
 export { EmptyState } from "./empty-state";
+export { FieldRows, type RowControl } from "./field-rows";
 export { FileField } from "./file-field";
 export { FilterSelect } from "./filter-select";
 export { Fold } from "./fold";
@@ -27,9 +29,11 @@ export { Actions, Form, HiddenFields } from "./form";
 export { FormErrors } from "./form-errors";
 export { Columns, Facts, Section, Toolbar } from "./layout";
 export { type LinkedAssets, renderLinkedDocument } from "./linked-document";
+export { type ChartPoint, LineChart } from "./line-chart";
 export { Logo } from "./logo";
 export { Day, Moment } from "./moment";
 export { MomentField } from "./moment-field";
+export { CheckLabel, MONITOR_WORDS, MonitorLabel } from "./monitor-label";
 export { Flash, Notice, Refusal } from "./notice";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
 export { PageHead } from "./page-head";

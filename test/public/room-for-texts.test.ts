@@ -29,7 +29,8 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     await using site = await createPublicSite();
     await tellAtLength(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
-    renderStatusPage(site.snapshot(), [], site.app.clock.now(), (source, topHeading) => {
+    const beside = { past: [], latency: new Map() };
+    renderStatusPage(site.snapshot(), beside, site.app.clock.now(), (source, topHeading) => {
       rendered += 1;
       return renderText(source, topHeading);
     });

@@ -61,6 +61,13 @@ export function ComponentFields(props: {
         isChecked={values.showcase}
       />
       <Checkbox
+        label={LABELS.show_latency}
+        name="show_latency"
+        hint="The response times of the last 24 hours, where a monitor measures them."
+        error={wrong.about("show_latency")}
+        isChecked={values.show_latency}
+      />
+      <Checkbox
         label={LABELS.only_show_if_degraded}
         name="only_show_if_degraded"
         hint="For a part that nobody asks for until it fails."

@@ -11,6 +11,7 @@ export interface ComponentValues {
   start_date: string;
   showcase: boolean;
   only_show_if_degraded: boolean;
+  show_latency: boolean;
 }
 
 export const COMPONENT_LABELS = {
@@ -20,6 +21,7 @@ export const COMPONENT_LABELS = {
   start_date: "Uptime counts from",
   showcase: "Show its days and its uptime",
   only_show_if_degraded: "Show it only while it is not operational",
+  show_latency: "Show how quickly it answers",
 } as const satisfies Record<keyof ComponentValues, string>;
 
 export function emptyComponent(groupId: string): ComponentValues {
@@ -30,6 +32,7 @@ export function emptyComponent(groupId: string): ComponentValues {
     start_date: "",
     showcase: true,
     only_show_if_degraded: false,
+    show_latency: false,
   };
 }
 
@@ -41,6 +44,7 @@ export function valuesOfComponent(row: ComponentRow): ComponentValues {
     start_date: row.startDate ?? "",
     showcase: row.showcase,
     only_show_if_degraded: row.onlyShowIfDegraded,
+    show_latency: row.showLatency,
   };
 }
 
@@ -52,6 +56,7 @@ export function readComponent(form: Form): ComponentValues {
     start_date: form.text("start_date").trim(),
     showcase: form.text("showcase") !== "",
     only_show_if_degraded: form.text("only_show_if_degraded") !== "",
+    show_latency: form.text("show_latency") !== "",
   };
 }
 
@@ -66,6 +71,7 @@ export function askedComponent(values: ComponentValues): Asked {
     start_date: values.start_date || null,
     showcase: values.showcase,
     only_show_if_degraded: values.only_show_if_degraded,
+    show_latency: values.show_latency,
   };
 }
 

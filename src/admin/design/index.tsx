@@ -1,10 +1,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
 import { COMPONENT_STATUSES } from "../../kernel/component-status";
+import { CHECK_OUTCOMES, MONITOR_STATES } from "../../kernel/monitor-state";
 import {
   Actions,
   Button,
   ButtonLink,
   Card,
+  CheckLabel,
   Chip,
   Chips,
   CodeBlock,
@@ -16,6 +18,7 @@ import {
   type HtmlDocument,
   type LinkedAssets,
   Moment,
+  MonitorLabel,
   Notice,
   PageHead,
   Pagination,
@@ -32,6 +35,7 @@ import { DesignCharts } from "./charts";
 import { DesignForms } from "./forms";
 import { DesignPictures } from "./pictures";
 import { DesignOrder } from "./order";
+import { DesignRows } from "./rows";
 import { DesignTable } from "./table";
 import { DesignWriting } from "./writing";
 import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../paths";
@@ -99,6 +103,7 @@ export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
         <Words now={now} />
         <Messages now={now} />
         <DesignForms path={PATH} />
+        <DesignRows path={PATH} />
         <DesignWriting path={PATH} />
         <DesignPictures path={PATH} icon={assets.icon} />
         <DesignOrder path={PATH} />
@@ -172,6 +177,18 @@ function Words({ now }: { now: number }) {
               label: status,
               value: <StatusLabel status={status} />,
             }))}
+          />
+          <Facts
+            items={[
+              ...MONITOR_STATES.map((state) => ({
+                label: state,
+                value: <MonitorLabel state={state} />,
+              })),
+              ...CHECK_OUTCOMES.map((outcome) => ({
+                label: outcome,
+                value: <CheckLabel outcome={outcome} />,
+              })),
+            ]}
           />
           <Facts
             items={[

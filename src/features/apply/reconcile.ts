@@ -15,10 +15,11 @@ import { applyInside } from "./inside-page";
 import type { Path } from "./locate";
 import { pageFields, refOf } from "./meaning";
 import type { FilePage } from "./model";
+import { applyMonitors } from "./monitors";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
 
 /**
- * Makes pages, groups and components what the file says, inside one transaction. A field that the
+ * Makes pages, groups, components and monitors what the file says, inside one transaction. A field that the
  * file leaves out gets its default; a status is never touched; what was made otherwise and is not in
  * the file stays. Running it again changes nothing.
  *
@@ -34,11 +35,13 @@ export function applyFile(
   // First, so that the slugs and refs of those that are gone are free for those that come.
   leavePages(run);
   const meant = new Set<string>();
-  for (const [index, wanted] of file.content.pages.entries()) {
+  const { pages, monitors = [] } = file.content;
+  const homes = pages.flatMap((wanted, index) => {
     const path = ["pages", index];
     const page = fulfilPage(run, wanted, meant, path);
-    applyInside(run, page, wanted, path);
-  }
+    return applyInside(run, page, wanted, path);
+  });
+  applyMonitors(run, [...homes, { monitors, path: ["monitors"], componentId: null }]);
   return run.outcome;
 }
 

@@ -61,4 +61,5 @@ export {
   listEndedCausesOfPage,
   listGroups,
   listOpenCausesOfPage,
+  listOpenCausesOfSource,
 } from "./store";

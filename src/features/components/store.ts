@@ -8,6 +8,7 @@ import {
 } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { maintenances } from "../../db/tables/maintenances";
+import { monitors } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
 import type { CauseSource } from "../../kernel/component-status";
 
@@ -178,12 +179,12 @@ export const listEndedCausesOfPage = selectMany((orm, $: { pageId: string; since
     ),
 );
 
-/** What marks the components of a page now, with the name of the incident or the maintenance that does. */
+/** What marks the components of a page now, with the name of the incident, maintenance or monitor that does. */
 export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({
       cause: componentCauses,
-      name: sql<string | null>`coalesce(${incidents.name}, ${maintenances.name})`,
+      name: sql<string | null>`coalesce(${incidents.name}, ${maintenances.name}, ${monitors.name})`,
     })
     .from(componentCauses)
     .innerJoin(components, eq(components.id, componentCauses.componentId))
@@ -194,6 +195,10 @@ export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
     .leftJoin(
       maintenances,
       and(eq(componentCauses.source, "maintenance"), eq(maintenances.id, componentCauses.sourceId)),
+    )
+    .leftJoin(
+      monitors,
+      and(eq(componentCauses.source, "monitor"), eq(monitors.id, componentCauses.sourceId)),
     )
     .where(
       and(
