@@ -3,7 +3,7 @@ import { createFlashes } from "./admin/flashes";
 import { createRenderer } from "./admin/render";
 import { createReveals } from "./admin/reveals";
 import { adminRoutes } from "./admin/routes";
-import { createWriteAs } from "./admin/write-as";
+import { createWriteAs, createWriteOnceAs } from "./admin/write-as";
 import type { AppContext } from "./context";
 import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
@@ -61,6 +61,7 @@ export function createApp(ctx: AppContext): App {
   const assets = createAllAssets();
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
+  const writeOnceAs = createWriteOnceAs(ctx, writeAs);
   const admin = {
     ctx,
     admissions,
@@ -69,8 +70,9 @@ export function createApp(ctx: AppContext): App {
     flashes,
     passwords: createPasswords(),
     throttle: createLoginThrottle(ctx),
-    reveals: createReveals(ctx, writeAs),
+    reveals: createReveals(ctx, writeOnceAs),
     writeAs,
+    writeOnceAs,
     render: createRenderer({ flashes, addresses }),
     routes: () => routes,
   };

@@ -3,7 +3,7 @@ import type { Form } from "../http";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "./field-errors";
 
 /** What an edit form says, in a `Refusal` above its fields, when it comes back for this reason. */
-export const STALE_SENTENCE =
+const STALE_SENTENCE =
   "Somebody changed this while you were editing it, so nothing was saved. What you typed is below. Compare it with what is stored now, then save again to replace that.";
 
 /** The hidden fields of a form that edits something: the version that its reader saw. */
@@ -24,6 +24,31 @@ class StaleForm extends Problem {
  */
 export function requireSameVersion(form: Form, stored: { version: number }): void {
   if (form.text("version") !== String(stored.version)) throw new StaleForm();
+}
+
+/**
+ * Changes what a form edits, if that is still what its reader saw, and answers what `change` does: nothing
+ * (`false` or `undefined`) where all is so already. So the same form sent twice is no conflict. Inside the
+ * transaction, which takes back what it throws after; for `refusalOrThrow`.
+ */
+export function changeUnlessStale<Outcome>(
+  form: Form,
+  stored: { version: number },
+  change: () => Outcome,
+): Outcome {
+  if (form.text("version") === String(stored.version)) return change();
+  const outcome = staleIfRefused(change);
+  if (outcome) throw new StaleForm();
+  return outcome;
+}
+
+/** What is wrong with a form is told once it is about what is there now. */
+function staleIfRefused<Outcome>(change: () => Outcome): Outcome {
+  try {
+    return change();
+  } catch (error) {
+    throw error instanceof Problem ? new StaleForm() : error;
+  }
 }
 
 /** Why an edit form comes back: with complaints about its fields, or with a sentence about all of it. */
