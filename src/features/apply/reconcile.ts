@@ -33,7 +33,7 @@ export function applyFile(
   const run = new ApplyRun(ctx, tx, file, options);
   // First, so that the slugs and refs of those that are gone are free for those that come.
   leavePages(run);
-  leaveDomains(run);
+  freeMovedDomains(run);
   const meant = new Set<string>();
   for (const [index, wanted] of file.content.pages.entries()) {
     const path = ["pages", index];
@@ -84,7 +84,7 @@ function leavePages(run: ApplyRun): void {
 }
 
 /** A domain that goes from one page to another is free when that comes to it, in whatever order they stand. */
-function leaveDomains(run: ApplyRun): void {
+function freeMovedDomains(run: ApplyRun): void {
   const { ctx, tx, options, file } = run;
   if (file.content.pages.every((page) => !page.custom_domains?.length)) return;
   const meant = new Set<string>();
