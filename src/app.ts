@@ -3,7 +3,7 @@ import { createFlashes } from "./admin/flashes";
 import { createRenderer } from "./admin/render";
 import { createReveals } from "./admin/reveals";
 import { adminRoutes } from "./admin/routes";
-import { createWriteAs } from "./admin/write-as";
+import { createWriteAs, createWriteOnceAs } from "./admin/write-as";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
 import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
@@ -83,6 +83,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
   const assets = createAllAssets();
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
+  const writeOnceAs = createWriteOnceAs(ctx, writeAs);
   const admin = {
     ctx,
     admissions,
@@ -92,8 +93,9 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     flashes,
     passwords: createPasswords(),
     throttle: createLoginThrottle(ctx),
-    reveals: createReveals(ctx, writeAs),
+    reveals: createReveals(ctx, writeOnceAs),
     writeAs,
+    writeOnceAs,
     render: createRenderer({ flashes, addresses }),
     routes: () => routes,
   };

@@ -6,7 +6,7 @@ import type { Admissions, RouteTable } from "../http";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
 import type { Reveals } from "./reveals";
-import type { WriteAs } from "./write-as";
+import type { WriteAs, WriteOnceAs } from "./write-as";
 
 /** What the dashboard's routes work with. */
 export interface AdminParts {
@@ -16,6 +16,7 @@ export interface AdminParts {
   flashes: Flashes;
   reveals: Reveals;
   writeAs: WriteAs;
+  writeOnceAs: WriteOnceAs;
   sessions: Sessions;
   passwords: Passwords;
   throttle: LoginThrottle;

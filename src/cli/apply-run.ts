@@ -8,6 +8,7 @@ import {
   readApplyFile,
   type ReadFile,
 } from "../features/apply";
+import { followPublicAddress } from "../features/settings";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../kernel/actor";
 import type { ExitCode, Invocation, Output } from "./command";
@@ -21,6 +22,8 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
     const file = readApplyFile(text, env);
     const installation = openForCommand(config, "apply", { mayCreate: true });
     try {
+      // A page may not have its host, and links in events are built from it.
+      followPublicAddress(installation.ctx);
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
       if (isSet("json")) output.out(JSON.stringify({ dry_run: isDryRun, ...outcome }, null, 2));

@@ -154,6 +154,6 @@ export function publicRoutes(
     );
 }
 
-function restOf(room: string, id: string, before: string | undefined): string {
-  return `/${room}/${encodeURIComponent(id)}${before === undefined ? "" : `?before=${before}`}`;
+function restOf(kind: string, id: string, before: string | undefined): string {
+  return `/${kind}/${encodeURIComponent(id)}${before === undefined ? "" : `?before=${before}`}`;
 }

@@ -10,7 +10,7 @@ import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, renderPage } from "./page-document";
 import type { RenderText } from "./rendered-texts";
-import { createRoom } from "./room";
+import { createTextBudget } from "./text-budget";
 
 /** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
 const TEXTS_BYTES = 100_000;
@@ -42,7 +42,7 @@ export function renderStatusPage(
   const { document } = snapshot;
   const context = contextOf(document, render);
   // Incidents first: of what is going on more is told than of what is planned.
-  const room = createRoom(TEXTS_BYTES, context.render, 4);
+  const budget = createTextBudget(TEXTS_BYTES, context.render, 4);
   return renderPage({
     context,
     title: document.status.description,
@@ -51,8 +51,8 @@ export function renderStatusPage(
         {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
         {context.page.sample ? <SampleNotice /> : null}
         <Banner context={context} now={now} />
-        <OpenIncidents incidents={document.incidents} context={context} room={room} />
-        <MaintenanceList maintenance={document.maintenance} context={context} room={room} />
+        <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
+        <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
         <Components snapshot={snapshot} latency={latency} times={context.times} />
         <Past snapshot={snapshot} past={past} context={context} now={now} />
       </>

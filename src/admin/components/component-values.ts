@@ -36,7 +36,7 @@ export function emptyComponent(groupId: string): ComponentValues {
   };
 }
 
-export function valuesOfComponent(row: ComponentRow): ComponentValues {
+export function storedComponent(row: ComponentRow): ComponentValues {
   return {
     name: row.name,
     description: row.description ?? "",
@@ -63,7 +63,7 @@ export function readComponent(form: Form): ComponentValues {
 type Asked = Required<Omit<ComponentInput, "ref">> & { groupId: string | null };
 
 /** What a form asks for; whether it may be is for the service to judge. */
-export function askedComponent(values: ComponentValues): Asked {
+export function toComponent(values: ComponentValues): Asked {
   return {
     name: values.name.trim(),
     description: values.description || null,
@@ -77,7 +77,7 @@ export function askedComponent(values: ComponentValues): Asked {
 
 /** Those of the fields that are asked for which are not so already. */
 export function changesToComponent(row: ComponentRow, asked: Asked): Partial<Asked> {
-  const present = askedComponent(valuesOfComponent(row));
+  const present = toComponent(storedComponent(row));
   const changed = Object.entries(asked).filter(
     ([field, value]) => present[field as keyof Asked] !== value,
   );

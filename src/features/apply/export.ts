@@ -1,4 +1,4 @@
-import { Document, isMap, isScalar, isSeq, type Pair, visit } from "yaml";
+import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
 import { listAllPages, type PageRow } from "../pages";
@@ -90,13 +90,26 @@ export function writeApplyFile(file: ApplyFile, comment: readonly string[]): str
   });
   // A space before each line, as in a comment that a person writes.
   document.commentBefore = comment.map((line) => ` ${line}`).join("\n");
-  visit(document, { Pair: (_key, pair) => setApart(pair) });
-  // Lines are not folded: a text that is edited should differ in the line that was edited.
-  return document.toString({ lineWidth: 0 });
+  visit(document, {
+    Pair: (_key, pair) => setApart(pair),
+    Scalar: (_key, scalar) => quoteBlank(scalar),
+  });
+  return document.toString({
+    // Lines are not folded: a text that is edited should differ in the line that was edited.
+    lineWidth: 0,
+    // Nor is a quoted text broken at its line ends, where the writer loses a line of one blank.
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+  });
 }
 
 /** An empty line before each page and each group but the first. */
 function setApart({ key, value }: Pair): void {
   const isList = isScalar(key) && (key.value === "pages" || key.value === "groups") && isSeq(value);
   for (const item of isList ? value.items.slice(1) : []) if (isMap(item)) item.spaceBefore = true;
+}
+
+/** Without a line that holds more than blanks a reader cannot tell which of them only indent. */
+function quoteBlank(scalar: Scalar): void {
+  const { value } = scalar;
+  if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;
 }

@@ -11,12 +11,13 @@ import {
   Text,
 } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
-import type { CauseRow, ChangeRow, ComponentRow, GroupRow } from "./store";
+import type { CauseRow, ChangeRow } from "./cause-store";
+import type { ComponentRow, GroupRow } from "./store";
 
 export const COLLAPSE = ["expanded", "collapsed", "collapsed_unless_incident"] as const;
 
 /** How many components one call can set. */
-export const BULK_MAX = 1_000;
+const BULK_MAX = 1_000;
 
 export const Status = OneOf(COMPONENT_STATUSES, {
   title: "ComponentStatus",

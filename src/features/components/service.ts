@@ -6,9 +6,9 @@ import type { Actor } from "../../kernel/actor";
 import { findPage, type PageRow, touchPage } from "../pages";
 import { type Component, ComponentInput, GroupInput, presentComponent } from "./model";
 import { freeRef } from "./refs";
+import { endAllCauses, listOpenCauses } from "./cause-store";
 import {
   type ComponentRow,
-  endAllCauses,
   findComponent,
   findComponentByRef,
   findGroup,
@@ -16,7 +16,6 @@ import {
   type GroupRow,
   insertComponent,
   insertGroup,
-  listOpenCauses,
   ungroupComponents,
   updateComponentRow,
   updateGroupRow,

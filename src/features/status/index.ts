@@ -6,6 +6,6 @@
 export { type Entry, firstMomentOf, PAST_DAYS, readHistory, readPast } from "./history";
 export { readLatency } from "./latency";
 export { StatusDocument } from "./model";
-export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";
+export { headlineOf, type Indicator, INDICATORS } from "./rules";
 export { buildSnapshot, type Snapshot, UPTIME_DAYS } from "./snapshot";
 export { createSnapshots, type Snapshots } from "./snapshots";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createComponent, deleteComponent } from "../../../src/features/components";
-import { insertCause } from "../../../src/features/components/store";
+import { insertCause } from "../../../src/features/components/cause-store";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
 import { enterState } from "../../../src/features/monitors/timeline";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
