@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
 import { type Entry, recordEntries } from "../../src/features/monitors/engine/record";
 import { Roster } from "../../src/features/monitors/engine/roster";
+import type { Watched } from "../../src/features/monitors/engine/watched";
 import type { AppContext } from "../../src/context";
 import { type Figure, rounded } from "../support/figure";
 import { openData } from "../support/open-data";
@@ -13,8 +14,8 @@ import type { Workshop } from "../support/workshop";
 const MONITORS = 40;
 const INTERVAL_SECONDS = 60;
 const DAYS = 30;
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600 * SECOND_MS;
+const INTERVAL_MS = INTERVAL_SECONDS * 1_000;
+const HOUR_MS = 3_600_000;
 const REACH_BYTES = 40;
 /** One check in so many fails by itself, and one in so many is the first of a few that fail. */
 const FAILS_ONE_IN = 500;
@@ -23,8 +24,8 @@ const OUTAGE_CHECKS = 15;
 
 /**
  * What thirty days of checks leave behind in the file: those of the last two days one by one, all of them
- * rolled up, outages with what follows from them. Written as the server does, a batch a second, and rolled
- * up hour by hour, under a clock of the bench's own.
+ * rolled up, outages with what follows from them. Written in the order of time by what writes them in the
+ * server, and rolled up hour by hour, under a clock of the bench's own.
  */
 export async function measureDiskPerCheck(workshop: Workshop): Promise<Figure[]> {
   const dataDir = workshop.path("data");
@@ -60,29 +61,35 @@ async function simulate(dataDir: string): Promise<number> {
   const random = numbers(1);
   const kept = retentionOf(ctx.config);
   let checks = 0;
+
+  function hourOf(one: Watched): Entry[] {
+    return Array.from({ length: HOUR_MS / INTERVAL_MS }, (_, n) => {
+      const left = failing.get(one.num) ?? 0;
+      const isDown = left > 0 || random() < 1 / GOES_DOWN_ONE_IN;
+      failing.set(one.num, left > 0 ? left - 1 : isDown ? OUTAGE_CHECKS : 0);
+      const hasFailed = isDown || random() < 1 / FAILS_ONE_IN;
+      return {
+        kind: "check",
+        watched: one,
+        at: now + n * INTERVAL_MS + Math.floor((one.num / MONITORS + random() / 100) * INTERVAL_MS),
+        outcome: hasFailed ? "failed" : "ok",
+        // Most answers take about as long as the one before, some several times that.
+        latencyMs: hasFailed
+          ? null
+          : Math.round((30 + one.num) * (1 + random() ** 8 * 9 + random() / 3)),
+        message: hasFailed ? "The status is 503, not 2xx." : null,
+      };
+    });
+  }
+
   try {
-    for (; now < begin + DAYS * 24 * HOUR_MS; now += SECOND_MS) {
-      const second = Math.floor((now - begin) / SECOND_MS) % INTERVAL_SECONDS;
-      const due = watched.filter(({ num }) => (num * 7) % INTERVAL_SECONDS === second);
-      const entries = due.map((one): Entry => {
-        const left = failing.get(one.num) ?? (random() < 1 / GOES_DOWN_ONE_IN ? OUTAGE_CHECKS : 0);
-        failing.set(one.num, Math.max(0, left - 1));
-        const hasFailed = left > 0 || random() < 1 / FAILS_ONE_IN;
-        return {
-          kind: "check",
-          watched: one,
-          at: now + Math.floor(random() * SECOND_MS),
-          outcome: hasFailed ? "failed" : "ok",
-          // Most answers take about as long as the one before, some several times that.
-          latencyMs: hasFailed ? null : Math.round((30 + one.num) * (1 + random() ** 8 * 9 + random() / 3)),
-          message: hasFailed ? "The server answered 503, where 200 to 299 was expected." : null,
-        };
-      });
+    while (now < begin + DAYS * 24 * HOUR_MS) {
+      const entries = watched.flatMap((one) => hourOf(one));
+      entries.sort((a, b) => a.at - b.at);
+      now += HOUR_MS;
       checks += entries.length;
-      if (entries.length > 0) await ctx.db.write((tx) => recordEntries(ctx, tx, entries, false));
-      if ((now - begin) % HOUR_MS === 0) {
-        while (await ctx.db.write((tx) => rollUp(tx, { now }, kept)));
-      }
+      await ctx.db.write((tx) => recordEntries(ctx, tx, entries, false));
+      while (await ctx.db.write((tx) => rollUp(tx, { now }, kept)));
     }
   } finally {
     installation.close();

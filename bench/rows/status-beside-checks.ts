@@ -51,7 +51,8 @@ export async function measureStatusBesideChecks(workshop: Workshop): Promise<Fig
       try {
         await Bun.sleep(server === busy.server ? CATCH_UP_MS : 0);
         const headers = { Authorization: `Bearer ${keys[round]}` };
-        return (await runWrk(url, { connections: CONNECTIONS, seconds: SECONDS, headers })).perSecond;
+        return (await runWrk(url, { connections: CONNECTIONS, seconds: SECONDS, headers }))
+          .perSecond;
       } finally {
         process.kill(other.pid, "SIGCONT");
       }
@@ -60,8 +61,12 @@ export async function measureStatusBesideChecks(workshop: Workshop): Promise<Fig
     const seen = await target.seen();
     for (let round = 0; round <= ROUNDS; round++) {
       const isBusyFirst = round % 2 === 0;
-      const first = isBusyFirst ? await load(busy, idle.server, round) : await load(idle, busy.server, round);
-      const second = isBusyFirst ? await load(idle, busy.server, round) : await load(busy, idle.server, round);
+      const first = isBusyFirst
+        ? await load(busy, idle.server, round)
+        : await load(idle, busy.server, round);
+      const second = isBusyFirst
+        ? await load(idle, busy.server, round)
+        : await load(busy, idle.server, round);
       // The first is for warming up.
       if (round > 0) {
         rounds.push(isBusyFirst ? { busy: first, idle: second } : { busy: second, idle: first });

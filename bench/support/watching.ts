@@ -67,10 +67,7 @@ export async function seedMonitors(dataDir: string, options: WatchOptions): Prom
 }
 
 /** What a server tells of itself to Prometheus: the sum of a metric's samples, by its name. */
-export async function readMetrics(
-  server: Server,
-  key: string,
-): Promise<(name: string) => number> {
+export async function readMetrics(server: Server, key: string): Promise<(name: string) => number> {
   const answer = await fetch(`${server.url}/metrics`, {
     headers: { Authorization: `Bearer ${key}` },
   });

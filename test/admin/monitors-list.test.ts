@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../src/features/monitors";
-import { insertCheck } from "../../src/features/monitors/checks-store";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
@@ -17,19 +16,8 @@ describe("the list of monitors", () => {
       config: { url: "https://shop.test/up?key=1" },
     });
     await dashboard.make({ name: "Port", type: "tcp", config: { host: "db.test", port: 5432 } });
-    const { num: monitorNum } = dashboard.stored(id).row;
-    const at = app.clock.now();
-    await app.ctx.db.write((tx) => {
-      const failed = { outcome: "failed", latencyMs: null, message: "Refused." } as const;
-      insertCheck(tx, {
-        monitorNum,
-        at: at - MINUTE_MS,
-        outcome: "ok",
-        latencyMs: 87,
-        message: null,
-      });
-      insertCheck(tx, { monitorNum, at, ...failed });
-    });
+    const now = app.clock.now();
+    await dashboard.record(id, [now - MINUTE_MS, 87], [now, null]);
     const page = readHtml((await dashboard.open()).text);
     expect(page.texts(".row-link")).toEqual(["Port", "Shop"]);
     const [port, shop] = page.texts("tbody tr");
@@ -52,7 +40,7 @@ describe("the list of monitors", () => {
     await app.page({ slug: "second", name: "Second" }, ["Mail"]);
     const api = site.components["API"] ?? "";
     await dashboard.make({ name: "Shop", component_ids: [api] });
-    await dashboard.make({ name: "Gateway", type: "ping", config: { host: "10.0.0.1" } });
+    await dashboard.make({ name: "Gateway", type: "tls", config: { host: "10.0.0.1" } });
     const paused = await dashboard.make({ name: "Old shop" });
     await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, paused, CLI_ACTOR));
     const asked = async (query: string) =>
@@ -60,7 +48,7 @@ describe("the list of monitors", () => {
     expect(await asked("page=acme")).toEqual(["Shop"]);
     expect(await asked("page=second")).toEqual([]);
     expect(await asked("state=paused")).toEqual(["Old shop"]);
-    expect(await asked("type=ping")).toEqual(["Gateway"]);
+    expect(await asked("type=tls")).toEqual(["Gateway"]);
     expect(await asked("q=SHOP")).toEqual(["Old shop", "Shop"]);
     expect(await asked("q=shop&state=pending&type=http&page=acme")).toEqual(["Shop"]);
     expect(await asked("state=nonsense&type=nonsense&page=nonsense")).toHaveLength(3);
@@ -73,7 +61,7 @@ describe("the list of monitors", () => {
     const { app } = dashboard;
     const id = await dashboard.make();
     await dashboard.make({ name: "Other" });
-    app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
+    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
     const page = readHtml((await dashboard.open(`${MONITORS}?state=down&q=x`)).text);
     expect(page.texts(".stat")).toEqual(["0Down", "0Degraded", "0No data", "0Up"]);
     expect(page.attributes(".stat", "href")).toEqual([

@@ -6,10 +6,12 @@ import {
   type Monitoring,
 } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
+import { enter } from "../../src/features/monitors/engine/consequences";
 import type { ProbeResult } from "../../src/features/monitors/probe";
+import { freshStanding } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { MonitorType } from "../../src/kernel/monitor-state";
+import type { MonitorState, MonitorType } from "../../src/kernel/monitor-state";
 import type { Role } from "../../src/kernel/role";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
@@ -34,7 +36,7 @@ export interface MonitorDashboard extends AsyncDisposable {
   session: string;
   open(path?: string): Promise<Answer>;
   send(path: string, form: Fields): Promise<Answer>;
-  /** What the form of a new HTTP monitor holds when all of it is right. */
+  /** What the form of a new HTTP monitor holds when all of it is right; each time another filling in. */
   fields(fields?: Fields): Fields;
   /** Opens the form for a new monitor, of the type that the fields name, and sends it filled in. */
   create(fields?: Fields): Promise<Answer>;
@@ -42,6 +44,13 @@ export interface MonitorDashboard extends AsyncDisposable {
   edit(id: string, fields: Fields): Promise<Answer>;
   /** Makes a monitor without the form and answers its id. */
   make(input?: Partial<CreateMonitorBody>): Promise<string>;
+  /** Has a monitor enter a state at a time (unix ms), with all that follows from it. */
+  enter(id: string, state: MonitorState, at: number, message?: string): Promise<void>;
+  /** Writes results down: at, and how long the answer took, or null where none came. */
+  record(
+    id: string,
+    ...results: readonly (readonly [at: number, latencyMs: number | null])[]
+  ): Promise<void>;
   /** What is stored of it, secrets and all. */
   stored(id: string): ReturnType<typeof getMonitorRecord>;
   /** What a check answers from now on. */
@@ -56,6 +65,7 @@ export interface MonitorDashboard extends AsyncDisposable {
 export async function createMonitorDashboard(role: Role = "admin"): Promise<MonitorDashboard> {
   const triedOut: TriedOut[] = [];
   const checked: string[] = [];
+  let drafts = 0;
   const app = await createTestApp({
     monitoring: (ctx): Monitoring => ({
       async checkNow(id) {
@@ -86,7 +96,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
     send: (path, form) => app.call(path, { session, form }),
     fields: (fields = {}) => ({
       type: "http",
-      draft: "draft",
+      draft: `draft-${(drafts += 1)}`,
       name: "Shop",
       config_url: "https://shop.example.com/",
       config_method: "GET",
@@ -124,6 +134,24 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
           CLI_ACTOR,
         );
         return made.record.row.id;
+      }),
+    enter: (id, state, at, message) =>
+      app.ctx.db.write((tx) => {
+        const { row, state: before } = getMonitorRecord(tx, id);
+        const standing = freshStanding(state, at);
+        enter(app.ctx, tx, row, { from: before.state, standing, message: message ?? null });
+      }),
+    record: (id, ...results) =>
+      app.ctx.db.write((tx) => {
+        const { num: monitorNum } = getMonitorRecord(tx, id).row;
+        for (const [at, latencyMs] of results) {
+          const isOk = latencyMs !== null;
+          const found = {
+            outcome: isOk ? "ok" : "failed",
+            message: isOk ? null : "Refused.",
+          } as const;
+          insertCheck(tx, { monitorNum, at, latencyMs, ...found });
+        }
       }),
     stored: (id) => getMonitorRecord(app.ctx.db, id),
     written: () => ({
