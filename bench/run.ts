@@ -5,9 +5,12 @@
  */
 import { type Figure, toTable } from "./support/figure";
 import { inWorkshop, type Workshop } from "./support/workshop";
+import { measureCheckCost } from "./rows/check-cost";
 import { measureComponentChange } from "./rows/component-change";
 import { measureDashboardPage } from "./rows/dashboard-page";
 import { measureDashboardWeight } from "./rows/dashboard-weight";
+import { measureDiskPerCheck } from "./rows/disk-per-check";
+import { measureFirstChecks } from "./rows/first-checks";
 import { measureFirstView } from "./rows/first-view";
 import { measureFreshBytes } from "./rows/fresh-bytes";
 import { measureIncidentCreate } from "./rows/incident-create";
@@ -15,11 +18,14 @@ import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
+import { measureManyResults } from "./rows/many-results";
 import { measurePublicPage } from "./rows/public-page";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureStartUp } from "./rows/start-up";
+import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
 import { measureWebhooks } from "./rows/webhooks";
+import { measureTenThousandMonitors } from "./rows/ten-thousand-monitors";
 
 const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "status-read": measureStatusRead,
@@ -37,6 +43,12 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "fresh-bytes": measureFreshBytes,
   "long-history": measureLongHistory,
   webhooks: measureWebhooks,
+  "check-cost": measureCheckCost,
+  "ten-thousand-monitors": measureTenThousandMonitors,
+  "first-checks": measureFirstChecks,
+  "disk-per-check": measureDiskPerCheck,
+  "many-results": measureManyResults,
+  "status-beside-checks": measureStatusBesideChecks,
 };
 
 const asked = process.argv.slice(2);

@@ -121,5 +121,8 @@ CREATE TABLE liveness (
   at INTEGER NOT NULL
 ) STRICT;
 
+-- Whether the page shows how quickly what a component's monitor watches has answered.
+ALTER TABLE components ADD COLUMN show_latency INTEGER NOT NULL DEFAULT 0 CHECK (show_latency IN (0, 1));
+
 -- The entries of the audit log that have an address still, so that those that are old are found.
 CREATE INDEX audit_log_with_address ON audit_log (at) WHERE ip IS NOT NULL;

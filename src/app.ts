@@ -3,7 +3,7 @@ import { createFlashes } from "./admin/flashes";
 import { createRenderer } from "./admin/render";
 import { createReveals } from "./admin/reveals";
 import { adminRoutes } from "./admin/routes";
-import { createWriteAs } from "./admin/write-as";
+import { createWriteAs, createWriteOnceAs } from "./admin/write-as";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
 import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
@@ -15,6 +15,15 @@ import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/ke
 import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
+import {
+  createMetrics,
+  databaseFamilies,
+  limiterFamilies,
+  type Metrics,
+  monitorFamilies,
+  processFamilies,
+} from "./features/metrics";
+import { metricsRoutes } from "./features/metrics/routes";
 import {
   createHeartbeatDirectory,
   createIdleMonitoring,
@@ -53,6 +62,8 @@ export interface App {
   readiness: Readiness;
   limiter: Limiter;
   usage: KeyUsage;
+  /** What else counts something adds its figures here. */
+  metrics: Metrics;
   openApi(): unknown;
 }
 
@@ -67,21 +78,25 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
   const usage = createKeyUsage(ctx);
   const snapshots = createSnapshots(ctx);
   const readiness = createReadiness();
+  const metrics = createMetrics(ctx.clock);
   const sessions = createSessions(ctx);
   const addresses = createClientAddresses(ctx);
   const assets = createAllAssets();
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
+  const writeOnceAs = createWriteOnceAs(ctx, writeAs);
   const admin = {
     ctx,
     admissions,
     sessions,
     usage,
+    monitoring,
     flashes,
     passwords: createPasswords(),
     throttle: createLoginThrottle(ctx),
-    reveals: createReveals(ctx, writeAs),
+    reveals: createReveals(ctx, writeOnceAs),
     writeAs,
+    writeOnceAs,
     render: createRenderer({ flashes, addresses }),
     routes: () => routes,
   };
@@ -106,6 +121,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(webhookRoutes(ctx, admissions))
     .use(monitorRoutes(ctx, admissions, monitoring))
     .use(analyticsRoutes(ctx, admissions))
+    .use(metricsRoutes(metrics, admissions))
     .use(keyRoutes(ctx, admissions, limiter, usage))
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
@@ -118,6 +134,13 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(adminRoutes(admin, snapshots));
 
   const routes = createRouteTable(elysia.routes);
+  metrics.add(
+    ...processFamilies(),
+    ...databaseFamilies(ctx.db),
+    ...limiterFamilies(limiter),
+    ...monitorFamilies(ctx.db),
+    ...routes.counts.families(),
+  );
   const door = createDoor({
     ctx,
     routes,
@@ -132,5 +155,5 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     handle: elysia.fetch,
     failurePage,
   });
-  return { door, routes, readiness, limiter, usage, openApi };
+  return { door, routes, readiness, limiter, usage, metrics, openApi };
 }

@@ -4,6 +4,7 @@ import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { createEgress } from "./egress";
 import { startMaintenanceClock } from "./features/maintenance";
+import { checkFamilies } from "./features/metrics";
 import { createMonitoring, startRollUps } from "./features/monitors";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
@@ -57,6 +58,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
     const monitoring = createMonitoring(ctx);
     app = createApp(ctx, monitoring);
+    app.metrics.add(...checkFamilies(() => monitoring.figures()));
     // Who asks is answered from here on, before what only a first run needs is written.
     await nextTurn();
     const setUpToken = await ctx.db.write((tx) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { OPTIONS } from "../src/config";
+import { readApplyFile } from "../src/features/apply";
 import { SCOPES } from "../src/features/keys";
 import { ROLE_SENTENCES, ROLES } from "../src/kernel/role";
 
@@ -31,6 +32,13 @@ describe("the README agrees with the catalogs", () => {
     const rows = ROLES.map((role) => `| \`${role}\` | ${ROLE_SENTENCES[role]} |`);
     const shown = README.match(/^\| `(?:owner|admin|editor|viewer)` \|.*$/gm);
     expect([...(shown ?? [])]).toEqual(rows);
+  });
+
+  test("its file with monitors is one that apply takes", () => {
+    const [, file = ""] = /```yaml\n([\s\S]*?)```/.exec(README) ?? [];
+    const { content } = readApplyFile(file, { API_TOKEN: "secret" });
+    expect(content.pages[0]?.components?.[0]?.monitors).toHaveLength(1);
+    expect(content.monitors).toHaveLength(1);
   });
 
   test("it opens with the two commands", () => {

@@ -49,8 +49,9 @@ interface House {
  * compressed, one request at a time, in turns with the same page with a short past.
  */
 export async function measureLongHistory(workshop: Workshop): Promise<Figure[]> {
-  const short = await openHouse(workshop, SHORT);
-  const long = await openHouse(workshop, LONG);
+  const furnished = [await furnish(workshop, SHORT), await furnish(workshop, LONG)] as const;
+  const short = await openHouse(workshop, furnished[0]);
+  const long = await openHouse(workshop, furnished[1]);
   try {
     const figures: Figure[] = [];
     for (const what of Object.keys(long.requests)) {
@@ -97,16 +98,27 @@ async function ask(house: House, what: string, turn: number, known: RequestCost)
   known.client.push(...cost.client);
 }
 
-async function openHouse(workshop: Workshop, options: HistoryOptions): Promise<House> {
+interface Furnished {
+  dataDir: string;
+  history: History;
+  key: string;
+}
+
+async function furnish(workshop: Workshop, options: HistoryOptions): Promise<Furnished> {
   const scopes = ["read:status" as const, "write:components" as const];
   const { dataDir, keys } = await seed(workshop.path("data"), { keys: 1, scopes });
   const installation = openData(dataDir);
   const history = await seedHistory(installation.ctx, options);
   installation.close();
+  return { dataDir, history, key: keys[0] ?? "" };
+}
+
+async function openHouse(workshop: Workshop, furnished: Furnished): Promise<House> {
+  const { dataDir, history, key } = furnished;
   const env = { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" };
   const server = await startAllclear(workshop, dataDir, { env });
   const connection = await openConnection(server.url);
-  const credential = { Authorization: `Bearer ${keys[0]}` };
+  const credential = { Authorization: `Bearer ${key}` };
   const requests = Object.entries(pathsOf(history)).map(([what, path]) => {
     const headers = { "Accept-Encoding": "gzip", ...(path.startsWith("/api/") && credential) };
     return [what, requestText(server.url, path, { headers })];

@@ -93,7 +93,7 @@ export function listLargePages(slug: string, incident: string): DashboardPage[] 
   const paths = {
     "the list of its components": `/admin/components?page=${slug}`,
     "the list of its incidents": `/admin/incidents?page=${slug}`,
-    "its past incidents by a word": `/admin/incidents?page=${slug}&show=past&q=no.+77`,
+    "its past incidents by a word": `/admin/incidents?page=${slug}&show=resolved&q=no.+77`,
     "the form to report an incident": `/admin/incidents/new?page=${slug}`,
     "an incident of it": `/admin/incidents/${incident}`,
     "the form to plan maintenance": `/admin/maintenance/new?page=${slug}`,

@@ -2,7 +2,8 @@ import type { PageRow } from "../features/pages";
 import type { Form } from "../http";
 import { Button, HiddenFields, SelectField } from "../ui";
 
-type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;
+/** What is asked of a page where one is chosen. */
+export type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;
 
 const CHOOSE = "choose-page";
 

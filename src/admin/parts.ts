@@ -1,11 +1,12 @@
 import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
 import type { KeyUsage } from "../features/keys";
+import type { Monitoring } from "../features/monitors";
 import type { Admissions, RouteTable } from "../http";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
 import type { Reveals } from "./reveals";
-import type { WriteAs } from "./write-as";
+import type { WriteAs, WriteOnceAs } from "./write-as";
 
 /** What the dashboard's routes work with. */
 export interface AdminParts {
@@ -15,10 +16,13 @@ export interface AdminParts {
   flashes: Flashes;
   reveals: Reveals;
   writeAs: WriteAs;
+  writeOnceAs: WriteOnceAs;
   sessions: Sessions;
   passwords: Passwords;
   throttle: LoginThrottle;
   usage: KeyUsage;
+  /** What runs the checks. */
+  monitoring: Monitoring;
   /** The table of all routes, which is complete when the first request comes. */
   routes: () => RouteTable;
 }

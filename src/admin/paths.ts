@@ -6,7 +6,9 @@ export const SIGN_OUT_PATH = "/admin/sign-out";
 export const INCIDENTS_PATH = "/admin/incidents";
 export const MAINTENANCE_PATH = "/admin/maintenance";
 export const COMPONENTS_PATH = "/admin/components";
+export const MONITORS_PATH = "/admin/monitors";
 export const PAGES_PATH = "/admin/pages";
+export const ANALYTICS_PATH = "/admin/analytics";
 export const KEYS_PATH = "/admin/settings/keys";
 export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const USERS_PATH = "/admin/settings/users";
@@ -33,6 +35,10 @@ export function groupPath(id: string): string {
 /** The components of one page. */
 export function componentsOfPagePath(slug: string): string {
   return `${COMPONENTS_PATH}?page=${encodeURIComponent(slug)}`;
+}
+
+export function monitorPath(id: string): string {
+  return `${MONITORS_PATH}/${encodeURIComponent(id)}`;
 }
 
 export function pagePath(id: string): string {

@@ -1,9 +1,9 @@
 import type { Tx } from "../db";
 import { getPage } from "../features/pages";
-import { buildSnapshot, type Entry, readPast, type Snapshot } from "../features/status";
+import { buildSnapshot, type Snapshot } from "../features/status";
 import { sendHtml } from "../http";
 import { asPreview } from "../public/preview-strip";
-import { renderStatusPage } from "../public/status-page";
+import { type Beside, readBeside, renderStatusPage } from "../public/status-page";
 import type { HtmlDocument } from "../ui";
 import type { AdminParts } from "./parts";
 import type { ScreenRequest } from "./render";
@@ -28,13 +28,13 @@ export type Preview = (at: ScreenRequest, change: (tx: Tx) => Previewed) => Prom
 /** Undoes the transaction whose outcome was all that was wanted. */
 class TakenBack extends Error {
   readonly snapshot: Snapshot;
-  readonly past: readonly Entry[];
+  readonly beside: Beside;
   readonly previewed: Previewed;
 
-  constructor(snapshot: Snapshot, past: readonly Entry[], previewed: Previewed) {
+  constructor(snapshot: Snapshot, beside: Beside, previewed: Previewed) {
     super("a preview is rolled back");
     this.snapshot = snapshot;
-    this.past = past;
+    this.beside = beside;
     this.previewed = previewed;
   }
 }
@@ -47,13 +47,13 @@ export function createPreview({ ctx, writeAs }: Pick<AdminParts, "ctx" | "writeA
         const page = getPage(tx, previewed.pageId);
         const now = ctx.clock.now();
         const snapshot = buildSnapshot(tx, page, ctx.baseUrl, now);
-        throw new TakenBack(snapshot, readPast(tx, page.id, now), previewed);
+        throw new TakenBack(snapshot, readBeside(tx, snapshot, now), previewed);
       });
     } catch (error) {
       if (!(error instanceof TakenBack)) throw error;
-      const { snapshot, past, previewed } = error;
+      const { snapshot, beside, previewed } = error;
       const page =
-        previewed.render?.(snapshot) ?? renderStatusPage(snapshot, past, ctx.clock.now());
+        previewed.render?.(snapshot) ?? renderStatusPage(snapshot, beside, ctx.clock.now());
       return sendHtml(request, asPreview(page));
     }
   };

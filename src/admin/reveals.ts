@@ -1,9 +1,8 @@
 import type { AppContext } from "../context";
 import type { Tx } from "../db";
-import { makeOnce } from "../features/submissions";
 import { type Admission, type Form, sessionOf } from "../http";
 import { MINUTE_MS } from "../kernel/time";
-import type { WriteAs } from "./write-as";
+import type { WriteOnceAs } from "./write-as";
 
 /** A secret that was just made, to be shown now; or the word that it was shown before. */
 export type Reveal<Made> = { revealed: Made } | { shownBefore: string };
@@ -22,19 +21,17 @@ export interface Reveals {
   ): Promise<Reveal<Made>>;
 }
 
-export function createReveals(ctx: Pick<AppContext, "clock">, writeAs: WriteAs): Reveals {
+export function createReveals(ctx: Pick<AppContext, "clock">, writeOnceAs: WriteOnceAs): Reveals {
   const held = new Map<string, Promise<Reveal<unknown>>>();
 
   async function makeAndHold<Made>(
     id: string,
     admission: Admission,
-    form: { sessionId: number; digest: string },
+    form: Form,
     make: (tx: Tx) => { made: Made; subjectId: string },
   ): Promise<Reveal<Made>> {
     try {
-      const { made, subjectId } = await writeAs(admission, (tx) =>
-        makeOnce(ctx, tx, form, () => make(tx)),
-      );
+      const { made, subjectId } = await writeOnceAs(admission, form, make);
       ctx.clock.after(MINUTE_MS, () => held.delete(id));
       return made === null ? { shownBefore: subjectId } : { revealed: made };
     } catch (error) {
@@ -46,14 +43,13 @@ export function createReveals(ctx: Pick<AppContext, "clock">, writeAs: WriteAs):
   return {
     reveal<Made>(
       admission: Admission,
-      { digest }: Form,
+      form: Form,
       make: (tx: Tx) => { made: Made; subjectId: string },
     ) {
-      const sessionId = sessionOf(admission).id;
-      const id = `${sessionId} ${digest}`;
+      const id = `${sessionOf(admission).id} ${form.digest}`;
       const before = held.get(id) as Promise<Reveal<Made>> | undefined;
       if (before) return before;
-      const reveal = makeAndHold(id, admission, { sessionId, digest }, make);
+      const reveal = makeAndHold(id, admission, form, make);
       held.set(id, reveal);
       return reveal;
     },

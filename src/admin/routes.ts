@@ -4,6 +4,7 @@ import { seeOther, session } from "../http";
 import { IS_COMPILED } from "../version";
 import { accountAdminRoutes } from "./account/routes";
 import { activityAdminRoutes } from "./activity/routes";
+import { analyticsAdminRoutes } from "./analytics/routes";
 import { componentAdminRoutes } from "./components/routes";
 import { designAdminRoutes } from "./design/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
@@ -12,6 +13,7 @@ import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
 import { keyAdminRoutes } from "./keys/routes";
 import { maintenanceAdminRoutes } from "./maintenance/routes";
+import { monitorAdminRoutes } from "./monitors/routes";
 import { overviewAdminRoutes } from "./overview/routes";
 import { pageAdminRoutes } from "./pages/routes";
 import type { AdminParts } from "./parts";
@@ -29,6 +31,8 @@ export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
     .use(incidentAdminRoutes(parts))
     .use(maintenanceAdminRoutes(parts))
     .use(componentAdminRoutes(parts))
+    .use(monitorAdminRoutes(parts))
+    .use(analyticsAdminRoutes(parts))
     .use(pageAdminRoutes(parts))
     .use(keyAdminRoutes(parts))
     .use(webhookAdminRoutes(parts))

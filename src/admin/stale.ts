@@ -26,6 +26,36 @@ export function requireSameVersion(form: Form, stored: { version: number }): voi
   if (form.text("version") !== String(stored.version)) throw new StaleForm();
 }
 
+/**
+ * Changes what a form edits, if that is still what its reader saw, and answers what `change` does: nothing
+ * (`false` or `undefined`) where all is so already. So the same form sent twice is no conflict. Inside the
+ * transaction, which takes back what it throws after; for `refusalOrThrow`.
+ */
+export function changeUnlessStale<Outcome>(
+  form: Form,
+  stored: { version: number },
+  change: () => Outcome,
+): Outcome {
+  if (form.text("version") === String(stored.version)) return change();
+  const outcome = staleIfRefused(change);
+  if (outcome) throw new StaleForm();
+  return outcome;
+}
+
+/** What is wrong with a form is told once it is about what is there now. */
+function staleIfRefused<Outcome>(change: () => Outcome): Outcome {
+  try {
+    return change();
+  } catch (error) {
+    throw error instanceof Problem ? new StaleForm() : error;
+  }
+}
+
+/** Whether somebody else has changed what a form edits. */
+export function isStale(error: unknown): boolean {
+  return error instanceof StaleForm;
+}
+
 /** Why an edit form comes back: with complaints about its fields, or with a sentence about all of it. */
 export interface FormRefusal {
   status: 409 | 422;

@@ -8,19 +8,22 @@ import {
   readApplyFile,
   type ReadFile,
 } from "../features/apply";
+import { followPublicAddress } from "../features/settings";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../kernel/actor";
 import type { ExitCode, Invocation, Output } from "./command";
 
 /** Applies the file that the command line names. */
 export async function runApply(invocation: Invocation): Promise<ExitCode> {
-  const { config, positionals, isSet, output } = invocation;
+  const { config, positionals, isSet, env, output } = invocation;
   const [path = ""] = positionals;
   const text = readText(path);
   try {
-    const file = readApplyFile(text);
+    const file = readApplyFile(text, env);
     const installation = openForCommand(config, "apply", { mayCreate: true });
     try {
+      // A page may not have its host, and links in events are built from it.
+      followPublicAddress(installation.ctx);
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
       if (isSet("json")) output.out(JSON.stringify({ dry_run: isDryRun, ...outcome }, null, 2));

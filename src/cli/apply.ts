@@ -3,7 +3,7 @@ import { type Command, JSON_FLAG } from "./command";
 
 export const applyCommand: Command = {
   name: "apply",
-  summary: "Make pages, groups and components what FILE says.",
+  summary: "Make pages, components and monitors what FILE says.",
   positionals: ["FILE"],
   flags: [
     { name: "dry-run", help: "Print what would change, and change nothing." },

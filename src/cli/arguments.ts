@@ -45,6 +45,7 @@ export function readInvocation(
     values,
     value: (flag) => values(flag).at(-1),
     isSet: (flag) => flags.has(flag),
+    env,
     input,
     output,
   };

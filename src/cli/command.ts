@@ -31,6 +31,8 @@ export interface Invocation {
   values(flag: string): string[];
   value(flag: string): string | undefined;
   isSet(flag: string): boolean;
+  /** The environment that it was called in. */
+  env: Readonly<Record<string, string | undefined>>;
   input: Input;
   output: Output;
 }

@@ -1,5 +1,5 @@
 import { OperatorError, type Reader } from "../db";
-import { exportFile, writeApplyFile } from "../features/apply";
+import { exportFile, monitorsIn, writeApplyFile } from "../features/apply";
 import { findPageBySlug, listAllPages, type PageRow } from "../features/pages";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
@@ -9,8 +9,11 @@ const HEAD = [
   "Each thing is found again by its ref. A field that is left out has its default.",
   "Not in here: statuses, incidents, maintenance, logos, users and API keys.",
 ];
+const OF_SECRETS = [
+  "Nor the secrets and tokens of monitors: null keeps one that is known; elsewhere give it, as ${NAME}.",
+];
 const ONE_OF_SEVERAL = [
-  "This is one page of several: `allclear apply --prune` with it removes the others that apply made.",
+  "This is one page of several: `allclear apply --prune` with it removes what else apply made.",
 ];
 
 /** Prints what is there as a file for apply. */
@@ -22,8 +25,13 @@ export async function runExport({ config, value, output }: Invocation): Promise<
     const text = await ctx.db.write((tx) => {
       const page = slug === undefined ? undefined : findRealPage(tx, slug);
       const isOneOfSeveral = page !== undefined && listAllPages(tx, {}).length > 1;
-      const head = isOneOfSeveral ? [...HEAD, ...ONE_OF_SEVERAL] : HEAD;
-      return writeApplyFile(exportFile(tx, { page }), head);
+      const file = exportFile(tx, { page });
+      const hasMonitors = monitorsIn(file).length > 0;
+      return writeApplyFile(file, [
+        ...HEAD,
+        ...(hasMonitors ? OF_SECRETS : []),
+        ...(isOneOfSeveral ? ONE_OF_SEVERAL : []),
+      ]);
     });
     // Its own last line end comes back with the writing; others may belong to a text.
     output.out(text.replace(/\n$/, ""));

@@ -4,6 +4,7 @@
  * `selectMany` and `mutate`.
  */
 import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
@@ -11,7 +12,7 @@ import { copyDatabase } from "./backup";
 import { closeSqlite, pragma } from "./open";
 import { isResourceFailure } from "./sqlite-errors";
 import { type Reader, StatementCache, type Tx } from "./statements";
-import { createWriter } from "./writer";
+import { createWriter, type WriterFigures } from "./writer";
 
 export { OperatorError } from "./data-directory";
 export {
@@ -37,9 +38,19 @@ export interface Db extends Reader {
    * Stays as it was while the database cannot be read.
    */
   foreignVersion(): number;
+  /** For metrics: how large it is, in bytes, and how it was written since it was opened. */
+  figures(): DbFigures;
   /** Writes a consistent copy to a new file. */
   copyTo(file: string): void;
   close(): void;
+}
+
+export interface DbFigures extends WriterFigures {
+  /** With its free pages. */
+  sizeBytes: number;
+  freeBytes: number;
+  /** The write-ahead log beside it; 0 in memory. */
+  walBytes: number;
 }
 
 /** Wraps an open and migrated connection. */
@@ -59,6 +70,15 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
         if (!isResourceFailure(error)) throw error;
       }
       return knownVersion;
+    },
+    figures() {
+      const pageBytes = Number(pragma(sqlite, "page_size"));
+      return {
+        ...writer.figures(),
+        sizeBytes: Number(pragma(sqlite, "page_count")) * pageBytes,
+        freeBytes: Number(pragma(sqlite, "freelist_count")) * pageBytes,
+        walBytes: statSync(`${sqlite.filename}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      };
     },
     copyTo: (file) => copyDatabase(sqlite, file),
     close() {

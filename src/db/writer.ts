@@ -21,7 +21,18 @@ interface Job {
 
 type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
 
+/** What a writer did since it was made, and what waits for it. */
+export interface WriterFigures {
+  /** Transactions that were committed, and the changes in them. */
+  batches: number;
+  changes: number;
+  /** Changes that could not be stored. What a callback refuses by itself is none of them. */
+  refused: number;
+  waiting: number;
+}
+
 export interface Writer {
+  figures(): WriterFigures;
   write<T>(change: (tx: Tx) => T): Promise<T>;
   /** Ends what waits: one last attempt to commit it, then refusals. Later writes are refused. */
   close(): void;
@@ -45,6 +56,9 @@ export function createWriter(
   let isRunning = false;
   let isClosed = false;
   let retry: Timer | undefined;
+  let batches = 0;
+  let changes = 0;
+  let refused = 0;
 
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
@@ -184,6 +198,7 @@ export function createWriter(
       );
       return;
     }
+    batches += 1;
     for (const outcome of outcomes) {
       if ("error" in outcome) {
         const { job, error } = outcome;
@@ -191,6 +206,7 @@ export function createWriter(
         else job.reject(error);
         continue;
       }
+      changes += 1;
       for (const effect of outcome.job.effects) runEffect(effect);
       outcome.job.resolve(outcome.value);
     }
@@ -208,11 +224,13 @@ export function createWriter(
 
   function refuse(jobs: Job[], cause: unknown): void {
     if (jobs.length === 0) return;
+    refused += jobs.length;
     log.error({ err: cause, callbacks: jobs.length }, "changes could not be stored");
     for (const job of jobs) job.reject(notStored(cause));
   }
 
   return {
+    figures: () => ({ batches, changes, refused, waiting: queue.length }),
     write<T>(change: (tx: Tx) => T): Promise<T> {
       if (isRunning) throw new Error("db.write was called inside the callback of another");
       if (isClosed) return Promise.reject(unavailable("The server is shutting down.", 5));

@@ -7,6 +7,7 @@ export {
   conflict,
   type FieldError,
   invalidFields,
+  invalidParameter,
   notFound,
   pointer,
   Problem,

@@ -43,6 +43,13 @@ export function invalidFields(fields: readonly FieldError[]): Problem {
   return new Problem("validation_failed", detail, { fields });
 }
 
+/** `invalid_request` for a query parameter; `detail` goes on behind its name. */
+export function invalidParameter(name: string, detail: string): Problem {
+  return new Problem("invalid_request", `The query parameter ${name} ${detail}.`, {
+    fields: [{ pointer: `#/${name}`, detail }],
+  });
+}
+
 export function notFound(what: string): Problem {
   return new Problem("not_found", `There is no such ${what}.`);
 }

@@ -37,6 +37,10 @@ export function validate<Schema extends TSchema>(schema: Schema, value: unknown)
 export class FieldErrors {
   readonly #fields: FieldError[] = [];
 
+  get all(): readonly FieldError[] {
+    return this.#fields;
+  }
+
   add(steps: (string | number)[], detail: string): void {
     this.#fields.push({ pointer: pointer(...steps), detail });
   }

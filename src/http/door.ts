@@ -94,6 +94,7 @@ export function createDoor(parts: DoorParts): Door {
       stampOnce(response.headers, visit.route?.operation.isCrossOrigin ?? false);
       stamp(response.headers, visit);
     }
+    routes.counts.record(visit.route?.index, response.status);
     if (visit.caller.kind === "key")
       usage.record(visit.caller.credential, response.status, answeredAt, visit);
     if (logsRequests) logRequest(visit, response.status);

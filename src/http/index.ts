@@ -29,8 +29,8 @@ export { type Form, formBody } from "./form-body";
 export { jsonBody } from "./json-body";
 export { type Access, ANY_KEY, type Operation, operation, scope, session } from "./operation";
 export {
+  listAddress,
   ListOf,
-  NEWEST,
   type Page,
   type PageRequest,
   PageQuery,

@@ -6,9 +6,6 @@ import { Nullable, QueryInteger, Text } from "../kernel/schema";
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;
 
-/** A text that sorts behind every id: where a list begins that runs from the newest. */
-export const NEWEST = "~";
-
 /** The query parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(
@@ -60,6 +57,21 @@ export function readPageRequest<K extends "string" | "number">(
     });
   }
   return { limit, after: after as K extends "string" ? string : number };
+}
+
+/** A list's own address without its cursor, from which the next page's is made. `list` is its URL. */
+export function listAddress(
+  list: string,
+  query: Readonly<Record<string, string | undefined>>,
+  limit: number,
+): string {
+  const self = new URL(list);
+  self.searchParams.set("limit", String(limit));
+  for (const [name, value] of Object.entries(query)) {
+    if (name === "limit" || name === "cursor" || value === undefined) continue;
+    self.searchParams.set(name, value);
+  }
+  return self.href;
 }
 
 /** Cuts `limit + 1` rows to a page; the cursor is the position of its last row, if more follow. */

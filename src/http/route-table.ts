@@ -1,9 +1,12 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
 import { type Operation, operationOf } from "./operation";
+import { RequestCounts } from "./request-counts";
 
 /** A declared route, as the front door sees it. */
 export interface Route {
+  /** Its place among the declared routes. */
+  index: number;
   method: string;
   /** The pattern, such as `/api/v1/status/:slug`. */
   path: string;
@@ -18,6 +21,8 @@ export type Match = { route: Route } | { route: undefined; allowed: readonly str
 
 export interface RouteTable {
   routes: readonly Route[];
+  /** How they were answered. */
+  counts: RequestCounts;
   match(method: string, path: string): Match;
 }
 
@@ -37,11 +42,11 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable {
   // What it holds is the answer of `match` as it is, so that a match makes no object.
   const router = new Memoirist<{ route: Route }>();
-  const routes = declared.map(({ method, path, hooks }): Route => {
+  const routes = declared.map(({ method, path, hooks }, index): Route => {
     const operation = operationOf({ hooks });
     if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
     const { body, query } = hooks as { body?: TSchema; query?: TSchema };
-    return { method, path, operation, body, query };
+    return { index, method, path, operation, body, query };
   });
   for (const route of routes) router.add(route.method, route.path, { route });
   // The paths that are read again and again; a status page's is the same each time.
@@ -61,6 +66,7 @@ export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable
 
   return {
     routes,
+    counts: new RequestCounts(routes),
     match(method, path) {
       // Elysia hands a parameter that does not decode to the handler as null.
       if (path.includes("%") && !isDecodable(path)) return { route: undefined, allowed: [] };

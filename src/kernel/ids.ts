@@ -8,6 +8,9 @@ export type IdPrefix =
 /** Makes a new id: `<prefix>_` and 26 characters that sort by the time of their making. */
 export type NewId = (prefix: IdPrefix) => string;
 
+/** Sorts behind every id: where a list begins that runs from the newest. */
+export const NEWEST = "~";
+
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 const COUNTER_MAX = 0xfff;
 const ID_SHAPE = /^[a-z]{3,4}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;

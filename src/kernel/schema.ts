@@ -179,8 +179,11 @@ export const Instant = Type.Unsafe<string>(
   Type.String({ description: "ISO 8601, UTC.", examples: ["2026-01-01T12:00:00.000Z"] }),
 );
 
-/** A name: 1 to 255 code points on one line. */
-export const NameText = Text({ minLength: 1, maxLength: 255, isName: true });
+/** How long a name may be, in code points. */
+export const NAME_MAX = 255;
+
+/** A name: on one line. */
+export const NameText = Text({ minLength: 1, maxLength: NAME_MAX, isName: true });
 
 /** A description or a reason: up to 1,000 code points, on as many lines as it likes. */
 export const DescriptionText = Text({ maxLength: 1_000 });

@@ -25,9 +25,13 @@ export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** More than a name has: no more is read, since normal forms of many marks take the square of their number. */
+const READ_OF_NAME_MAX = 1_000;
+
 /** A name as a reference: lower case, runs of other characters become one hyphen, at most 63 characters. */
 export function toRef(name: string): string {
   return name
+    .slice(0, READ_OF_NAME_MAX)
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[\u0300-\u036f]/g, "")

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
+import type { Sparkline } from "../features/monitors";
 import { type Snapshot, UPTIME_DAYS } from "../features/status";
 import { worstStatus } from "../kernel/component-status";
 import { type DayRun, DayChart, DayTable, runsOf, StatusLabel } from "../ui";
+import { LatencyLine } from "./latency-line";
 import type { PageTimes } from "./page-times";
 import { createDrawDays } from "./status-days";
 import { uptimeText } from "./words";
@@ -9,8 +11,15 @@ import { uptimeText } from "./words";
 type Component = Snapshot["document"]["components"][number];
 type Group = Snapshot["document"]["groups"][number];
 
+interface ComponentsProps {
+  snapshot: Snapshot;
+  /** By the id of a component. */
+  latency: ReadonlyMap<string, Sparkline>;
+  times: PageTimes;
+}
+
 /** The components of a page, those without a group first, each with what its days were like. */
-export function Components({ snapshot, times }: { snapshot: Snapshot; times: PageTimes }) {
+export function Components({ snapshot, latency, times }: ComponentsProps) {
   const { document, days } = snapshot;
   const shown = document.components.filter(isShown);
   if (shown.length === 0) return null;
@@ -25,6 +34,7 @@ export function Components({ snapshot, times }: { snapshot: Snapshot; times: Pag
         component={component}
         days={document.page.history_days}
         runs={runsFor(component)}
+        latency={latency.get(component.id)}
       />
     ));
   const ungrouped = byGroup.get(null) ?? [];
@@ -70,14 +80,19 @@ function ComponentGroup({ group, components, children }: ComponentGroupProps) {
   );
 }
 
-interface ComponentRowProps {
+interface ComponentDaysProps {
   component: Component;
   /** How many days are drawn. */
   days: number;
   runs: readonly DayRun[];
 }
 
-function ComponentRow({ component, days, runs }: ComponentRowProps) {
+function ComponentRow({
+  component,
+  days,
+  runs,
+  latency,
+}: ComponentDaysProps & { latency: Sparkline | undefined }) {
   const { name, description, status, showcase } = component;
   return (
     <li class="component">
@@ -87,11 +102,12 @@ function ComponentRow({ component, days, runs }: ComponentRowProps) {
       </div>
       {description ? <p class="muted">{description}</p> : null}
       {showcase ? <ComponentDays component={component} days={days} runs={runs} /> : null}
+      {latency ? <LatencyLine line={latency} /> : null}
     </li>
   );
 }
 
-function ComponentDays({ component, days, runs }: ComponentRowProps) {
+function ComponentDays({ component, days, runs }: ComponentDaysProps) {
   const { name, uptime_90d: uptime } = component;
   return (
     <div class="days" data-days>

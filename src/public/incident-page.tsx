@@ -6,7 +6,7 @@ import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
 import type { RenderText } from "./rendered-texts";
-import { createRoom } from "./room";
+import { createTextBudget } from "./text-budget";
 import { IncidentState } from "./state";
 import { Text } from "./text";
 import { ALL_UPDATES, PERMALINK_BYTES, type UpdatePart, Updates } from "./update-part";
@@ -25,7 +25,7 @@ export function renderIncidentPage(
   const context = contextOf(document, render);
   const { times } = context;
   const pathOf = (before?: string) => context.paths.incident(incident.id, before);
-  const room = createRoom(PERMALINK_BYTES, context.render, 3);
+  const budget = createTextBudget(PERMALINK_BYTES, context.render, 3);
   const isFirst = part.before === undefined;
   const { components, postmortem, started_at: from, resolved_at: to, updates } = incident;
   return renderPage({
@@ -75,14 +75,14 @@ export function renderIncidentPage(
               Post-mortem
             </h2>
             <div class="card story">
-              <Text text={room.force(postmortem)} href={pathOf()} />
+              <Text text={budget.force(postmortem)} href={pathOf()} />
               <p class="muted">
                 Published <ClockTime at={postmortem.published_at} times={times} />
               </p>
             </div>
           </section>
         ) : null}
-        <Updates updates={updates} part={part} context={context} room={room} pathOf={pathOf} />
+        <Updates updates={updates} part={part} context={context} budget={budget} pathOf={pathOf} />
       </article>
     ),
   });

@@ -2,7 +2,7 @@ import { isUnderWay, type Maintenance } from "../features/maintenance";
 import { ClockTime } from "./clock-time";
 import type { PageContext } from "./page-document";
 import { MaintenanceState } from "./state";
-import type { Room } from "./room";
+import type { TextBudget } from "./text-budget";
 import { Names, Text } from "./text";
 import { newestOf, UpdateList } from "./update-list";
 
@@ -11,11 +11,11 @@ const NAMES_SHOWN = 8;
 interface MaintenanceListProps {
   maintenance: readonly Maintenance[];
   context: PageContext;
-  room: Room;
+  budget: TextBudget;
 }
 
 /** What is being worked on, and what is planned, told as far as there is room. */
-export function MaintenanceList({ maintenance, context, room }: MaintenanceListProps) {
+export function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps) {
   if (maintenance.length === 0) return null;
   return (
     <section aria-labelledby="maintenance">
@@ -30,14 +30,18 @@ export function MaintenanceList({ maintenance, context, room }: MaintenanceListP
         ) : null}
       </div>
       {maintenance.map((one) => (
-        <MaintenanceCard key={one.id} maintenance={one} context={context} room={room} />
+        <MaintenanceCard key={one.id} maintenance={one} context={context} budget={budget} />
       ))}
     </section>
   );
 }
 
-function MaintenanceCard(props: { maintenance: Maintenance; context: PageContext; room: Room }) {
-  const { maintenance, context, room } = props;
+function MaintenanceCard(props: {
+  maintenance: Maintenance;
+  context: PageContext;
+  budget: TextBudget;
+}) {
+  const { maintenance, context, budget } = props;
   const { id, name, components, updates, scheduled_for: at, scheduled_until: until } = maintenance;
   const { paths, times } = context;
   const href = paths.maintenance(id);
@@ -60,9 +64,9 @@ function MaintenanceCard(props: { maintenance: Maintenance; context: PageContext
         ) : null}
       </p>
       {isUnderWay(maintenance.status) ? (
-        <UpdateList told={newestOf(updates, room)} times={times} named={0} href={href} />
+        <UpdateList told={newestOf(updates, budget)} times={times} named={0} href={href} />
       ) : newest ? (
-        <Text text={room.fitOrBegin(newest)} href={href} />
+        <Text text={budget.fitOrBegin(newest)} href={href} />
       ) : null}
     </article>
   );

@@ -6,7 +6,7 @@ import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
 import type { RenderText } from "./rendered-texts";
-import { createRoom } from "./room";
+import { createTextBudget } from "./text-budget";
 import { MaintenanceState } from "./state";
 import { Names } from "./text";
 import { ALL_UPDATES, PERMALINK_BYTES, type UpdatePart, Updates } from "./update-part";
@@ -22,7 +22,7 @@ export function renderMaintenancePage(
 ): HtmlDocument {
   const context = contextOf(document, render);
   const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
-  const room = createRoom(PERMALINK_BYTES, context.render, 3);
+  const budget = createTextBudget(PERMALINK_BYTES, context.render, 3);
   const { page, paths, times } = context;
   const { components, started_at: startedAt, completed_at: completedAt } = maintenance;
   const { scheduled_for: from, scheduled_until: until, updates } = maintenance;
@@ -65,7 +65,7 @@ export function renderMaintenancePage(
             <a href={paths.calendar}>Add this page's maintenance to a calendar</a>
           </p>
         ) : null}
-        <Updates updates={updates} part={part} context={context} room={room} pathOf={pathOf} />
+        <Updates updates={updates} part={part} context={context} budget={budget} pathOf={pathOf} />
       </article>
     ),
   });

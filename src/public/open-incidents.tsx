@@ -2,7 +2,7 @@ import type { Incident } from "../features/incidents";
 import { ClockTime } from "./clock-time";
 import type { PageContext } from "./page-document";
 import { IncidentState } from "./state";
-import type { Room } from "./room";
+import type { TextBudget } from "./text-budget";
 import { Names } from "./text";
 import { newestOf, UpdateList } from "./update-list";
 
@@ -11,11 +11,11 @@ const NAMES_SHOWN = 8;
 interface OpenIncidentsProps {
   incidents: readonly Incident[];
   context: PageContext;
-  room: Room;
+  budget: TextBudget;
 }
 
 /** What is going on, each incident with what was told of it last, as far as there is room. */
-export function OpenIncidents({ incidents, context, room }: OpenIncidentsProps) {
+export function OpenIncidents({ incidents, context, budget }: OpenIncidentsProps) {
   if (incidents.length === 0) return null;
   return (
     <section aria-labelledby="now">
@@ -23,17 +23,17 @@ export function OpenIncidents({ incidents, context, room }: OpenIncidentsProps) 
         Happening now
       </h2>
       {incidents.map((incident) => (
-        <OpenIncident key={incident.id} incident={incident} context={context} room={room} />
+        <OpenIncident key={incident.id} incident={incident} context={context} budget={budget} />
       ))}
     </section>
   );
 }
 
-function OpenIncident(props: { incident: Incident; context: PageContext; room: Room }) {
-  const { incident, context, room } = props;
+function OpenIncident(props: { incident: Incident; context: PageContext; budget: TextBudget }) {
+  const { incident, context, budget } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
-  const told = newestOf(incident.updates, room);
+  const told = newestOf(incident.updates, budget);
   return (
     <article class="card story">
       <div class="story-head">

@@ -5,13 +5,7 @@ import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
-import {
-  firstMomentOf,
-  readHistory,
-  readPast,
-  type Snapshot,
-  type Snapshots,
-} from "../features/status";
+import { firstMomentOf, readHistory, type Snapshot, type Snapshots } from "../features/status";
 import { type Admission, type Admissions, operation } from "../http";
 import { Text } from "../kernel/schema";
 import type { HtmlDocument } from "../ui";
@@ -23,7 +17,7 @@ import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
 import { createRenderedTexts } from "./rendered-texts";
 import { createSite } from "./site";
-import { renderEmptyHome, renderStatusPage } from "./status-page";
+import { readBeside, renderEmptyHome, renderStatusPage } from "./status-page";
 import { UPDATES_MAX } from "./update-part";
 
 const PAGE = {
@@ -55,8 +49,7 @@ export function publicRoutes(
 
   function statusPage(snapshot: Snapshot): HtmlDocument {
     const now = ctx.clock.now();
-    const past = readPast(ctx.db, snapshot.document.page.id, now);
-    return renderStatusPage(snapshot, past, now, render);
+    return renderStatusPage(snapshot, readBeside(ctx.db, snapshot, now), now, render);
   }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
@@ -161,6 +154,6 @@ export function publicRoutes(
     );
 }
 
-function restOf(room: string, id: string, before: string | undefined): string {
-  return `/${room}/${encodeURIComponent(id)}${before === undefined ? "" : `?before=${before}`}`;
+function restOf(kind: string, id: string, before: string | undefined): string {
+  return `/${kind}/${encodeURIComponent(id)}${before === undefined ? "" : `?before=${before}`}`;
 }

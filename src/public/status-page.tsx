@@ -1,4 +1,6 @@
-import { type Entry, PAST_DAYS, type Snapshot } from "../features/status";
+import type { Reader } from "../db";
+import type { Sparkline } from "../features/monitors";
+import { type Entry, PAST_DAYS, readLatency, readPast, type Snapshot } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
@@ -8,25 +10,39 @@ import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, renderPage } from "./page-document";
 import type { RenderText } from "./rendered-texts";
-import { createRoom } from "./room";
+import { createTextBudget } from "./text-budget";
 
 /** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
 const TEXTS_BYTES = 100_000;
 
+/** What the page shows and the document has not. */
+export interface Beside {
+  past: readonly Entry[];
+  latency: ReadonlyMap<string, Sparkline>;
+}
+
+/** Reads that: nothing else of the page is read when it is rendered. `now` in unix ms. */
+export function readBeside(reader: Reader, { document }: Snapshot, now: number): Beside {
+  return {
+    past: readPast(reader, document.page.id, now),
+    latency: readLatency(reader, document, now),
+  };
+}
+
 /**
  * The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms).
- * `past` is what `readPast` gives; `render` makes HTML of what people wrote.
+ * `render` makes HTML of what people wrote.
  */
 export function renderStatusPage(
   snapshot: Snapshot,
-  past: readonly Entry[],
+  { past, latency }: Beside,
   now: number,
   render?: RenderText,
 ): HtmlDocument {
   const { document } = snapshot;
   const context = contextOf(document, render);
   // Incidents first: of what is going on more is told than of what is planned.
-  const room = createRoom(TEXTS_BYTES, context.render, 4);
+  const budget = createTextBudget(TEXTS_BYTES, context.render, 4);
   return renderPage({
     context,
     title: document.status.description,
@@ -35,9 +51,9 @@ export function renderStatusPage(
         {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
         {context.page.sample ? <SampleNotice /> : null}
         <Banner context={context} now={now} />
-        <OpenIncidents incidents={document.incidents} context={context} room={room} />
-        <MaintenanceList maintenance={document.maintenance} context={context} room={room} />
-        <Components snapshot={snapshot} times={context.times} />
+        <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
+        <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
+        <Components snapshot={snapshot} latency={latency} times={context.times} />
         <Past snapshot={snapshot} past={past} context={context} now={now} />
       </>
     ),

@@ -1,5 +1,5 @@
 import { renderMarkdown } from "./markdown";
-import type { ShownText } from "./room";
+import type { ShownText } from "./text-budget";
 
 /** What somebody wrote in Markdown, its headings below `topHeading`'s. */
 export function MarkdownText({ source, topHeading }: { source: string; topHeading: number }) {

@@ -3,7 +3,7 @@ import type { Maintenance } from "../features/maintenance";
 import { StatusLabel } from "../ui";
 import { ClockTime } from "./clock-time";
 import type { PageTimes } from "./page-times";
-import type { Room, ShownText } from "./room";
+import type { TextBudget, ShownText } from "./text-budget";
 import { Text } from "./text";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
@@ -21,10 +21,10 @@ export interface Told {
 const NEWEST_SHOWN = 5;
 
 /** The newest of some updates as far as there is room for them; of the very newest at least its first words. */
-export function newestOf(updates: readonly Update[], room: Room): Told[] {
+export function newestOf(updates: readonly Update[], budget: TextBudget): Told[] {
   const told: Told[] = [];
   for (const update of updates.slice(0, NEWEST_SHOWN)) {
-    const text = told.length === 0 ? room.fitOrBegin(update) : room.fit(update);
+    const text = told.length === 0 ? budget.fitOrBegin(update) : budget.fit(update);
     if (!text) break;
     told.push({ update, text });
     // Where there was no room for this one, the older ones do not stand behind its first words.

@@ -1,7 +1,7 @@
 import type { Incident } from "../features/incidents";
 import type { Maintenance } from "../features/maintenance";
 import type { PageContext } from "./page-document";
-import type { Room } from "./room";
+import type { TextBudget } from "./text-budget";
 import { type Told, UpdateList } from "./update-list";
 
 /** How many updates one page has at most, and how much of what people wrote, in bytes of HTML. */
@@ -25,16 +25,16 @@ interface UpdatePartProps {
   updates: Incident["updates"] | Maintenance["updates"];
   part: UpdatePart;
   context: PageContext;
-  room: Room;
+  budget: TextBudget;
   /** The path of the page whose part begins behind an update; without one, of the first part. */
   pathOf(before?: string): string;
 }
 
 /** What was told, newest first, as far as there is room for it; behind that a link to what is older. */
-export function Updates({ updates, part, context, room, pathOf }: UpdatePartProps) {
+export function Updates({ updates, part, context, budget, pathOf }: UpdatePartProps) {
   const told: Told[] = [];
   for (const update of updates.slice(0, UPDATES_MAX)) {
-    const text = told.length === 0 ? room.force(update) : room.fit(update);
+    const text = told.length === 0 ? budget.force(update) : budget.fit(update);
     if (!text) break;
     told.push({ update, text });
   }

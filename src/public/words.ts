@@ -34,6 +34,12 @@ export function lasting(from: string, to: string): string {
   return `${plural(Math.floor(ms / DAY_MS), "day")}${hours > 0 ? ` ${hours} h` : ""}`;
 }
 
+/** "124 ms", and "12.4 s" from ten seconds on. */
+export function latencyText(ms: number): string {
+  const whole = Math.round(ms);
+  return whole < 10_000 ? `${whole} ms` : `${(whole / 1_000).toFixed(1)} s`;
+}
+
 /** "99.97 % uptime" for 0.999789: rounded down, so that no outage reads as 100 %. */
 export function uptimeText(uptime: number): string {
   const percent = (Math.floor(uptime * 10_000) / 100).toFixed(2);

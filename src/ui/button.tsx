@@ -13,7 +13,9 @@ export interface ButtonProps {
   value?: string;
   /** The form that it sends, where it stands outside of it. */
   form?: string;
-  /** Where the form is sent instead, in another tab that leaves this one as it is. */
+  /** Where the form is sent instead. */
+  action?: string;
+  /** The same, in another tab that leaves this one as it is. */
   previewAction?: string;
   /** Values that a click fills into the form, by field name; without a script the form is sent. */
   preset?: Preset;
@@ -25,7 +27,15 @@ export interface ButtonProps {
 
 /** Says what it does: "Revoke key", never "OK". */
 export function Button(props: ButtonProps) {
-  const { kind = "quiet", type = "submit", previewAction, preset, isCurrent, ...more } = props;
+  const {
+    kind = "quiet",
+    type = "submit",
+    action,
+    previewAction,
+    preset,
+    isCurrent,
+    ...more
+  } = props;
   const { children, ...rest } = more;
   const preview = previewAction
     ? { formAction: safeHref(previewAction), formTarget: "_blank" }
@@ -36,6 +46,7 @@ export function Button(props: ButtonProps) {
       type={type}
       aria-current={isCurrent ? "true" : undefined}
       data-preset={preset ? JSON.stringify(preset) : undefined}
+      formAction={action ? safeHref(action) : undefined}
       {...rest}
       {...preview}
     >

@@ -203,11 +203,10 @@ async function fetchDialogBody(url) {
 
 /** What lies over a page has ids that the page does not have: its fields may be called the same. */
 function renameIds(body) {
-  const rename = (ids) => ids.replace(/[^ ]+/g, "dialog-$&");
-  for (const element of [body, ...all("*", body)]) {
-    for (const name of ["id", "for", "list", "aria-describedby", "aria-labelledby"]) {
+  for (const element of all("*", body)) {
+    for (const name of ["id", "for", "aria-describedby"]) {
       const ids = element.getAttribute(name);
-      if (ids) element.setAttribute(name, rename(ids));
+      if (ids) element.setAttribute(name, ids.replace(/[^ ]+/g, "dialog-$&"));
     }
   }
 }

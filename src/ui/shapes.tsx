@@ -20,7 +20,7 @@ const OUTLINES: Record<ComponentStatus, string> = {
 };
 
 /** The shape of a status, for the eye only: a word always stands beside it. */
-function StatusShape({ status }: { status: ComponentStatus }) {
+export function StatusShape({ status }: { status: ComponentStatus }) {
   return (
     <svg class="shape" viewBox="0 0 16 16" aria-hidden="true">
       <path d={OUTLINES[status]} />

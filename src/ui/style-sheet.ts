@@ -6,11 +6,14 @@ import chips from "./css/chips.css" with { type: "text" };
 import code from "./css/code.css" with { type: "text" };
 import content from "./css/content.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
+import fieldRows from "./css/field-rows.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
 import folds from "./css/folds.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
+import lineChart from "./css/line-chart.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
 import moments from "./css/moments.css" with { type: "text" };
+import monitors from "./css/monitors.css" with { type: "text" };
 import notices from "./css/notices.css" with { type: "text" };
 import order from "./css/order.css" with { type: "text" };
 import pictures from "./css/pictures.css" with { type: "text" };
@@ -37,12 +40,15 @@ export function dashboardCss(): string {
       folds,
       writing,
       selectRows,
+      fieldRows,
       filters,
       moments,
       notices,
       table,
       order,
       charts,
+      lineChart,
+      monitors,
       pictures,
       code,
       sideBySide,

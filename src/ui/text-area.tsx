@@ -28,10 +28,15 @@ export function TextArea({
       <textarea
         class={isLong ? "input long" : "input"}
         rows={isLong ? 18 : rows}
-        value={value}
+        value={value && asContent(value)}
         {...rest}
         {...controlAttributes(field)}
       />
     </Field>
   );
+}
+
+/** A reader of HTML drops a line's end right behind the tag: one that belongs to the text is written twice. */
+function asContent(value: string): string {
+  return /^[\r\n]/.test(value) ? `\n${value}` : value;
 }

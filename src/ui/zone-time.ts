@@ -13,5 +13,14 @@ const FORMAT = {
  * `client.js` writes the same.
  */
 export function zoneTime(at: number, timeZone: string): string {
-  return `${timeZone}: ${new Intl.DateTimeFormat("en-GB", { ...FORMAT, timeZone }).format(at)}`;
+  return `${timeZone}: ${formatOf(timeZone).format(at)}`;
+}
+
+/** A span between two moments, in unix ms, by the clock of a time zone, which it names at its end. */
+export function zoneSpan(from: number, until: number, timeZone: string): string {
+  return formatOf(timeZone).formatRange(from, until);
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-GB", { ...FORMAT, timeZone });
 }

@@ -37,6 +37,7 @@ describe("the form for a new component", () => {
       name: "  Mail ",
       group_id: site.ids["Core"] ?? "",
       only_show_if_degraded: "yes",
+      show_latency: "yes",
     });
     const answer = await site.app.call(NEW, { session, form });
     const row = rowOf(site, "Mail");
@@ -49,6 +50,7 @@ describe("the form for a new component", () => {
       startDate: "2026-01-31",
       showcase: true,
       onlyShowIfDegraded: true,
+      showLatency: true,
       status: "operational",
       managedBy: null,
     });
@@ -67,7 +69,12 @@ describe("the form for a new component", () => {
     expect((await site.app.call(NEW, { session, form })).status).toBe(303);
     expect(await site.outline()).toBe("Docs, API | Core: API, Web | Edge: CDN");
     const row = listComponentsOfPage(site.app.ctx.db, { pageId: site.page.id }).at(-1);
-    expect(row).toMatchObject({ description: null, startDate: null, showcase: false });
+    expect(row).toMatchObject({
+      description: null,
+      startDate: null,
+      showcase: false,
+      showLatency: false,
+    });
   });
 
   test("sent twice at once adds one, and both answers lead to it", async () => {

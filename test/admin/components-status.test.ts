@@ -94,7 +94,7 @@ describe("marking a component's status by hand", () => {
     const shown = await site.app.call(formOf(site), { session });
     expect(typedIn(shown.text, "status")).toEqual(["major_outage"]);
     expect(readHtml(shown.text).texts(".dialog-body p")[0]).toBe(
-      "It shows what you choose here, until an incident or a maintenance says worse.",
+      "It shows what you choose here, until an incident, a maintenance or a monitor says worse.",
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { OUTLINE } from "../../src/admin/incidents/postmortem";
 import { HTML } from "../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../support/html";
 import {
@@ -31,6 +32,23 @@ describe("a post-mortem", () => {
       "Save draft",
       "Preview",
     ]);
+  });
+
+  test("is not published while it is nothing but its outline, which can be kept as a draft", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, save } = await withResolved(dashboard);
+    const before = await site.state();
+    const outline = `${OUTLINE.replaceAll("\n", "\r\n")} `;
+    const refused = await save({ body: outline, do: "publish" });
+    expect(refused.status).toBe(422);
+    expect(complaintsOn(refused.text)).toEqual({
+      body: "Post-mortem is nothing but its headings: write something below them.",
+    });
+    expect(await site.state()).toEqual(before);
+    expect((await save({ body: outline })).status).toBe(303);
+    expect((await site.read(id)).postmortem).toMatchObject({ published_at: null });
+    expect((await save({ body: `${outline}A disk.`, do: "publish" })).status).toBe(303);
   });
 
   test("that is saved as a draft is seen by those who are signed in, and told to nobody", async () => {

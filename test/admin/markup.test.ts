@@ -19,6 +19,7 @@ import {
   userWithPassword,
 } from "../support/dashboard";
 import { readHtml } from "../support/html";
+import { MONITORS, NEW_MONITOR } from "../support/monitor-dashboard";
 import { INCIDENT_LIST, REPORT } from "../support/reporting";
 
 const HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "'-alert(1)-'</a>"];
@@ -164,6 +165,47 @@ const PLACES: {
     },
   },
   {
+    where: "a monitor's name, what it asks and what must be true of the answer",
+    async show(app, session, text) {
+      const right = {
+        type: "http",
+        name: text,
+        config_url: "https://example.com/",
+        config_method: "GET",
+        config_ip_family: "any",
+        assertion_0_source: "body",
+        assertion_0_op: "contains",
+        assertion_0_value: text,
+        interval_seconds: "60",
+        timeout_ms: "1000",
+        failure_threshold: "3",
+        success_threshold: "1",
+        on_down: "major_outage",
+        open_incident: "never",
+      };
+      const made = await app.call(NEW_MONITOR, { session, form: right });
+      const monitor = made.headers.get("location") ?? "";
+      const wrong = Object.fromEntries(Object.keys(right).map((field) => [field, text]));
+      const headers = { header_0_name: text, header_0_value: text, config_body: text };
+      const term = encodeURIComponent(text);
+      const paths = [
+        MONITORS,
+        `${MONITORS}?q=${term}&state=${term}&type=${term}&page=${term}&before=${term}`,
+        `${NEW_MONITOR}?type=${term}&component=${term}`,
+        monitor,
+        `${monitor}?range=${term}`,
+        `${monitor}/edit`,
+        `${monitor}/delete`,
+        `/admin/analytics?page=${term}&span=${term}`,
+      ];
+      return [
+        ...(await Promise.all(paths.map((path) => app.call(path, { session })))),
+        await app.call(NEW_MONITOR, { session, form: { ...wrong, ...headers } }),
+        await app.call(`${monitor}/edit`, { session, form: { ...wrong, ...headers } }),
+      ];
+    },
+  },
+  {
     where: "a preset",
     show: async (app, session, text) => [
       await app.call(`${NEW_KEY}?preset=${encodeURIComponent(text)}`, { session }),
@@ -249,7 +291,7 @@ describe("every screen of the dashboard", () => {
     const [user] = listUsers(app.ctx.db);
     const paths = app.app.routes.routes
       .filter(({ method, path }) => method === "GET" && /^\/admin(\/|$)/.test(path))
-      // A file to keep, and no screen.
+      // A file to be kept is no screen.
       .filter(({ path }) => !path.endsWith(".csv"))
       .map(({ path }) => path.replace(":id", path.startsWith(KEYS) ? id : (user?.id ?? "")));
     expect(paths.length).toBeGreaterThan(10);

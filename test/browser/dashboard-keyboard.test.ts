@@ -27,6 +27,13 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
   }
 
   test.each([
+    { screen: "overview", role: "link", name: "Report an incident" },
+    { screen: "report", role: "button", name: "Publish incident" },
+    { screen: "incident", role: "button", name: "Publish update" },
+    { screen: "plan", role: "button", name: "Plan maintenance" },
+    { screen: "planned", role: "link", name: "Start now" },
+    { screen: "component", role: "link", name: "Mark status" },
+    { screen: "page-general", role: "button", name: "Save changes" },
     { screen: "keys", role: "link", name: "Create API Key" },
     { screen: "create", role: "button", name: "Create API Key" },
     { screen: "key", role: "link", name: "Rotate" },
@@ -108,6 +115,10 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
 
   test.each([
     { screen: "set-up-errors", first: "Your name" },
+    { screen: "report-errors", first: "Name" },
+    { screen: "incident-errors", first: "Message" },
+    { screen: "plan-errors", first: "Name" },
+    { screen: "page-create-errors", first: "Accent colour" },
     { screen: "create-errors", first: "Name" },
     { screen: "key-errors", first: "Name" },
     { screen: "invite-errors", first: "Email" },

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { setPublicAddress } from "../../src/features/settings";
+import { openForCommand } from "../../src/installation";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { testConfig } from "../support/app";
 import { commandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -61,5 +65,24 @@ describe("allclear apply", () => {
     expect(wrong.err.join("\n")).toMatch(/status\.yaml:\d+: .*nam/);
     await Bun.write(file, FILE);
     expect((await run(["apply", file])).err).toEqual(["Created 4, changed 0, removed 0."]);
+  });
+
+  test("knows the public address that was set in the dashboard, whose host no page may have", async () => {
+    using folder = temporaryFolder();
+    const [file, data] = [join(folder.path, "status.yaml"), join(folder.path, "data")];
+    const domain = "    custom_domains: [status.northwind.example]\n";
+    await Bun.write(file, FILE.replace("    groups:", `${domain}    groups:`));
+    const env = { ALLCLEAR_BASE_URL: undefined, ALLCLEAR_DATA_DIR: data };
+    const config = testConfig({ ...env, ALLCLEAR_LOG_LEVEL: "silent" });
+    const { ctx, close } = openForCommand(config, "test", { mayCreate: true });
+    const address = "https://status.northwind.example:8443";
+    await ctx.db.write((tx) => setPublicAddress(ctx, tx, address, CLI_ACTOR));
+    close();
+    const run = commandLine(data);
+    const refused = await run(["apply", file]);
+    expect([refused.exitCode, refused.out]).toEqual([2, []]);
+    expect(refused.err.join()).toContain("is the host of the public address");
+    await Bun.write(file, FILE);
+    expect((await run(["apply", file])).exitCode).toBe(0);
   });
 });

@@ -34,12 +34,15 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("is under /api/v1, and all of that is protected but what jobs call with a token", async () => {
+  test("is under /api/v1 or what a scraper reads, and all of that is protected but what jobs call with a token", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
       ({ path }) => path.startsWith("/api/v1/") && !/^\/api\/v1\/heartbeats(\/|$)/.test(path),
     );
-    expect(site.protectedRoutes.map(({ route }) => route)).toEqual(inApi);
+    const elsewhere = site.protectedRoutes.filter(({ route }) => !inApi.includes(route));
+    expect(elsewhere.map(({ route }) => route.path)).toEqual(["/metrics"]);
+    const inside = site.protectedRoutes.filter(({ route }) => inApi.includes(route));
+    expect(inside.map(({ route }) => route)).toEqual(inApi);
     expect(inApi.length).toBeGreaterThanOrEqual(8);
   });
 

@@ -1,11 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createComponent, createGroup } from "../../src/features/components";
+import {
+  createComponent,
+  createGroup,
+  listComponentsOfPage,
+  updateComponent,
+} from "../../src/features/components";
+import { saveRollup } from "../../src/features/monitors/rollups-store";
+import { listAllPages } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { COMPONENT_STATUSES } from "../../src/kernel/component-status";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { readHtml } from "../support/html";
+import { addMonitor } from "../support/monitor-store";
 
 const KIB = 1_024;
 const COMPONENTS = 20;
@@ -48,6 +56,35 @@ async function createSite(badDays: number): Promise<TestApp> {
   return app;
 }
 
+/** Has each component watched by a monitor of its own, for a day of hours none of which is like another. */
+async function addLatency({ ctx, clock }: TestApp): Promise<void> {
+  const present = clock.now() - (clock.now() % HOUR_MS);
+  await ctx.db.write((tx) => {
+    for (const page of listAllPages(tx, {})) {
+      for (const { id, name } of listComponentsOfPage(tx, { pageId: page.id })) {
+        updateComponent(ctx, tx, id, { show_latency: true }, CLI_ACTOR);
+        const added = { name, componentIds: [id], createdAt: present - DAY_MS };
+        const { num } = addMonitor(ctx, tx, added);
+        for (let hour = 1; hour <= 24; hour += 1) {
+          const latency = 20 + ((hour * num * 7_919) % 977);
+          saveRollup(tx, {
+            monitorNum: num,
+            size: HOUR_MS,
+            at: present - hour * HOUR_MS,
+            checks: 60,
+            failures: 0,
+            answers: 60,
+            latencySum: 60 * latency,
+            latencyMin: latency,
+            latencyMax: latency,
+            sketch: null,
+          });
+        }
+      }
+    }
+  });
+}
+
 async function weigh(app: TestApp): Promise<{ html: number; all: number }> {
   const { text } = await app.call("/status/acme");
   const page = readHtml(text);
@@ -74,6 +111,17 @@ describe("the weight of a page of 20 components with 90 days each, compressed", 
     },
     30_000,
   );
+
+  test("is at most that too where each shows how quickly it answers", async () => {
+    await using app = await createSite(30);
+    await addLatency(app);
+    const { text } = await app.call("/status/acme");
+    expect(readHtml(text).texts(".latency")).toHaveLength(COMPONENTS);
+    expect(readHtml(text).texts(".latency")[0]).toContain("24 hours");
+    const { html, all } = await weigh(app);
+    expect(html).toBeLessThan(15 * KIB);
+    expect(all).toBeLessThan(30 * KIB);
+  }, 30_000);
 
   test("is sent so where the browser takes gzip, and its script is about 1 KiB", async () => {
     await using app = await createSite(0);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { addMaintenanceUpdate } from "../../src/features/maintenance";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { renderText } from "../../src/public/rendered-texts";
-import { createRoom } from "../../src/public/room";
+import { createTextBudget } from "../../src/public/text-budget";
 import { renderStatusPage } from "../../src/public/status-page";
 import { expectProblem } from "../support/app";
 import { type HtmlPage, readHtml } from "../support/html";
@@ -29,7 +29,8 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     await using site = await createPublicSite();
     await tellAtLength(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
-    renderStatusPage(site.snapshot(), [], site.app.clock.now(), (source, topHeading) => {
+    const beside = { past: [], latency: new Map() };
+    renderStatusPage(site.snapshot(), beside, site.app.clock.now(), (source, topHeading) => {
       rendered += 1;
       return renderText(source, topHeading);
     });
@@ -40,7 +41,7 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
 describe("room for texts", () => {
   test("is found for few texts that swell when they are rendered", () => {
     let rendered = 0;
-    const room = createRoom(
+    const budget = createTextBudget(
       100_000,
       (source) => {
         rendered += 1;
@@ -48,15 +49,15 @@ describe("room for texts", () => {
       },
       3,
     );
-    for (let i = 0; i < 1_000; i++) expect(room.fit({ body: "x".repeat(200) })).toBeUndefined();
+    for (let i = 0; i < 1_000; i++) expect(budget.fit({ body: "x".repeat(200) })).toBeUndefined();
     expect(rendered).toBeLessThan(20);
   });
 
   test("is taken by the components that an update names, too", () => {
-    const room = createRoom(1_000, renderText, 3);
+    const budget = createTextBudget(1_000, renderText, 3);
     const components = Array.from({ length: 10 }, (_, n) => ({ name: `C${n}` }));
-    expect(room.fit({ body: "Short.", components })).toBeUndefined();
-    expect(room.fit({ body: "Short." })).toEqual({ html: "<p>Short.</p>\n" });
+    expect(budget.fit({ body: "Short.", components })).toBeUndefined();
+    expect(budget.fit({ body: "Short." })).toEqual({ html: "<p>Short.</p>\n" });
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Tx } from "../../src/db";
-import { fieldErrors, Problem } from "../../src/errors";
+import { Problem } from "../../src/errors";
 import {
   createComponent,
   createGroup,
@@ -13,33 +13,20 @@ import {
   updateComponent,
   updateGroup,
 } from "../../src/features/components";
+import {
+  createMonitor,
+  deleteMonitor,
+  listMonitorsAtHome,
+  pauseMonitor,
+  resumeMonitor,
+  updateMonitor,
+} from "../../src/features/monitors";
 import { createPage, deletePage, listAllPages, updatePage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { DescriptionText, NameText } from "../../src/kernel/schema";
+import { anyMonitor } from "./any-monitor";
+import { textOf } from "./any-text";
 import type { TestApp } from "./app";
-
-// What YAML has a meaning for, at the beginning of a text, at its end and within.
-const AWKWARD = [
-  ..."abcXYZ019 \t\n\r:#-?'\"`&*!|>%@{}[],~=<.\\/_+é🎉",
-  ..."\u0001\u0085\u200e\u2028\u2029\ufeff\ud800",
-  ": ",
-  " #",
-  "- ",
-  "---\n",
-  "...\n",
-  "\n\n",
-  "  ",
-  "null",
-  "yes",
-  "2026-01-01",
-  "0x1f",
-];
-
-function textOf(schema: typeof NameText, maxLength: number): fc.Arbitrary<string> {
-  return fc
-    .string({ unit: fc.constantFrom(...AWKWARD), maxLength })
-    .filter((text) => fieldErrors(schema, text).length === 0);
-}
 
 const name = textOf(NameText, 12);
 const description = fc.option(textOf(DescriptionText, 60));
@@ -75,6 +62,7 @@ const componentFields = fc.record({
   showcase: fc.boolean(),
   start_date: fc.constantFrom(null, "2025-02-28", "1999-12-31"),
   only_show_if_degraded: fc.boolean(),
+  show_latency: fc.boolean(),
 });
 
 const ACTS = [
@@ -90,10 +78,20 @@ const ACTS = [
   "add component",
   "add component",
   "add component",
+  "add component",
+  "add component",
+  "add component",
   "edit component",
   "delete component",
   "turn the order round",
   "mark component",
+  "add monitor",
+  "add monitor",
+  "add monitor",
+  "add monitor",
+  "edit monitor",
+  "pause monitor",
+  "delete monitor",
 ] as const;
 
 /** Something that somebody does in an installation. What it is done to is counted round and round. */
@@ -107,17 +105,21 @@ const act = fc.record({
   pageFields,
   groupFields,
   componentFields,
+  monitorFields: anyMonitor,
+  /** Those of the components that there are, on whatever page. */
+  watched: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
 /** What was done to an installation, from nothing on. */
-export const anyActs: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 30, size: "max" });
+export const anyActs: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 40, size: "max" });
 
 /** Does it, once all that was there is gone. What the rules forbid, such as a slug in use, is left undone. */
 export async function furnishAnyhow(app: TestApp, acts: readonly Act[]): Promise<void> {
   const { ctx } = app;
   const empty = ctx.db.write((tx) => {
     for (const { id } of listAllPages(tx, {})) deletePage(ctx, tx, id, CLI_ACTOR);
+    for (const { row } of listMonitorsAtHome(tx)) deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
   });
   // Asked for at once, done one after the other: a refused one is undone by itself.
   const attempts = acts.map((one) =>
@@ -130,8 +132,10 @@ export async function furnishAnyhow(app: TestApp, acts: readonly Act[]): Promise
   await Promise.all([empty, ...attempts]);
 }
 
-function perform({ ctx }: TestApp, tx: Tx, one: Act): void {
+function perform(app: TestApp, tx: Tx, one: Act): void {
+  const { ctx } = app;
   const { what, which, position, word } = one;
+  if (what.endsWith("monitor")) return performOnMonitor(app, tx, one);
   const page = pick(listAllPages(tx, {}), which);
   if (what === "add page" || !page) {
     createPage(ctx, tx, { slug: `page-${which}`, ...one.pageFields }, CLI_ACTOR);
@@ -185,6 +189,31 @@ function perform({ ctx }: TestApp, tx: Tx, one: Act): void {
   if (component && what === "mark component") {
     const how = { source: "manual" as const, actor: CLI_ACTOR, reason: null };
     setBaselines(ctx, tx, new Map([[component.id, "major_outage"]]), how);
+  }
+}
+
+function performOnMonitor({ ctx }: TestApp, tx: Tx, one: Act): void {
+  const { what, which, word } = one;
+  const { type, ...fields } = one.monitorFields;
+  const components = listAllPages(tx, {}).flatMap(({ id: pageId }) =>
+    listComponentsOfPage(tx, { pageId }),
+  );
+  const watched = new Set(one.watched.map((index) => pick(components, index)?.id ?? ""));
+  const component_ids = [...watched].filter((id) => id !== "");
+  if (what === "add monitor") {
+    createMonitor(ctx, tx, { type, ...fields, component_ids }, CLI_ACTOR);
+    return;
+  }
+  const row = pick(listMonitorsAtHome(tx), which)?.row;
+  if (!row) return;
+  if (what === "delete monitor") deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
+  if (what === "pause monitor") {
+    (row.paused ? resumeMonitor : pauseMonitor)(ctx, tx, row.id, CLI_ACTOR);
+  }
+  if (what === "edit monitor") {
+    const { config = {}, paused: _paused, ...settings } = fields;
+    const change = { ...settings, component_ids, ...(row.type === type && { config }) };
+    updateMonitor(ctx, tx, row.id, change, CLI_ACTOR, { ref: word });
   }
 }
 

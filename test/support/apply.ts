@@ -8,8 +8,13 @@ import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { TestApp } from "./app";
 
 /** Makes an application what a declarative file says. */
-export function apply({ ctx }: TestApp, text: string, prune = false): Promise<ApplyOutcome> {
-  const file = readApplyFile(text);
+export function apply(
+  { ctx }: TestApp,
+  text: string,
+  prune = false,
+  env: Record<string, string> = {},
+): Promise<ApplyOutcome> {
+  const file = readApplyFile(text, env);
   return ctx.db.write((tx) => applyFile(ctx, tx, file, { prune, actor: CLI_ACTOR }));
 }
 

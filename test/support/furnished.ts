@@ -8,6 +8,7 @@ import { live } from "./furnished-diary";
 import { incidentEntries } from "./furnished-incidents";
 import { type FurnishedKey, makeKeys, useKeys } from "./furnished-keys";
 import { maintenanceDiary } from "./furnished-maintenance";
+import { addMonitors } from "./furnished-monitors";
 import { addPages } from "./furnished-pages";
 import {
   addPeople,
@@ -43,8 +44,8 @@ export function furnishingClock(): TestClock {
 
 /**
  * Makes an empty installation what a small team's is after half a year: four users, one more who was
- * disabled and one who is invited; two pages, not all well, with what went wrong and what was planned;
- * nine keys and the last day's use of them; four webhooks, not all of which get through.
+ * disabled and one who is invited; two pages, not all well, with what went wrong, what was planned and what
+ * is watched; nine keys and the last day's use of them; four webhooks, not all of which get through.
  * Every run makes the same, but for what is random. Needs a `furnishingClock`, which then stands still.
  */
 export async function furnish(house: TestApp): Promise<Furnished> {
@@ -67,6 +68,7 @@ export async function furnish(house: TestApp): Promise<Furnished> {
     ...webhookEntries(house, pages, jonas),
   ]);
   const webhooks = await deliverAll(house, NOW, pages);
+  await addMonitors(house, NOW, [pages.shop, pages.inside], jonas);
   const sessions = await signEverybodyIn(house, NOW);
   clock.setWallClock(NOW - 7 * MINUTE_MS);
   const links = await ctx.db.write((tx) => ({

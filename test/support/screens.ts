@@ -1,10 +1,12 @@
 import { ACTIVITY_SCREENS } from "./screens/activity";
+import { ANALYTICS_SCREENS } from "./screens/analytics";
 import { COMPONENT_SCREENS } from "./screens/components";
 import { EMPTY_SCREENS } from "./screens/empty";
 import { ENTRY_SCREENS } from "./screens/entry";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
 import { MAINTENANCE_SCREENS } from "./screens/maintenance";
+import { MONITOR_SCREENS } from "./screens/monitors";
 import { PAGE_SCREENS } from "./screens/pages";
 import type { Screen } from "./screens/screen";
 import { USER_SCREENS } from "./screens/users";
@@ -19,6 +21,8 @@ export const SCREENS: readonly Screen[] = [
   ...INCIDENT_SCREENS,
   ...MAINTENANCE_SCREENS,
   ...COMPONENT_SCREENS,
+  ...MONITOR_SCREENS,
+  ...ANALYTICS_SCREENS,
   ...PAGE_SCREENS,
   ...KEY_SCREENS,
   ...WEBHOOK_SCREENS,

@@ -1,4 +1,5 @@
 import { createTestApp, type TestApp } from "./app";
+import { calmMonitoring } from "./calm-monitoring";
 import type { TestClock } from "./clock";
 
 export interface ServeOptions {
@@ -16,7 +17,7 @@ export interface ServedApp extends AsyncDisposable {
 
 /** Serves a new, empty installation as a start without options does. */
 export async function serveApp({ clock, host = "127.0.0.1" }: ServeOptions): Promise<ServedApp> {
-  const app = await createTestApp({ clock, env: NO_BASE_URL });
+  const app = await createTestApp({ clock, env: NO_BASE_URL, monitoring: calmMonitoring });
   const { ctx } = app;
   const server = Bun.serve({
     port: 0,

@@ -1,6 +1,7 @@
 import type { GroupRow } from "../../features/components";
 import { Checkbox, SelectField, TextArea, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { COMPONENT_LABELS as LABELS, type ComponentValues } from "./component-values";
 
 /** What of a component is its own to say: the same for a new one and for one that is there. */
@@ -12,15 +13,10 @@ export function ComponentFields(props: {
   const { values, groups, wrong } = props;
   return (
     <>
-      <TextField
-        label={LABELS.name}
-        name="name"
+      <NameField
         value={values.name}
         hint="What people call it, such as “Website” or “Checkout API”."
-        error={wrong.about("name")}
-        maxlength={255}
-        autocomplete="off"
-        required
+        wrong={wrong}
       />
       <TextArea
         label={LABELS.description}
@@ -59,6 +55,13 @@ export function ComponentFields(props: {
         hint="A bar for each day, and how much of the time it was up."
         error={wrong.about("showcase")}
         isChecked={values.showcase}
+      />
+      <Checkbox
+        label={LABELS.show_latency}
+        name="show_latency"
+        hint="The response times of the last 24 hours, where a monitor measures them."
+        error={wrong.about("show_latency")}
+        isChecked={values.show_latency}
       />
       <Checkbox
         label={LABELS.only_show_if_degraded}

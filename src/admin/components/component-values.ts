@@ -11,6 +11,7 @@ export interface ComponentValues {
   start_date: string;
   showcase: boolean;
   only_show_if_degraded: boolean;
+  show_latency: boolean;
 }
 
 export const COMPONENT_LABELS = {
@@ -20,6 +21,7 @@ export const COMPONENT_LABELS = {
   start_date: "Uptime counts from",
   showcase: "Show its days and its uptime",
   only_show_if_degraded: "Show it only while it is not operational",
+  show_latency: "Show how quickly it answers",
 } as const satisfies Record<keyof ComponentValues, string>;
 
 export function emptyComponent(groupId: string): ComponentValues {
@@ -30,10 +32,11 @@ export function emptyComponent(groupId: string): ComponentValues {
     start_date: "",
     showcase: true,
     only_show_if_degraded: false,
+    show_latency: false,
   };
 }
 
-export function valuesOfComponent(row: ComponentRow): ComponentValues {
+export function storedComponent(row: ComponentRow): ComponentValues {
   return {
     name: row.name,
     description: row.description ?? "",
@@ -41,6 +44,7 @@ export function valuesOfComponent(row: ComponentRow): ComponentValues {
     start_date: row.startDate ?? "",
     showcase: row.showcase,
     only_show_if_degraded: row.onlyShowIfDegraded,
+    show_latency: row.showLatency,
   };
 }
 
@@ -52,13 +56,14 @@ export function readComponent(form: Form): ComponentValues {
     start_date: form.text("start_date").trim(),
     showcase: form.text("showcase") !== "",
     only_show_if_degraded: form.text("only_show_if_degraded") !== "",
+    show_latency: form.text("show_latency") !== "",
   };
 }
 
 type Asked = Required<Omit<ComponentInput, "ref">> & { groupId: string | null };
 
 /** What a form asks for; whether it may be is for the service to judge. */
-export function askedComponent(values: ComponentValues): Asked {
+export function toComponent(values: ComponentValues): Asked {
   return {
     name: values.name.trim(),
     description: values.description || null,
@@ -66,12 +71,13 @@ export function askedComponent(values: ComponentValues): Asked {
     start_date: values.start_date || null,
     showcase: values.showcase,
     only_show_if_degraded: values.only_show_if_degraded,
+    show_latency: values.show_latency,
   };
 }
 
 /** Those of the fields that are asked for which are not so already. */
 export function changesToComponent(row: ComponentRow, asked: Asked): Partial<Asked> {
-  const present = askedComponent(valuesOfComponent(row));
+  const present = toComponent(storedComponent(row));
   const changed = Object.entries(asked).filter(
     ([field, value]) => present[field as keyof Asked] !== value,
   );

@@ -18,11 +18,11 @@ import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
 import {
-  askedComponent,
+  toComponent,
   changesToComponent,
   type ComponentValues,
   readComponent,
-  valuesOfComponent,
+  storedComponent,
 } from "./component-values";
 import { DeleteComponent } from "./confirm";
 import { ComponentDetail } from "./detail";
@@ -31,7 +31,14 @@ import { readCauses } from "./read";
 const CHANGES_SHOWN = 10;
 
 /** One component and its settings, below `/admin/components`. */
-export function componentDetailRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+export function componentDetailRoutes({
+  ctx,
+  admissions,
+  render,
+  flashes,
+  writeAs,
+  writeOnceAs,
+}: AdminParts) {
   const done = createDone(flashes);
   const MAY_READ = session("viewer");
   const MAY_ARRANGE = session("admin");
@@ -50,7 +57,7 @@ export function componentDetailRoutes({ ctx, admissions, render, flashes, writeA
       groups: listGroups(ctx.db, { pageId }),
       causes: readCauses(ctx.db, component),
       changes: listChanges(ctx.db, newest).map(presentChange),
-      values: typed?.values ?? valuesOfComponent(component),
+      values: typed?.values ?? storedComponent(component),
       refusal: typed?.refusal,
       role: sessionOf(at.admission).user.role,
       now: ctx.clock.now(),
@@ -77,7 +84,7 @@ export function componentDetailRoutes({ ctx, admissions, render, flashes, writeA
         try {
           isChanged = await writeAs(admission, (tx) => {
             const row = getComponentRow(tx, id);
-            const changes = changesToComponent(row, askedComponent(values));
+            const changes = changesToComponent(row, toComponent(values));
             if (Object.keys(changes).length === 0) return false;
             requireSameVersion(form, row);
             // It comes last where it is new.
@@ -109,13 +116,16 @@ export function componentDetailRoutes({ ctx, admissions, render, flashes, writeA
     )
     .post(
       "/:id/delete",
-      async ({ admission, params }) => {
-        const { name, slug } = await writeAs(admission, (tx) => {
+      async ({ admission, params, body: form }) => {
+        // Sent twice it is done once, and the second answer is no “not found”.
+        const { made, subjectId: pageId } = await writeOnceAs(admission, form, (tx) => {
           const row = getComponentRow(tx, params.id);
           deleteComponent(ctx, tx, row.id, actorOf(admission));
-          return { name: row.name, slug: getPage(tx, row.pageId).slug };
+          return { made: `“${row.name}”`, subjectId: row.pageId };
         });
-        return done(admission, componentsOfPagePath(slug), `“${name}” was deleted.`);
+        const { slug } = getPage(ctx.db, pageId);
+        const text = `${made ?? "The component"} was deleted.`;
+        return done(admission, componentsOfPagePath(slug), text);
       },
       { ...formBody(), ...screenOperation("Delete a component", MAY_ARRANGE) },
     );

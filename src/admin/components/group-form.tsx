@@ -10,9 +10,9 @@ import {
   RadioList,
   Refusal,
   TextArea,
-  TextField,
 } from "../../ui";
 import { wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
 import { type FormRefusal, versionField } from "../stale";
 import { GROUP_LABELS as LABELS, type GroupValues } from "./group-values";
@@ -96,15 +96,10 @@ function GroupFields({ values, refusal }: GroupFormProps) {
     <>
       {refusal?.stale === undefined ? null : <Refusal>{refusal.stale}</Refusal>}
       <FormErrors errors={wrong.all} />
-      <TextField
-        label={LABELS.name}
-        name="name"
+      <NameField
         value={values.name}
         hint="What its components have in common, such as “Europe” or “Payments”."
-        error={wrong.about("name")}
-        maxlength={255}
-        autocomplete="off"
-        required
+        wrong={wrong}
       />
       <TextArea
         label={LABELS.description}

@@ -8,8 +8,7 @@ import {
   updateGroup,
 } from "../../features/components";
 import { getPage } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
-import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, formBody, seeOther, session } from "../../http";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
@@ -21,17 +20,24 @@ import { placeInList } from "./component-paths";
 import { DeleteGroup } from "./confirm";
 import { GroupEdit, NewGroup } from "./group-form";
 import {
-  askedGroup,
+  toGroup,
   changesToGroup,
   EMPTY_GROUP,
   type GroupValues,
   readGroup,
-  valuesOfGroup,
+  storedGroup,
 } from "./group-values";
 import { readPage } from "./read";
 
 /** Adding, changing and deleting groups, below `/admin/components`. */
-export function groupAdminRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+export function groupAdminRoutes({
+  ctx,
+  admissions,
+  render,
+  flashes,
+  writeAs,
+  writeOnceAs,
+}: AdminParts) {
   const done = createDone(flashes);
   const MAY_ARRANGE = session("admin");
 
@@ -57,7 +63,7 @@ export function groupAdminRoutes({ ctx, admissions, render, flashes, writeAs }: 
   ) {
     const group = getGroupRow(ctx.db, id);
     const page = getPage(ctx.db, group.pageId);
-    const values = typed?.values ?? valuesOfGroup(group);
+    const values = typed?.values ?? storedGroup(group);
     return render.screen(at, {
       title: group.name,
       status: typed?.refusal.status ?? 200,
@@ -78,19 +84,16 @@ export function groupAdminRoutes({ ctx, admissions, render, flashes, writeAs }: 
       async ({ request, admission, body: form }) => {
         const values = readGroup(form);
         const pageId = form.text("page");
-        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
-        const input = askedGroup(values);
+        const input = toGroup(values);
         try {
-          const { slug, id } = await writeAs(admission, (tx) => {
+          const { subjectId: id } = await writeOnceAs(admission, form, (tx) => {
             const page = getPage(tx, pageId);
-            const { subjectId } = makeOnce(ctx, tx, sent, () => {
-              const position = nextPosition(listGroups(tx, { pageId }));
-              const at = { position, managedBy: null };
-              const made = createGroup(ctx, tx, page, input, at, actorOf(admission));
-              return { made, subjectId: made.id };
-            });
-            return { slug: page.slug, id: subjectId };
+            const position = nextPosition(listGroups(tx, { pageId }));
+            const at = { position, managedBy: null };
+            const made = createGroup(ctx, tx, page, input, at, actorOf(admission));
+            return { made, subjectId: made.id };
           });
+          const { slug } = getPage(ctx.db, pageId);
           return done(admission, placeInList(slug, id), `The group “${input.name}” was added.`);
         } catch (error) {
           return showNew({ request, admission }, pageId, values, refusalOrThrow(error));
@@ -111,7 +114,7 @@ export function groupAdminRoutes({ ctx, admissions, render, flashes, writeAs }: 
           const { slug, isChanged } = await writeAs(admission, (tx) => {
             const row = getGroupRow(tx, id);
             const page = getPage(tx, row.pageId);
-            const changes = changesToGroup(row, askedGroup(values));
+            const changes = changesToGroup(row, toGroup(values));
             if (Object.keys(changes).length === 0) return { slug: page.slug, isChanged: false };
             requireSameVersion(form, row);
             updateGroup(ctx, tx, id, changes, actorOf(admission));
@@ -141,14 +144,15 @@ export function groupAdminRoutes({ ctx, admissions, render, flashes, writeAs }: 
     )
     .post(
       "/:id/delete",
-      async ({ admission, params }) => {
-        const { name, slug } = await writeAs(admission, (tx) => {
+      async ({ admission, params, body: form }) => {
+        // Sent twice it is done once, and the second answer is no “not found”.
+        const { made, subjectId: pageId } = await writeOnceAs(admission, form, (tx) => {
           const row = getGroupRow(tx, params.id);
-          const page = getPage(tx, row.pageId);
           deleteGroup(ctx, tx, row.id, actorOf(admission));
-          return { name: row.name, slug: page.slug };
+          return { made: `The group “${row.name}”`, subjectId: row.pageId };
         });
-        const text = `The group “${name}” was deleted. Its components are without a group.`;
+        const { slug } = getPage(ctx.db, pageId);
+        const text = `${made ?? "The group"} was deleted. Its components are without a group.`;
         return done(admission, componentsOfPagePath(slug), text);
       },
       { ...formBody(), ...screenOperation("Delete a group", MAY_ARRANGE) },

@@ -17,7 +17,7 @@ export const GROUP_LABELS = {
 
 export const EMPTY_GROUP: GroupValues = { name: "", description: "", collapse: COLLAPSE[0] };
 
-export function valuesOfGroup({ name, description, collapse }: GroupRow): GroupValues {
+export function storedGroup({ name, description, collapse }: GroupRow): GroupValues {
   return { name, description: description ?? "", collapse };
 }
 
@@ -32,7 +32,7 @@ export function readGroup(form: Form): GroupValues {
 type Asked = Required<Omit<GroupInput, "ref">>;
 
 /** What a form asks for; whether it may be is for the service to judge. */
-export function askedGroup({ name, description, collapse }: GroupValues): Asked {
+export function toGroup({ name, description, collapse }: GroupValues): Asked {
   return {
     name: name.trim(),
     description: description || null,
@@ -42,7 +42,7 @@ export function askedGroup({ name, description, collapse }: GroupValues): Asked 
 
 /** Those of the fields that are asked for which are not so already. */
 export function changesToGroup(row: GroupRow, asked: Asked): Partial<Asked> {
-  const present = askedGroup(valuesOfGroup(row));
+  const present = toGroup(storedGroup(row));
   const changed = Object.entries(asked).filter(
     ([field, value]) => present[field as keyof Asked] !== value,
   );

@@ -1,7 +1,7 @@
 import { Notice } from "../../ui";
 
 /** Says whose word counts in the end. */
-export function ManagedByFile({ what }: { what: "component" | "group" | "webhook" }) {
+export function ManagedByFile({ what }: { what: "component" | "group" | "monitor" | "webhook" }) {
   return (
     <Notice tone="info" title="This comes from a file">
       The next <code>allclear apply</code> sets this {what} back to what its file says. Change it

@@ -68,7 +68,11 @@ export function MarkStatus(props: {
 
 function OtherMarks({ causes }: { causes: readonly NamedCause[] }) {
   if (causes.length === 0) {
-    return <p>It shows what you choose here, until an incident or a maintenance says worse.</p>;
+    return (
+      <p>
+        It shows what you choose here, until an incident, a maintenance or a monitor says worse.
+      </p>
+    );
   }
   return (
     <div>

@@ -6,8 +6,7 @@ import {
   nextPosition,
 } from "../../features/components";
 import { getPage } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
-import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, formBody, seeOther, session } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -17,7 +16,7 @@ import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { placeInList } from "./component-paths";
 import {
-  askedComponent,
+  toComponent,
   type ComponentValues,
   emptyComponent,
   readComponent,
@@ -26,7 +25,7 @@ import { NewComponent } from "./new-component";
 import { readPage } from "./read";
 
 /** Adding a component to a page, below `/admin/components`. */
-export function newComponentRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+export function newComponentRoutes({ ctx, admissions, render, flashes, writeOnceAs }: AdminParts) {
   const done = createDone(flashes);
   const MAY_ARRANGE = session("admin");
 
@@ -60,19 +59,16 @@ export function newComponentRoutes({ ctx, admissions, render, flashes, writeAs }
       async ({ request, admission, body: form }) => {
         const values = readComponent(form);
         const pageId = form.text("page");
-        const { groupId, ...input } = askedComponent(values);
-        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
+        const { groupId, ...input } = toComponent(values);
         try {
-          const { slug, id } = await writeAs(admission, (tx) => {
+          const { subjectId: id } = await writeOnceAs(admission, form, (tx) => {
             const page = getPage(tx, pageId);
-            const { subjectId } = makeOnce(ctx, tx, sent, () => {
-              const position = nextPosition(listComponentsOfPage(tx, { pageId }));
-              const at = { position, groupId, managedBy: null };
-              const made = createComponent(ctx, tx, page, input, at, actorOf(admission));
-              return { made, subjectId: made.id };
-            });
-            return { slug: page.slug, id: subjectId };
+            const position = nextPosition(listComponentsOfPage(tx, { pageId }));
+            const at = { position, groupId, managedBy: null };
+            const made = createComponent(ctx, tx, page, input, at, actorOf(admission));
+            return { made, subjectId: made.id };
           });
+          const { slug } = getPage(ctx.db, pageId);
           return done(admission, placeInList(slug, id), `“${input.name}” was added.`);
         } catch (error) {
           const complaints = complaintsOrThrow(error);

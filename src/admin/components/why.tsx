@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { CauseRow, ComponentRow } from "../../features/components";
-import { incidentPath, maintenancePath } from "../paths";
+import { incidentPath, maintenancePath, monitorPath } from "../paths";
 
-/** What marks a component now, with the name of the incident or the maintenance that does. */
+/** What marks a component now, with the name of the incident, maintenance or monitor that does. */
 export interface NamedCause {
   cause: CauseRow;
   name: string | null;
@@ -57,6 +57,12 @@ function Reason({ of: { cause, name } }: { of: NamedCause }): ComponentChildren 
           <a href={maintenancePath(cause.sourceId)}>{name ?? "without name"}</a>
         </>
       );
+    case "monitor":
+      return (
+        <>
+          because of the monitor <a href={monitorPath(cause.sourceId)}>{name ?? "without name"}</a>
+        </>
+      );
     default:
       return PLAIN_REASONS[cause.source];
   }
@@ -65,13 +71,13 @@ function Reason({ of: { cause, name } }: { of: NamedCause }): ComponentChildren 
 const PLAIN_REASONS = {
   manual: "set by hand",
   api: "set by the API",
-  monitor: "reported by a monitor",
   import: "taken over from elsewhere",
 } as const;
 
 /** The same as one sentence's end, without links. */
 export function whyInWords({ cause, name }: NamedCause): string {
-  return cause.source === "incident" || cause.source === "maintenance"
-    ? `because of the ${cause.source} “${name ?? "without name"}”`
-    : PLAIN_REASONS[cause.source];
+  const { source } = cause;
+  return source === "incident" || source === "maintenance" || source === "monitor"
+    ? `because of the ${source} “${name ?? "without name"}”`
+    : PLAIN_REASONS[source];
 }

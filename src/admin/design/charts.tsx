@@ -1,6 +1,16 @@
 import type { ComponentStatus } from "../../kernel/component-status";
 import { DAY_MS, toIso } from "../../kernel/time";
-import { Card, DayBars, Facts, Section, Sparkline, type StatusDay } from "../../ui";
+import {
+  BarChart,
+  Card,
+  type ChartPoint,
+  DayBars,
+  Facts,
+  LineChart,
+  Section,
+  Sparkline,
+  type StatusDay,
+} from "../../ui";
 
 /** Pictures of numbers, and what they look like when there are few. */
 export function DesignCharts({ now }: { now: number }) {
@@ -12,6 +22,30 @@ export function DesignCharts({ now }: { now: number }) {
       <Card title="Made today">
         <DayBars name="Search" days={days(now).slice(-1)} />
         <DayBars name="Refunds" days={[]} />
+      </Card>
+      <Card title="Response time">
+        <LineChart
+          name="Response time"
+          lines={["Median", "95th percentile"]}
+          marks="Failed checks"
+          points={POINTS}
+          write={(ms) => `${ms} ms`}
+          ends={["24 hours ago", "Now"]}
+          note="None is known for a while"
+        />
+      </Card>
+      <Card title="Incidents by month">
+        <BarChart
+          name="Incidents by month"
+          parts={[
+            { label: "Critical", status: "major_outage" },
+            { label: "Minor", status: "degraded_performance" },
+          ]}
+          bars={["April 2026", "May 2026", "June 2026"].map((name, index) => ({
+            name,
+            counts: [index, 3 - index],
+          }))}
+        />
       </Card>
       <Card title="Sparklines">
         <Facts
@@ -37,6 +71,17 @@ export function DesignCharts({ now }: { now: number }) {
     </Section>
   );
 }
+
+const POINTS: readonly ChartPoint[] = Array.from({ length: 24 }, (_, hour) => {
+  const name = `${String(hour).padStart(2, "0")}:00 UTC`;
+  if (hour > 5 && hour < 9) return { name, values: [null, null] };
+  const median = 80 + ((hour * 37) % 60);
+  return {
+    name,
+    values: [median, median + 40 + ((hour * 53) % 90)],
+    ...(hour === 15 ? { mark: "3 of 60" } : {}),
+  };
+});
 
 const BAD_DAYS: Record<number, [ComponentStatus, number]> = {
   40: ["partial_outage", 430],

@@ -7,7 +7,6 @@ import {
   ChoiceField,
   Columns,
   Form,
-  FormErrors,
   MomentField,
   RadioList,
   Section,
@@ -17,6 +16,7 @@ import {
   Summary,
   TextField,
 } from "../../ui";
+import { DesignWrongForm } from "./wrong-form";
 
 /** A form with everything right, and one with everything wrong. */
 export function DesignForms({ path }: { path: string }) {
@@ -174,7 +174,7 @@ export function DesignForms({ path }: { path: string }) {
           </Columns>
         </div>
       </Section>
-      <WrongForm path={path} />
+      <DesignWrongForm path={path} />
     </>
   );
 }
@@ -188,65 +188,3 @@ const SCOPES = [
   { value: "write:incidents", label: "write:incidents", hint: "Create and update incidents." },
   { value: "read:analytics", label: "read:analytics", hint: "Access analytics and metrics data." },
 ];
-
-function WrongForm({ path }: { path: string }) {
-  return (
-    <Section title="A form that was refused">
-      <Form action={path}>
-        <FormErrors
-          autofocus={false}
-          errors={[
-            { name: "email", label: "Email", detail: "belongs to another user" },
-            { name: "password", label: "Password", detail: "is shorter than 12 characters" },
-            { name: "pages", label: "Pages", detail: "needs at least one" },
-          ]}
-        />
-        <TextField
-          label="Email"
-          name="email"
-          type="email"
-          value="ada@northwind.example"
-          error="belongs to another user"
-          autocomplete="email"
-        />
-        <TextField
-          label="Password"
-          name="password"
-          type="password"
-          hint="At least 12 characters."
-          error="is shorter than 12 characters"
-          autocomplete="new-password"
-        />
-        <CheckboxList
-          legend="Pages"
-          name="pages"
-          error="needs at least one"
-          options={[
-            { value: "store", label: "Store", isChecked: false },
-            { value: "warehouse", label: "Warehouse", isChecked: false },
-          ]}
-        />
-        <ChoiceField
-          legend="Overlap"
-          name="overlap"
-          value="hour"
-          error="The key expires before that."
-          options={[
-            { value: "now", label: "End it now" },
-            { value: "hour", label: "1 hour" },
-          ]}
-        />
-        <SelectField
-          label="Time zone"
-          name="time_zone"
-          value="utc"
-          options={[{ value: "utc", label: "UTC" }]}
-          error="is not known"
-        />
-        <Actions>
-          <Button kind="primary">Invite user</Button>
-        </Actions>
-      </Form>
-    </Section>
-  );
-}

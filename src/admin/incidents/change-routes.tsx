@@ -18,16 +18,16 @@ import type { AdminParts } from "../parts";
 import { INCIDENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { changeUnlessStale, type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
 import { DeleteIncident } from "./delete";
-import { EditIncident, type EditValues, readEdit, storedIncident, typedIncident } from "./edit";
+import { EditIncident, type EditValues, toEdit, storedEdit, readEdit } from "./edit";
 import { TimeReader } from "./time-reader";
 import {
   EditUpdate,
   type EditUpdateValues,
-  readEditUpdate,
+  toEditUpdate,
   storedUpdate,
-  typedUpdate,
+  readEditUpdate,
 } from "./edit-update";
 import { pathsOfIncident } from "./incident-paths";
 import { readIncidentView } from "./incident-view";
@@ -37,7 +37,7 @@ const MAY_WRITE = session("editor");
 
 /** Changing what was told of an incident, mounted below `/admin/incidents`. */
 export function incidentChangeRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeAs, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
 
   function showEdit(
@@ -47,7 +47,7 @@ export function incidentChangeRoutes(parts: AdminParts) {
   ) {
     const { incident, page } = readIncidentView(ctx, ctx.db, id);
     const form = {
-      values: sent?.values ?? storedIncident(incident),
+      values: sent?.values ?? storedEdit(incident),
       complaints: sent?.refusal.complaints ?? NO_COMPLAINTS,
       stale: sent?.refusal.stale,
     };
@@ -62,12 +62,18 @@ export function incidentChangeRoutes(parts: AdminParts) {
   function saveEdit(admission: Admission, id: string, form: Form): Promise<boolean> {
     return writeAs(admission, (tx) => {
       const { incident } = readIncidentView(ctx, tx, id);
-      requireSameVersion(form, incident);
-      const times = new TimeReader();
-      const input = readEdit(typedIncident(form), incident, times);
-      times.throwIfAny(UpdateIncidentBody, input);
-      const after = updateIncident(ctx, tx, id, input, actorOf(admission));
-      return after.row.version !== incident.version;
+      const values = readEdit(form);
+      // It was reopened meanwhile, and nobody reads the time that was typed.
+      if (values.resolvedAt !== "" && incident.status !== "resolved") {
+        requireSameVersion(form, incident);
+      }
+      return changeUnlessStale(form, incident, () => {
+        const times = new TimeReader();
+        const input = toEdit(values, incident, times);
+        times.throwIfAny(UpdateIncidentBody, input);
+        const after = updateIncident(ctx, tx, id, input, actorOf(admission));
+        return after.row.version !== incident.version;
+      });
     });
   }
 
@@ -107,13 +113,14 @@ export function incidentChangeRoutes(parts: AdminParts) {
   ): Promise<boolean> {
     return writeAs(admission, (tx) => {
       const { row, update } = getUpdate(tx, id, update_id, true);
-      requireSameVersion(form, { version: update.updatedAt });
-      const times = new TimeReader();
-      const known = [toIso(update.displayAt), toIso(row.startedAt)];
-      const input = readEditUpdate(typedUpdate(form), known, times);
-      times.throwIfAny(EditUpdateBody, input);
-      const after = editUpdate(ctx, tx, id, update_id, input, actorOf(admission));
-      return after.row.version !== row.version;
+      return changeUnlessStale(form, { version: update.updatedAt }, () => {
+        const times = new TimeReader();
+        const known = [toIso(update.displayAt), toIso(row.startedAt)];
+        const input = toEditUpdate(readEditUpdate(form), known, times);
+        times.throwIfAny(EditUpdateBody, input);
+        const after = editUpdate(ctx, tx, id, update_id, input, actorOf(admission));
+        return after.row.version !== row.version;
+      });
     });
   }
 
@@ -133,7 +140,7 @@ export function incidentChangeRoutes(parts: AdminParts) {
           return done(admission, pathsOfIncident(id).home, text);
         } catch (error) {
           const refusal = refusalOf(error);
-          return showEdit({ request, admission }, id, { values: typedIncident(form), refusal });
+          return showEdit({ request, admission }, id, { values: readEdit(form), refusal });
         }
       },
       { ...formBody(), ...screenOperation("Edit an incident", MAY_WRITE) },
@@ -152,7 +159,10 @@ export function incidentChangeRoutes(parts: AdminParts) {
           return done(admission, pathsOfIncident(params.id).home, text);
         } catch (error) {
           const refusal = refusalOrThrow(error);
-          return showUpdate({ request, admission }, params, { values: typedUpdate(form), refusal });
+          return showUpdate({ request, admission }, params, {
+            values: readEditUpdate(form),
+            refusal,
+          });
         }
       },
       { ...formBody(), ...screenOperation("Edit an update", MAY_WRITE) },
@@ -171,13 +181,14 @@ export function incidentChangeRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/delete",
-      async ({ admission, params: { id } }) => {
-        const name = await writeAs(admission, (tx) => {
+      async ({ admission, params: { id }, body: form }) => {
+        // Sent twice it is done once, and the second answer is no “not found”.
+        const { made } = await writeOnceAs(admission, form, (tx) => {
           const { row } = getIncident(tx, id, true);
           deleteIncident(ctx, tx, id, actorOf(admission));
-          return row.name;
+          return { made: `“${row.name}”`, subjectId: id };
         });
-        return done(admission, INCIDENTS_PATH, `“${name}” was deleted.`);
+        return done(admission, INCIDENTS_PATH, `${made ?? "The incident"} was deleted.`);
       },
       { ...formBody(), ...screenOperation("Delete an incident", MAY_WRITE) },
     )

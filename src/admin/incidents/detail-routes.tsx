@@ -16,21 +16,21 @@ import { addFromForm, addUpdateOf, MovedOn } from "./next-update";
 import { previewIncident } from "./preview-incident";
 import { TEMPLATE_FIELD } from "./template-buttons";
 import { fillIn, UPDATE_TEMPLATES } from "./templates";
-import { emptyUpdate, type UpdateFormState, updateValues } from "./update-form";
+import { emptyUpdate, type UpdateFormState, readUpdate } from "./update-form";
 
 const MAY_READ = session("viewer");
 const MAY_WRITE = session("editor");
 
 /** One incident and what is told of it next, mounted below `/admin/incidents`. */
 export function incidentDetailRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeAs, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
   const preview = createPreview(parts);
 
   function showDetail(
     at: ScreenRequest,
     id: string,
-    more: { form?: Omit<UpdateFormState, "formToken">; status?: number } = {},
+    more: { form?: Omit<UpdateFormState, "formToken">; status?: number; before?: string } = {},
   ) {
     const view = readIncidentView(ctx, ctx.db, id);
     const form = more.form ?? {
@@ -41,6 +41,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
       view,
       role: sessionOf(at.admission).user.role,
       form: { ...form, formToken: newFormToken(ctx) },
+      before: more.before,
       now: ctx.clock.now(),
     };
     return render.screen(at, {
@@ -53,7 +54,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
   /** The incident's screen with the form as it was sent, and why it came back. */
   function showRefused(at: ScreenRequest, id: string, sent: Form, error: unknown) {
     const { incident, components } = readIncidentView(ctx, ctx.db, id);
-    const values = updateValues(sent, components);
+    const values = readUpdate(sent, components);
     if (error instanceof MovedOn) {
       const now = { ...values, status: incident.status };
       const form = { values: now, complaints: NO_COMPLAINTS, refusal: error.message };
@@ -68,7 +69,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
   /** The form as it was sent, filled in from a template. */
   function showStarted(at: ScreenRequest, id: string, sent: Form, template: string) {
     const { components } = readIncidentView(ctx, ctx.db, id);
-    const values = fillIn(updateValues(sent, components), UPDATE_TEMPLATES, template);
+    const values = fillIn(readUpdate(sent, components), UPDATE_TEMPLATES, template);
     return showDetail(at, id, { form: { values, complaints: NO_COMPLAINTS } });
   }
 
@@ -76,7 +77,8 @@ export function incidentDetailRoutes(parts: AdminParts) {
     .use(admissions.plugin)
     .get(
       "/:id",
-      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      async ({ request, admission, params, query: { before } }) =>
+        showDetail({ request, admission }, params.id, before ? { before } : {}),
       screenOperation("One incident", MAY_READ),
     )
     .get(
@@ -91,7 +93,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
         const template = form.text(TEMPLATE_FIELD);
         if (template !== "") return showStarted({ request, admission }, id, form, template);
         try {
-          const text = await addFromForm(ctx, writeAs, admission, id, form);
+          const text = await addFromForm(ctx, writeOnceAs, admission, id, form);
           return done(admission, pathsOfIncident(id).home, text);
         } catch (error) {
           return showRefused({ request, admission }, id, form, error);

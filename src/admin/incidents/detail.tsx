@@ -13,6 +13,7 @@ import {
 import { pathsOf } from "../../public/page-paths";
 import { MarkdownText } from "../../public/text";
 import { INCIDENTS_PATH } from "../paths";
+import { OtherParts, timelinePart } from "../timeline-part";
 import { IncidentFacts } from "./facts";
 import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
@@ -23,13 +24,16 @@ interface IncidentDetailProps {
   view: IncidentView;
   role: Role;
   form: UpdateFormState;
+  /** The id of the update behind which the timeline begins; undefined for all of it. */
+  before: string | undefined;
   /** Unix ms. */
   now: number;
 }
 
 /** One incident: what to tell next, what was told, and what is known of it. */
-export function IncidentDetail({ view, role, form, now }: IncidentDetailProps) {
+export function IncidentDetail({ view, role, form, before, now }: IncidentDetailProps) {
   const { incident, authors } = view;
+  const part = timelinePart(incident.updates, before);
   const mayWrite = roleAllows(role, "editor");
   return (
     <>
@@ -42,7 +46,13 @@ export function IncidentDetail({ view, role, form, now }: IncidentDetailProps) {
       <Columns aside={<IncidentFacts view={view} now={now} />}>
         {mayWrite ? <UpdateForm view={view} state={form} /> : null}
         <Section title="Timeline">
-          <UpdateTimeline incident={incident} authors={authors} mayEdit={mayWrite} now={now} />
+          <UpdateTimeline
+            incident={{ ...incident, updates: part.shown }}
+            authors={authors}
+            mayEdit={mayWrite}
+            now={now}
+          />
+          <OtherParts home={pathsOfIncident(incident.id).home} part={part} />
         </Section>
         <Postmortem view={view} mayWrite={mayWrite} now={now} />
       </Columns>

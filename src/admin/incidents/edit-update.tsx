@@ -10,9 +10,9 @@ import {
   MomentField,
   PageHead,
   Refusal,
-  TextArea,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { MessageField } from "../message-field";
 import { INCIDENTS_PATH } from "../paths";
 import { versionField } from "../stale";
 import { writtenText } from "../written";
@@ -55,14 +55,12 @@ export function EditUpdate(props: {
       <Form action={paths.update(update.id)} hidden={versionField(props)}>
         {stale === undefined ? null : <Refusal>{stale}</Refusal>}
         <FormErrors errors={wrong.all} />
-        <TextArea
+        <MessageField
           label={LABELS.body}
-          name="body"
           value={values.body}
           hint="Markdown."
-          error={wrong.about("body")}
           rows={6}
-          required
+          wrong={wrong}
         />
         <MomentField
           label={LABELS.display_at}
@@ -88,7 +86,7 @@ export function storedUpdate(update: IncidentUpdate): EditUpdateValues {
 }
 
 /** What was typed. */
-export function typedUpdate(form: SentForm): EditUpdateValues {
+export function readEditUpdate(form: SentForm): EditUpdateValues {
   return { body: writtenText(form, "body"), displayAt: form.text("display_at") };
 }
 
@@ -96,7 +94,7 @@ export function typedUpdate(form: SentForm): EditUpdateValues {
  * The change that was asked for. `known` are the moments that its minute may stand for; a time that is
  * none is told to `times`.
  */
-export function readEditUpdate(
+export function toEditUpdate(
   values: EditUpdateValues,
   known: readonly string[],
   times: TimeReader,

@@ -15,6 +15,7 @@ import {
   TextField,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { INCIDENTS_PATH } from "../paths";
 import { versionField } from "../stale";
 import { minuteOf, type TimeReader } from "./time-reader";
@@ -76,15 +77,7 @@ export function EditIncident(props: {
       <Form action={paths.edit} hidden={versionField(incident)}>
         {stale === undefined ? null : <Refusal>{stale}</Refusal>}
         <FormErrors errors={wrong.all} />
-        <TextField
-          label={LABELS.name}
-          name="name"
-          value={values.name}
-          error={wrong.about("name")}
-          maxlength={255}
-          autocomplete="off"
-          required
-        />
+        <NameField value={values.name} wrong={wrong} />
         <SelectField
           label={LABELS.impact_override}
           name="impact_override"
@@ -122,7 +115,7 @@ export function EditIncident(props: {
 }
 
 /** An incident as its form begins. */
-export function storedIncident(incident: Incident): EditValues {
+export function storedEdit(incident: Incident): EditValues {
   return {
     name: incident.name,
     impact: incident.impact_override ?? "",
@@ -135,7 +128,7 @@ export function storedIncident(incident: Incident): EditValues {
 }
 
 /** What was typed. */
-export function typedIncident(form: SentForm): EditValues {
+export function readEdit(form: SentForm): EditValues {
   return {
     name: form.text("name"),
     impact: form.text("impact_override"),
@@ -148,7 +141,7 @@ export function typedIncident(form: SentForm): EditValues {
 }
 
 /** The change of an incident that was asked for. Times that are none are told to `times`. */
-export function readEdit(
+export function toEdit(
   values: EditValues,
   incident: Incident,
   times: TimeReader,

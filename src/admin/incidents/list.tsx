@@ -10,6 +10,7 @@ import {
   Section,
 } from "../../ui";
 import { FirstPage } from "../no-page";
+import { PageFilter } from "../page-filter";
 import { INCIDENTS_PATH } from "../paths";
 import { IncidentTable } from "./incident-table";
 import { LIST_VIEWS, type IncidentListing, type ListView } from "./listing";
@@ -89,17 +90,7 @@ function Filters({ list }: { list: IncidentListing }) {
         options={LIST_VIEWS.map((value) => ({ value, label: VIEW_LABELS[value] }))}
         value={view}
       />
-      {pages.length > 1 ? (
-        <FilterSelect
-          label="Page"
-          name="page"
-          options={[
-            { value: "", label: "All pages" },
-            ...pages.map(({ slug, name }) => ({ value: slug, label: name })),
-          ]}
-          value={page?.slug ?? ""}
-        />
-      ) : null}
+      <PageFilter pages={pages} page={page} />
     </SearchForm>
   );
 }

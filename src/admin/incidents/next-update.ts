@@ -8,12 +8,11 @@ import {
   getIncident,
   type IncidentRecord,
 } from "../../features/incidents";
-import { makeOnce } from "../../features/submissions";
-import { actorOf, type Admission, type Form, sessionOf } from "../../http";
+import { actorOf, type Admission, type Form } from "../../http";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
-import type { WriteAs } from "../write-as";
-import { updateValues } from "./update-form";
+import type { WriteOnceAs } from "../write-as";
+import { readUpdate } from "./update-form";
 
 /** The status was left as it was seen, and is another by now: the update would undo that. */
 export class MovedOn extends Problem {
@@ -31,19 +30,16 @@ export class MovedOn extends Problem {
  */
 export async function addFromForm(
   ctx: AppContext,
-  writeAs: WriteAs,
+  writeOnceAs: WriteOnceAs,
   admission: Admission,
   id: string,
   form: Form,
 ): Promise<string> {
-  const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
-  const { made } = await writeAs(admission, (tx) =>
-    makeOnce(ctx, tx, sent, () => {
-      const { row: before } = getIncident(tx, id, true);
-      const { row, update } = addUpdateOf(ctx, tx, id, form, admission);
-      return { made: describe(before, row), subjectId: update.id };
-    }),
-  );
+  const { made } = await writeOnceAs(admission, form, (tx) => {
+    const { row: before } = getIncident(tx, id, true);
+    const { row, update } = addUpdateOf(ctx, tx, id, form, admission);
+    return { made: describe(before, row), subjectId: update.id };
+  });
   return made ?? "You sent this form before: its update is in the timeline.";
 }
 
@@ -56,7 +52,7 @@ export function addUpdateOf(
   admission: Admission,
 ): ReturnType<typeof addUpdate> {
   const { row } = getIncident(tx, id, true);
-  const values = updateValues(form, listComponentsOfPage(tx, { pageId: row.pageId }));
+  const values = readUpdate(form, listComponentsOfPage(tx, { pageId: row.pageId }));
   const seen = INCIDENT_STATUSES.find((status) => status === form.text("seen_status"));
   if (seen !== undefined && seen === values.status && seen !== row.status) throw new MovedOn(row);
   const input = {

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Tx } from "../../db";
+import { invalidFields } from "../../errors";
 import { getIncident, putPostmortem } from "../../features/incidents";
 import { actorOf, type Admission, type Form, formBody, seeOther, session } from "../../http";
 import { createDone } from "../done";
@@ -8,7 +9,7 @@ import type { AdminParts } from "../parts";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { changeUnlessStale, type FormRefusal, refusalOrThrow } from "../stale";
 import { writtenText } from "../written";
 import { pathsOfIncident } from "./incident-paths";
 import { readIncidentView } from "./incident-view";
@@ -50,16 +51,17 @@ export function postmortemRoutes(parts: AdminParts) {
     publish: boolean | undefined,
   ): string | undefined {
     const { row: before } = getIncident(tx, id, true);
-    requireSameVersion(form, before);
-    const input = {
-      body: writtenText(form, "body"),
-      ...(publish === undefined ? {} : { publish }),
-    };
-    const { row } = putPostmortem(ctx, tx, id, input, actorOf(admission));
-    if (row.version === before.version) return undefined;
-    const [was, is] = [before.postmortemPublishedAt !== null, row.postmortemPublishedAt !== null];
-    if (!was && is) return "The post-mortem was published.";
-    return was && !is ? "The post-mortem was withdrawn." : "The post-mortem was saved.";
+    return changeUnlessStale(form, before, () => {
+      const input = {
+        body: writtenText(form, "body"),
+        ...(publish === undefined ? {} : { publish }),
+      };
+      const { row } = putPostmortem(ctx, tx, id, input, actorOf(admission));
+      if (row.version === before.version) return undefined;
+      const [was, is] = [before.postmortemPublishedAt !== null, row.postmortemPublishedAt !== null];
+      if (!was && is) return "The post-mortem was published.";
+      return was && !is ? "The post-mortem was withdrawn." : "The post-mortem was saved.";
+    });
   }
 
   return new Elysia()
@@ -75,6 +77,7 @@ export function postmortemRoutes(parts: AdminParts) {
         const asked = form.text("do");
         const publish = asked === PUBLISH ? true : asked === WITHDRAW ? false : undefined;
         try {
+          if (publish) refuseOutline(form);
           const text = await writeAs(admission, (tx) => save(tx, admission, id, form, publish));
           return done(admission, pathsOfIncident(id).home, text);
         } catch (error) {
@@ -106,4 +109,11 @@ export function postmortemRoutes(parts: AdminParts) {
       },
       { ...formBody(), ...screenOperation("Show a post-mortem as the public sees it", MAY_WRITE) },
     );
+}
+
+/** Throws `validation_failed` for a post-mortem that nobody has written yet. */
+function refuseOutline(form: Form): void {
+  if (writtenText(form, "body").trim() !== OUTLINE.trim()) return;
+  const detail = "is nothing but its headings: write something below them";
+  throw invalidFields([{ pointer: "#/body", detail }]);
 }

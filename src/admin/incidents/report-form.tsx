@@ -13,10 +13,11 @@ import {
   MomentField,
   PageHead,
   SelectField,
-  TextArea,
   TextField,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { MessageField } from "../message-field";
+import { NameField } from "../name-field";
 import { NotifyField } from "../notify-field";
 import { PageChoice } from "../page-choice";
 import { componentsOfPagePath, INCIDENTS_PATH } from "../paths";
@@ -56,15 +57,10 @@ export function ReportForm(props: ReportFormProps) {
       >
         <FormErrors errors={wrong.all} />
         <PageChoice pages={pages} page={page} error={wrong.about("page")} />
-        <TextField
-          label={REPORT_LABELS.name}
-          name="name"
+        <NameField
           value={values.name}
           hint="What is happening, in a few words: “Checkout fails for some cards”."
-          error={wrong.about("name")}
-          maxlength={255}
-          autocomplete="off"
-          required
+          wrong={wrong}
         />
         {props.components.length > 0 ? (
           <ComponentImpacts
@@ -76,16 +72,12 @@ export function ReportForm(props: ReportFormProps) {
         ) : (
           <NoComponents page={page} />
         )}
-        <TemplateButtons templates={REPORT_TEMPLATES} body={values.body} />
-        <TextArea
+        <TemplateButtons templates={REPORT_TEMPLATES} action={REPORT_PATH} body={values.body} />
+        <MessageField
           label={REPORT_LABELS.body}
-          name="body"
           value={values.body}
           hint="Markdown. What you know now is enough; the next update can say more."
-          error={wrong.about("body")}
-          rows={4}
-          maxlength={10_000}
-          required
+          wrong={wrong}
         />
         <ChoiceField
           legend={REPORT_LABELS.status}

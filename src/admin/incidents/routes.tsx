@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 import { listComponentsOfPage, listGroups } from "../../features/components";
 import { createIncident, presentIncident } from "../../features/incidents";
 import type { PageRow } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
 import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
 import { renderIncidentPage } from "../../public/incident-page";
 import { createDone } from "../done";
@@ -33,7 +32,7 @@ import { readPages } from "../read-pages";
 
 /** `/admin/incidents`. */
 export function incidentAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
   const preview = createPreview(parts);
   const MAY_READ = session("viewer");
@@ -121,13 +120,10 @@ export function incidentAdminRoutes(parts: AdminParts) {
         withReport({ request, admission }, form, async (values, page) => {
           const isDraft = form.text("intent") === "draft";
           const input = toIncident(values, { page: page.id, isDraft });
-          const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
-          const { subjectId } = await writeAs(admission, (tx) =>
-            makeOnce(ctx, tx, sent, () => {
-              const made = createIncident(ctx, tx, input, "dashboard", actorOf(admission));
-              return { made, subjectId: made.row.id };
-            }),
-          );
+          const { subjectId } = await writeOnceAs(admission, form, (tx) => {
+            const made = createIncident(ctx, tx, input, "dashboard", actorOf(admission));
+            return { made, subjectId: made.row.id };
+          });
           const text = isDraft ? "The draft was saved." : "The incident was published.";
           return done(admission, incidentPath(subjectId), text);
         }),

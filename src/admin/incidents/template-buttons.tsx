@@ -10,6 +10,8 @@ export const TEMPLATE_FIELD = "template";
  */
 export function TemplateButtons(props: {
   templates: readonly MessageTemplate[];
+  /** Where the form is sent. It comes back at its message. */
+  action: string;
   /** What stands in the message. */
   body: string;
 }) {
@@ -24,6 +26,7 @@ export function TemplateButtons(props: {
             key={id}
             name={TEMPLATE_FIELD}
             value={id}
+            action={`${props.action}#field-body`}
             preset={{ status, body }}
             isCurrent={props.body === body}
             title={body}

@@ -1,18 +1,9 @@
 import type { Form as SentForm } from "../../http";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
-import {
-  Actions,
-  Button,
-  Card,
-  ChoiceField,
-  Fold,
-  Form,
-  FormErrors,
-  Refusal,
-  TextArea,
-} from "../../ui";
+import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, Refusal } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
 import { writtenText } from "../written";
 import { ComponentImpacts, readImpacts } from "./component-impacts";
@@ -63,18 +54,15 @@ export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateF
       {refusal === undefined ? null : <Refusal>{refusal}</Refusal>}
       <FormErrors errors={wrong.all} />
       <TemplateButtons
+        action={paths.updates}
         templates={UPDATE_TEMPLATES.filter(({ status }) => status !== incident.status)}
         body={values.body}
       />
-      <TextArea
+      <MessageField
         label={LABELS.body}
-        name="body"
         value={values.body}
         hint="What people should know now. Markdown."
-        error={wrong.about("body")}
-        rows={4}
-        maxlength={10_000}
-        required
+        wrong={wrong}
       />
       <ChoiceField
         legend={LABELS.status}
@@ -127,7 +115,7 @@ export function emptyUpdate({ incident }: IncidentView): UpdateValues {
 }
 
 /** What was typed. */
-export function updateValues(form: SentForm, components: IncidentView["components"]): UpdateValues {
+export function readUpdate(form: SentForm, components: IncidentView["components"]): UpdateValues {
   return {
     status: form.text("status"),
     body: writtenText(form, "body"),

@@ -15,7 +15,7 @@ interface UpdateTimelineProps {
   now: number;
 }
 
-/** All that was told of an incident, newest first, with who wrote it where that is known. */
+/** What was told of an incident, newest first, with who wrote it where that is known. */
 export function UpdateTimeline({ incident, authors, mayEdit, now }: UpdateTimelineProps) {
   const paths = pathsOfIncident(incident.id);
   return (

@@ -1,5 +1,6 @@
 import { Actions, Button, Form, FormErrors, Section, TextField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { keyPath } from "../paths";
 
 const LABELS = { name: "Name", rate_limit: "Rate limit" };
@@ -16,15 +17,7 @@ export function EditForm(props: {
     <Section title="Name and limit">
       <Form action={keyPath(id)}>
         <FormErrors errors={wrong.all} />
-        <TextField
-          label={LABELS.name}
-          name="name"
-          value={values.name}
-          error={wrong.about("name")}
-          maxlength={255}
-          autocomplete="off"
-          required
-        />
+        <NameField value={values.name} wrong={wrong} />
         <TextField
           label={LABELS.rate_limit}
           name="rate_limit"

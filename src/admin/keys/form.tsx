@@ -14,6 +14,7 @@ import {
 } from "../../ui";
 import { plural } from "../../kernel/text";
 import { type Complaints, wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { KEYS_PATH } from "../paths";
 
 /** What stands in the form for a new key, as it was typed. */
@@ -61,15 +62,10 @@ export function KeyForm({ values, complaints, formToken, endpoints, today }: Key
         <Form action={`${KEYS_PATH}/new`} hidden={{ form: formToken }}>
           <FormErrors errors={wrong.all} />
           <Presets />
-          <TextField
-            label={LABELS.name}
-            name="name"
+          <NameField
             value={values.name}
             hint="What will use it. You will look for this name when something goes wrong."
-            error={wrong.about("name")}
-            maxlength={255}
-            autocomplete="off"
-            required
+            wrong={wrong}
           />
           <CheckboxList
             legend={LABELS.scopes}

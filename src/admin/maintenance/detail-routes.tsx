@@ -5,7 +5,6 @@ import {
   isEnded,
   updateMaintenance,
 } from "../../features/maintenance";
-import { makeOnce } from "../../features/submissions";
 import {
   actorOf,
   type Admission,
@@ -25,9 +24,16 @@ import { maintenancePath } from "../paths";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { type FormRefusal, requireSameVersion } from "../stale";
+import { changeUnlessStale, type FormRefusal, requireSameVersion } from "../stale";
 import { MaintenanceDetail } from "./detail";
-import { editRefusalOrThrow, type EditValues, readEdit, storedValues, toEdit } from "./edit";
+import {
+  editRefusalOrThrow,
+  type EditValues,
+  hasTimes,
+  readEdit,
+  storedValues,
+  toEdit,
+} from "./edit";
 import { EditForm } from "./edit-form";
 import { readMaintenanceView } from "./maintenance-view";
 import { toUpdate, type UpdateRefusal, updateRefusalOrThrow } from "./next-update";
@@ -35,7 +41,7 @@ import { readUpdate, type UpdateValues } from "./update-form";
 
 /** One maintenance: what is told of it next, and what of it is changed. */
 export function maintenanceDetailRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeAs, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
   const preview = createPreview(parts);
   const MAY_READ = session("viewer");
@@ -45,6 +51,7 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
     at: ScreenRequest,
     id: string,
     refused?: UpdateRefusal & { values: UpdateValues },
+    before?: string,
   ) {
     const view = readMaintenanceView(ctx, ctx.db, id);
     const { role } = sessionOf(at.admission).user;
@@ -53,6 +60,7 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
       mayWrite: roleAllows(role, "editor"),
       refused,
       formToken: newFormToken(ctx),
+      before,
       now: ctx.clock.now(),
     };
     return render.screen(at, {
@@ -84,9 +92,12 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
   function saveEdit(admission: Admission, id: string, form: Form, values: EditValues) {
     return writeAs(admission, (tx) => {
       const { row } = getMaintenanceRecord(tx, id);
-      requireSameVersion(form, row);
-      const { version } = updateMaintenance(ctx, tx, id, toEdit(values, row), actorOf(admission));
-      return version !== row.version;
+      // It began meanwhile, and nobody reads the times that were typed.
+      if (hasTimes(form) && row.status !== "scheduled") requireSameVersion(form, row);
+      return changeUnlessStale(form, row, () => {
+        const { version } = updateMaintenance(ctx, tx, id, toEdit(values, row), actorOf(admission));
+        return version !== row.version;
+      });
     });
   }
 
@@ -94,22 +105,20 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
     .use(admissions.plugin)
     .get(
       "/:id",
-      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      async ({ request, admission, params, query: { before } }) =>
+        showDetail({ request, admission }, params.id, undefined, before),
       screenOperation("One maintenance", MAY_READ),
     )
     .post(
       "/:id",
       async ({ request, admission, params: { id }, body: form }) => {
         const values = readUpdate(form);
-        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
         try {
-          await writeAs(admission, (tx) =>
-            makeOnce(ctx, tx, sent, () => {
-              const update = toUpdate(values);
-              const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
-              return { made, subjectId: made.update.id };
-            }),
-          );
+          await writeOnceAs(admission, form, (tx) => {
+            const update = toUpdate(values);
+            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
+            return { made, subjectId: made.update.id };
+          });
         } catch (error) {
           const refusal = updateRefusalOrThrow(error, values);
           return showDetail({ request, admission }, id, { ...refusal, values });

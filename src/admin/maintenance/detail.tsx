@@ -3,6 +3,7 @@ import { pathsOf } from "../../public/page-paths";
 import { ButtonLink, CodeBlock, Columns, Notice, PageHead, Refusal, Section } from "../../ui";
 import { NO_COMPLAINTS } from "../field-errors";
 import { MAINTENANCE_PATH } from "../paths";
+import { OtherParts, timelinePart } from "../timeline-part";
 import { MaintenanceFacts } from "./facts";
 import { pathsOfMaintenance } from "./maintenance-paths";
 import type { MaintenanceView } from "./maintenance-view";
@@ -18,14 +19,17 @@ interface MaintenanceDetailProps {
   /** What was written and refused. */
   refused?: (Omit<UpdateRefusal, "status"> & { values: UpdateValues }) | undefined;
   formToken: string;
+  /** The id of the update behind which the timeline begins; undefined for all of it. */
+  before?: string | undefined;
   /** Unix ms. */
   now: number;
 }
 
 /** One maintenance: what to tell next, what is planned, what was told. */
 export function MaintenanceDetail(props: MaintenanceDetailProps) {
-  const { view, mayWrite, refused, formToken, now } = props;
+  const { view, mayWrite, refused, formToken, before, now } = props;
   const { maintenance, page, authors } = view;
+  const part = timelinePart(maintenance.updates, before);
   const mayChange = mayWrite && !isEnded(maintenance.status);
   return (
     <>
@@ -59,7 +63,12 @@ export function MaintenanceDetail(props: MaintenanceDetailProps) {
           </Notice>
         ) : null}
         <Section title="Timeline">
-          <UpdateTimeline maintenance={maintenance} authors={authors} now={now} />
+          <UpdateTimeline
+            maintenance={{ ...maintenance, updates: part.shown }}
+            authors={authors}
+            now={now}
+          />
+          <OtherParts home={pathsOfMaintenance(maintenance.id).home} part={part} />
         </Section>
       </Columns>
     </>

@@ -1,16 +1,8 @@
 import type { Maintenance } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Form,
-  FormErrors,
-  PageHead,
-  Refusal,
-  TextField,
-} from "../../ui";
+import { Actions, Button, ButtonLink, Form, FormErrors, PageHead, Refusal } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { MAINTENANCE_PATH } from "../paths";
 import { versionField } from "../stale";
 import { type Choosable, ComponentChoice } from "./component-choice";
@@ -47,15 +39,7 @@ export function EditForm(props: EditFormProps) {
       <Form action={paths.edit} hidden={versionField(maintenance)}>
         {stale === undefined ? null : <Refusal>{stale}</Refusal>}
         <FormErrors errors={wrong.all} />
-        <TextField
-          label={PLAN_LABELS.name}
-          name="name"
-          value={values.name}
-          error={wrong.about("name")}
-          maxlength={255}
-          autocomplete="off"
-          required
-        />
+        <NameField value={values.name} wrong={wrong} />
         <ComponentChoice
           {...choosable}
           legend={PLAN_LABELS.components}

@@ -48,6 +48,11 @@ export function readEdit(form: Form): EditValues {
   };
 }
 
+/** Whether a form asks for the times: it was shown while these could be changed. */
+export function hasTimes(form: Form): boolean {
+  return form.all("scheduled_for").length > 0;
+}
+
 /** The change that a form asks for: of the times and flags only while these can be changed. */
 export function toEdit(
   values: EditValues,
@@ -64,7 +69,6 @@ export function toEdit(
 export function editRefusalOrThrow(error: unknown, form: Form, values: EditValues): FormRefusal {
   const refusal = refusalOrThrow(error);
   const complaints = aboutComponents(refusal.complaints);
-  const hasTimes = form.all("scheduled_for").length > 0;
-  if (refusal.status !== 422 || !hasTimes) return { ...refusal, complaints };
+  if (refusal.status !== 422 || !hasTimes(form)) return { ...refusal, complaints };
   return { ...refusal, complaints: aboutSchedule(complaints, values) };
 }

@@ -10,7 +10,6 @@ import {
   Cell,
   CellNote,
   EmptyState,
-  FilterSelect,
   PageHead,
   Pagination,
   Row,
@@ -19,6 +18,7 @@ import {
   Table,
 } from "../../ui";
 import { FirstPage } from "../no-page";
+import { PageFilter } from "../page-filter";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
 import type { MaintenanceListing } from "./listing";
 import { listPath, PLAN_PATH } from "./maintenance-paths";
@@ -49,7 +49,7 @@ export function MaintenanceList({ list, role }: MaintenanceListProps) {
         title="Maintenance"
         actions={mayPlan && !isEmpty ? <PlanLink slug={page?.slug} /> : undefined}
       />
-      {pages.length > 1 ? <PageFilter pages={pages} slug={page?.slug} /> : null}
+      {pages.length > 1 ? <Filters list={list} /> : null}
       {pages.length === 0 ? <FirstPage role={role} /> : null}
       {isEmpty && pages.length > 0 ? <Nothing mayPlan={mayPlan} slug={page?.slug} /> : null}
       {isEmpty || isContinued ? null : (
@@ -79,24 +79,10 @@ function PlanLink({ slug }: { slug: string | undefined }) {
   );
 }
 
-function PageFilter({
-  pages,
-  slug = "",
-}: {
-  pages: readonly PageRow[];
-  slug?: string | undefined;
-}) {
+function Filters({ list: { pages, page } }: { list: MaintenanceListing }) {
   return (
     <form class="search" method="get" action={MAINTENANCE_PATH}>
-      <FilterSelect
-        label="Page"
-        name="page"
-        options={[
-          { value: "", label: "All pages" },
-          ...pages.map((page) => ({ value: page.slug, label: page.name })),
-        ]}
-        value={slug}
-      />
+      <PageFilter pages={pages} page={page} />
       <Button>Show</Button>
     </form>
   );

@@ -1,16 +1,8 @@
 import type { PageRow } from "../../features/pages";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  Fold,
-  Form,
-  FormErrors,
-  PageHead,
-  TextArea,
-  TextField,
-} from "../../ui";
+import { Actions, Button, ButtonLink, Fold, Form, FormErrors, PageHead } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { MessageField } from "../message-field";
+import { NameField } from "../name-field";
 import { NotifyField } from "../notify-field";
 import { PageChoice } from "../page-choice";
 import { MAINTENANCE_PATH } from "../paths";
@@ -47,15 +39,10 @@ export function PlanForm(props: PlanFormProps) {
       <Form action={PLAN_PATH} hidden={{ form: formToken }} enter={{}}>
         <FormErrors errors={wrong.all} />
         <PageChoice pages={pages} page={page} error={wrong.about("page")} />
-        <TextField
-          label={PLAN_LABELS.name}
-          name="name"
+        <NameField
           value={values.name}
           hint="What is planned, in a few words: “Database upgrade”."
-          error={wrong.about("name")}
-          maxlength={255}
-          autocomplete="off"
-          required
+          wrong={wrong}
         />
         <ComponentChoice
           {...choosable}
@@ -68,15 +55,11 @@ export function PlanForm(props: PlanFormProps) {
           hint="A time in the past is for what is written down afterwards."
         />
         <Length {...{ values, wrong, timeZone }} />
-        <TextArea
+        <MessageField
           label={PLAN_LABELS.body}
-          name="body"
           value={values.body}
           hint="What is done, and what people will notice. Markdown."
-          error={wrong.about("body")}
-          rows={4}
-          maxlength={10_000}
-          required
+          wrong={wrong}
         />
         <Fold title="More" isOpen={isOpen(values, complaints)}>
           <ClockFields {...{ values, wrong }} />

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { planMaintenance } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
 import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import { createDone } from "../done";
@@ -26,7 +25,7 @@ import { maintenanceStepRoutes } from "./step-routes";
 
 /** `/admin/maintenance`: for everybody to read, and for editors to plan. */
 export function maintenanceAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
   const preview = createPreview(parts);
   const MAY_READ = session("viewer");
@@ -99,13 +98,10 @@ export function maintenanceAdminRoutes(parts: AdminParts) {
       "/new",
       async ({ request, admission, body: form }) =>
         withPlan({ request, admission }, form, async (values, page) => {
-          const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
-          const { subjectId } = await writeAs(admission, (tx) =>
-            makeOnce(ctx, tx, sent, () => {
-              const made = planMaintenance(ctx, tx, toPlan(values, page.id), actorOf(admission));
-              return { made, subjectId: made.id };
-            }),
-          );
+          const { subjectId } = await writeOnceAs(admission, form, (tx) => {
+            const made = planMaintenance(ctx, tx, toPlan(values, page.id), actorOf(admission));
+            return { made, subjectId: made.id };
+          });
           return done(admission, maintenancePath(subjectId), "The maintenance was planned.");
         }),
       { ...formBody(), ...screenOperation("Plan a maintenance", MAY_WRITE) },

@@ -1,7 +1,8 @@
 import type { Maintenance } from "../../features/maintenance";
 import type { Form as SentForm } from "../../http";
-import { Actions, Button, ButtonLink, DialogBody, Form, FormErrors, TextArea } from "../../ui";
+import { Actions, Button, ButtonLink, DialogBody, Form, FormErrors } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
 import { writtenText } from "../written";
 import { pathsOfMaintenance } from "./maintenance-paths";
@@ -36,15 +37,7 @@ export function StepForm({ maintenance, name, values, complaints, formToken }: S
       <Form action={paths.step(name)} hidden={{ form: formToken }}>
         <FormErrors errors={wrong.all} />
         <p>{step.text}</p>
-        <TextArea
-          label={LABELS.body}
-          name="body"
-          value={values.body}
-          error={wrong.about("body")}
-          rows={3}
-          maxlength={10_000}
-          required
-        />
+        <MessageField label={LABELS.body} value={values.body} rows={3} wrong={wrong} />
         <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />
         <Actions>
           <Button kind={step.isDanger ? "danger" : "primary"}>{step.button}</Button>

@@ -6,8 +6,7 @@ import {
   isEnded,
   type MaintenanceRow,
 } from "../../features/maintenance";
-import { makeOnce } from "../../features/submissions";
-import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, formBody, seeOther, session } from "../../http";
 import { MAINTENANCE_WORDS } from "../../public/words";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
@@ -30,7 +29,7 @@ interface StepRefusal extends UpdateRefusal {
 
 /** Asking whether to start, finish or cancel a maintenance, and doing it. */
 export function maintenanceStepRoutes(parts: AdminParts, name: StepName) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
   const MAY_WRITE = session("editor");
   const step = STEPS[name];
@@ -77,16 +76,13 @@ export function maintenanceStepRoutes(parts: AdminParts, name: StepName) {
       `/:id/${name}`,
       async ({ request, admission, params: { id }, body: form }) => {
         const values = { ...readStep(form), status: step.status, displayAt: "" };
-        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
         try {
-          await writeAs(admission, (tx) =>
-            makeOnce(ctx, tx, sent, () => {
-              requirePossible(getMaintenanceRecord(tx, id).row);
-              const update = toUpdate(values);
-              const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
-              return { made, subjectId: made.update.id };
-            }),
-          );
+          await writeOnceAs(admission, form, (tx) => {
+            requirePossible(getMaintenanceRecord(tx, id).row);
+            const update = toUpdate(values);
+            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
+            return { made, subjectId: made.update.id };
+          });
         } catch (error) {
           const refusal = updateRefusalOrThrow(error, values);
           // Where it went on meanwhile, what was written can still be told, without taking it anywhere.

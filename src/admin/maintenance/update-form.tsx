@@ -2,18 +2,9 @@ import { type Maintenance, mayFollow } from "../../features/maintenance";
 import type { Form as SentForm } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { MAINTENANCE_WORDS } from "../../public/words";
-import {
-  Actions,
-  Button,
-  Card,
-  ChoiceField,
-  Fold,
-  Form,
-  FormErrors,
-  MomentField,
-  TextArea,
-} from "../../ui";
+import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, MomentField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
 import { writtenText } from "../written";
 import { pathsOfMaintenance } from "./maintenance-paths";
@@ -61,15 +52,11 @@ export function UpdateForm(props: UpdateFormProps) {
     <Card title="Next update">
       <Form action={paths.home} hidden={{ form: formToken }}>
         <FormErrors errors={wrong.all} />
-        <TextArea
+        <MessageField
           label={LABELS.body}
-          name="body"
           value={values.body}
           hint="What people should know now. Markdown."
-          error={wrong.about("body")}
-          rows={4}
-          maxlength={10_000}
-          required
+          wrong={wrong}
         />
         <ChoiceField
           legend={LABELS.status}

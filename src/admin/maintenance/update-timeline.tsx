@@ -12,7 +12,7 @@ interface UpdateTimelineProps {
   now: number;
 }
 
-/** All that was told of a maintenance, newest first, with who wrote it where that is known. */
+/** What was told of a maintenance, newest first, with who wrote it where that is known. */
 export function UpdateTimeline({ maintenance, authors, now }: UpdateTimelineProps) {
   return (
     <Timeline

@@ -1,14 +1,5 @@
 import { isUtcZone } from "../../kernel/time";
-
-const FORMAT = {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZoneName: "short",
-} as const;
+import { zoneSpan } from "../../ui";
 
 interface WhenProps {
   /** ISO 8601 in UTC. */
@@ -20,17 +11,13 @@ interface WhenProps {
 
 /** A span of time in UTC and, below it, by the clock of the page's own zone. */
 export function When({ from, until, timeZone }: WhenProps) {
+  const spanIn = (zone: string) => zoneSpan(Date.parse(from), Date.parse(until), zone);
   return (
     <>
       <time class="span" dateTime={from}>
-        {span(from, until, "UTC")}
+        {spanIn("UTC")}
       </time>
-      {isUtcZone(timeZone) ? null : <div class="cell-note">{span(from, until, timeZone)}</div>}
+      {isUtcZone(timeZone) ? null : <div class="cell-note">{spanIn(timeZone)}</div>}
     </>
   );
-}
-
-function span(from: string, until: string, timeZone: string): string {
-  const format = new Intl.DateTimeFormat("en-GB", { ...FORMAT, timeZone });
-  return format.formatRange(Date.parse(from), Date.parse(until));
 }

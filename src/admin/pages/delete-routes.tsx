@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 import { invalidFields } from "../../errors";
 import { deletePage, getPage, listAllPages } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
-import { actorOf, formBody, session, sessionOf } from "../../http";
+import { actorOf, formBody, session } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -13,7 +12,7 @@ import { screenOperation } from "../screen-operation";
 import { DeletePage } from "./confirm";
 
 /** The end of a page: for admins. */
-export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeOnceAs }: AdminParts) {
   const done = createDone(flashes);
   const MAY_MANAGE = session("admin");
 
@@ -40,17 +39,14 @@ export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeAs }
       "/:id/delete",
       async ({ request, admission, params: { id }, body: form }) => {
         const slug = form.text("slug");
-        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
         try {
           // Sent twice it is done once, and the second answer is no “not found”.
-          await writeAs(admission, (tx) =>
-            makeOnce(ctx, tx, sent, () => {
-              const page = getPage(tx, id);
-              if (slug.trim() !== page.slug) throw wrongSlug(page.slug);
-              deletePage(ctx, tx, id, actorOf(admission));
-              return { made: page, subjectId: id };
-            }),
-          );
+          await writeOnceAs(admission, form, (tx) => {
+            const page = getPage(tx, id);
+            if (slug.trim() !== page.slug) throw wrongSlug(page.slug);
+            deletePage(ctx, tx, id, actorOf(admission));
+            return { made: page, subjectId: id };
+          });
         } catch (error) {
           return ask({ request, admission }, id, slug, complaintsOrThrow(error));
         }

@@ -1,24 +1,20 @@
 import { RadioList, SelectField, TextArea, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { PAGE_LABELS, type PageValues } from "./values";
 
 /** What the fields of a page's forms are given: what stands in them and what is wrong with it. */
-export interface FieldsProps {
+interface FieldsProps {
   values: PageValues;
   wrong: Wording;
 }
 
-export function NameField({ values, wrong }: FieldsProps) {
+export function PageNameField({ values, wrong }: FieldsProps) {
   return (
-    <TextField
-      label={PAGE_LABELS.name}
-      name="name"
+    <NameField
       value={values.name}
       hint="The heading of the page, such as Acme Status."
-      error={wrong.about("name")}
-      maxlength={255}
-      autocomplete="off"
-      required
+      wrong={wrong}
     />
   );
 }

@@ -16,7 +16,7 @@ import {
   DescriptionField,
   HistoryField,
   LocaleField,
-  NameField,
+  PageNameField,
   SlugField,
   ThemeField,
   TimeZoneField,
@@ -51,7 +51,7 @@ export function NewPage({ values, complaints, formToken, hasSample, hasPages }: 
       ) : null}
       <Form action={`${PAGES_PATH}/new`} hidden={{ form: formToken }}>
         <FormErrors errors={wrong.all} />
-        <NameField {...fields} />
+        <PageNameField {...fields} />
         <SlugField {...fields} isNew />
         <DescriptionField {...fields} />
         <VisibilityField {...fields} />

@@ -1,7 +1,13 @@
 import { Actions, Button, Form } from "../../ui";
 import { wording } from "../field-errors";
 import { versionField } from "../stale";
-import { DescriptionField, HistoryField, LocaleField, NameField, TimeZoneField } from "./fields";
+import {
+  DescriptionField,
+  HistoryField,
+  LocaleField,
+  PageNameField,
+  TimeZoneField,
+} from "./fields";
 import { pageTabPath, type SectionProps, WhyRefused } from "./frame";
 import { PAGE_LABELS } from "./values";
 
@@ -12,7 +18,7 @@ export function General({ page, values, complaints, stale }: SectionProps) {
   return (
     <Form action={pageTabPath(page.id, "general")} hidden={versionField(page)}>
       <WhyRefused stale={stale} wrong={wrong} />
-      <NameField {...fields} />
+      <PageNameField {...fields} />
       <DescriptionField {...fields} />
       <TimeZoneField {...fields} />
       <LocaleField {...fields} />

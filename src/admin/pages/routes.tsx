@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { getPage } from "../../features/pages";
-import { makeOnce } from "../../features/submissions";
 import { actorOf, formBody, session, sessionOf } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
@@ -18,11 +17,11 @@ import { PageList } from "./list";
 import { pageLogoRoutes } from "./logo-routes";
 import { createShowPage } from "./screens";
 import { pageSectionRoutes } from "./section-routes";
-import { NEW_PAGE, newPageValues, type PageValues, toInput } from "./values";
+import { NEW_PAGE, readNewPage, type PageValues, toInput } from "./values";
 
 /** `/admin/pages`: everybody may look, admins create and change. */
 export function pageAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
+  const { ctx, admissions, render, writeOnceAs } = parts;
   const done = createDone(parts.flashes);
   const showPage = createShowPage(parts);
   const MAY_READ = session("viewer");
@@ -70,16 +69,13 @@ export function pageAdminRoutes(parts: AdminParts) {
     .post(
       "/new",
       async ({ request, admission, body: form }) => {
-        const values = newPageValues(form);
+        const values = readNewPage(form);
         const asked = toInput(values);
-        const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
         try {
-          const { subjectId } = await writeAs(admission, (tx) =>
-            makeOnce(ctx, tx, sent, () => {
-              const page = createFromForm(ctx, tx, asked, actorOf(admission));
-              return { made: page, subjectId: page.id };
-            }),
-          );
+          const { subjectId } = await writeOnceAs(admission, form, (tx) => {
+            const made = createFromForm(ctx, tx, asked, actorOf(admission));
+            return { made, subjectId: made.id };
+          });
           // What it has none of yet, and cannot do without.
           const { slug } = getPage(ctx.db, subjectId);
           const text = "The page was created. Add the components that it shows.";

@@ -6,7 +6,7 @@ import { refusalOrThrow } from "../stale";
 import { changePage, inPlainWords } from "./change";
 import { type PageTab, pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
-import { type PageField, toInput, typedValues } from "./values";
+import { type PageField, toInput, readValues } from "./values";
 
 /** What a form about a page changes, and where it is. */
 interface Section {
@@ -28,7 +28,7 @@ export function createSave(parts: AdminParts, showPage: ShowPage): Save {
   const { ctx, writeAs } = parts;
   const done = createDone(parts.flashes);
   return async (at, id, form, { tab, fields, told }) => {
-    const values = typedValues(form, fields);
+    const values = readValues(form, fields);
     const asked = toInput(values);
     try {
       const isChanged = await writeAs(at.admission, (tx) =>

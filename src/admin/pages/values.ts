@@ -57,7 +57,7 @@ export function storedValues(page: PageRow): PageValues {
 }
 
 /** What was typed into these fields of a form. */
-export function typedValues<Field extends PageField>(
+export function readValues<Field extends PageField>(
   form: Form,
   fields: readonly Field[],
 ): Record<Field, string> {
@@ -65,11 +65,14 @@ export function typedValues<Field extends PageField>(
   return Object.fromEntries(typed) as Record<Field, string>;
 }
 
-/** What was typed for a new page, with a slug made from the name where none was. */
-export function newPageValues(form: Form): PageValues {
+/**
+ * What was typed for a new page, with a slug made from the name where none was. Its form has no host
+ * names: these are judged by where the dashboard is open, once the page is there.
+ */
+export function readNewPage(form: Form): PageValues {
   const fields = Object.keys(NEW_PAGE) as PageField[];
-  const typed = typedValues(form, fields);
-  return { ...typed, slug: typed.slug.trim() || toRef(typed.name) };
+  const typed = readValues(form, fields);
+  return { ...typed, slug: typed.slug.trim() || toRef(typed.name), custom_domains: "" };
 }
 
 /** The fields that were typed as the service takes them, which judges them. */

@@ -9,6 +9,7 @@ import {
   TextField,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
+import { NameField } from "../name-field";
 import { USERS_PATH } from "../paths";
 import { ROLE_CHOICES } from "./role-choice";
 
@@ -37,16 +38,7 @@ export function InviteForm(props: {
           autocomplete="off"
           required
         />
-        <TextField
-          label="Name"
-          name="name"
-          value={values.name}
-          hint="They can change it when they join."
-          error={wrong.about("name")}
-          autocomplete="off"
-          maxlength={255}
-          required
-        />
+        <NameField value={values.name} hint="They can change it when they join." wrong={wrong} />
         <RadioList
           legend="Role"
           name="role"

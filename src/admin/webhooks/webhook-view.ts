@@ -10,7 +10,7 @@ import {
   type WebhookRecord,
 } from "../../features/webhooks";
 import { findPage, type PageRow } from "../../features/pages";
-import { NEWEST } from "../../http";
+import { NEWEST } from "../../kernel/ids";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../kernel/webhook";
 
 const PAGE_SIZE = 25;

@@ -35,6 +35,7 @@ export const components = sqliteTable("components", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  showLatency: integer("show_latency", { mode: "boolean" }).notNull().default(false),
 });
 
 export const componentCauses = sqliteTable("component_causes", {

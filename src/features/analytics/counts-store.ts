@@ -10,25 +10,13 @@ import { pages } from "../../db/tables/pages";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import type { IntervalName } from "./period";
 
-/** How `intervalOf` is told of an interval: its length, -1 for months, null for the whole time. */
-const SIZES = { hour: HOUR_MS, day: DAY_MS, month: -1 } as const;
-
-export function sizeOf(interval: IntervalName | null): number | null {
-  return interval === null ? null : SIZES[interval];
-}
-
-/** The number of the interval that a time lies in, as `numberOf` counts them. */
-function intervalOf(at: SQL, size: number | null): SQL<number> {
-  return sql<number>`CASE WHEN ${size} IS NULL THEN 0 WHEN ${size} > 0 THEN ${at} / ${size}
-    ELSE strftime('%Y', ${at} / 1000, 'unixepoch') * 12 + strftime('%m', ${at} / 1000, 'unixepoch') - 1 END`;
-}
-
-/** The number of the interval that a moment lies in. */
-export function numberOf(at: number, interval: IntervalName | null): number {
-  if (interval === null) return 0;
-  if (interval !== "month") return Math.floor(at / SIZES[interval]);
-  const day = new Date(at);
-  return day.getUTCFullYear() * 12 + day.getUTCMonth();
+/**
+ * What is counted together here, in ms: an hour or a day; days add up to months. Of the whole time, all
+ * there is.
+ */
+export function unitOf(interval: IntervalName | null): number {
+  if (interval === null) return Number.MAX_SAFE_INTEGER;
+  return interval === "hour" ? HOUR_MS : DAY_MS;
 }
 
 interface IncidentParams {
@@ -37,7 +25,8 @@ interface IncidentParams {
   monitorId: string | null;
   from: number;
   to: number;
-  size: number | null;
+  /** What `unitOf` says. */
+  unit: number;
   now: number;
 }
 
@@ -48,14 +37,14 @@ const countOf = (condition: SQL) => sql<number>`count(*) FILTER (WHERE ${conditi
 const isOfImpact = (impact: string) => countOf(sql`incidents.impact = ${sql.raw(`'${impact}'`)}`);
 
 /**
- * The published incidents that began within a span, counted by interval. One statement for each way to
+ * The published incidents that began within a span, counted by unit, with when that began. One statement for each way to
  * find them, so that their texts are constant.
  */
 function countStatement(where: ($: IncidentParams) => SQL) {
   return selectMany((orm, $: IncidentParams) =>
     orm
       .select({
-        number: intervalOf(startedAt, $.size).as("number"),
+        at: sql<number>`${startedAt} / ${$.unit} * ${$.unit}`,
         count: sql<number>`count(*)`,
         none: isOfImpact("none"),
         minor: isOfImpact("minor"),
@@ -82,7 +71,7 @@ function countStatement(where: ($: IncidentParams) => SQL) {
           where($),
         ),
       )
-      .groupBy(sql`number`),
+      .groupBy(sql`${startedAt} / ${$.unit}`),
   );
 }
 
@@ -119,13 +108,13 @@ export const listKeys = selectMany((orm, $: { id: string | null; limit: number }
     .limit($.limit),
 );
 
-/** How the requests of some keys were answered, by key and interval. */
+/** How the requests of some keys (`keyIds`: a JSON list) were answered, by key and unit, with when that began. */
 export const countRequests = selectMany(
-  (orm, $: { keyIds: string; from: number; to: number; size: number | null }) =>
+  (orm, $: { keyIds: string; from: number; to: number; unit: number }) =>
     orm
       .select({
         keyId: apiKeyHours.keyId,
-        number: intervalOf(sql`hour`, $.size).as("number"),
+        at: sql<number>`hour / ${$.unit} * ${$.unit}`,
         ok: sql<number>`sum(ok)`,
         clientError: sql<number>`sum(client_error)`,
         limited: sql<number>`sum(limited)`,
@@ -135,5 +124,5 @@ export const countRequests = selectMany(
       .where(
         sql`${apiKeyHours.keyId} = j.value AND ${apiKeyHours.hour} >= ${$.from} AND ${apiKeyHours.hour} < ${$.to}`,
       )
-      .groupBy(apiKeyHours.keyId, sql`number`),
+      .groupBy(apiKeyHours.keyId, sql`hour / ${$.unit}`),
 );

@@ -5,8 +5,8 @@
 /** What a cell may hold; null is an empty one. */
 export type Cell = string | number | boolean | null;
 
-/** How formulas begin, in every spelling that spreadsheets hear, whatever white space stands before. */
-const FORMULA = /^[\s\u0000]*[=+\-@\t\r\n|%＝＋－＠]/u;
+/** How formulas begin (by OWASP), in every spelling that spreadsheets hear, after white space too. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/u;
 
 /** A header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
 export function toCsv(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {

@@ -1,8 +1,8 @@
 import type { Reader } from "../../db";
 import { headOf, lineOf } from "./answer";
-import { countIncidents, numberOf, sizeOf } from "./counts-store";
+import { countIncidents, unitOf } from "./counts-store";
 import { METHODS, type IncidentFigures, type IncidentsAnswer } from "./model";
-import type { Period } from "./period";
+import { numberOf, type Period } from "./period";
 import type { Subject } from "./subjects";
 
 type Counted = ReturnType<typeof countIncidents>[number];
@@ -25,14 +25,14 @@ export function incidentsAnswer(
     monitorId: monitor?.id ?? null,
     from,
     to,
-    size: sizeOf(interval),
+    unit: unitOf(interval),
     now,
   });
-  const byNumber = new Map(counted.map((each) => [each.number, each]));
-  const data = spans.map((span) => {
-    const own = byNumber.get(numberOf(span.from, interval));
-    return { ...lineOf(span), ...figuresOf(own ? [own] : []) };
-  });
+  const byNumber = Map.groupBy(counted, ({ at }) => numberOf(at, interval));
+  const data = spans.map((span) => ({
+    ...lineOf(span),
+    ...figuresOf(byNumber.get(numberOf(span.from, interval)) ?? []),
+  }));
   return { ...headOf(period, METHODS.incidents), total: figuresOf(counted), data };
 }
 

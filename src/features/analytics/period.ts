@@ -71,6 +71,14 @@ function instantOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseInstant(text);
 }
 
+/** A number that two moments have in common only where they lie in the same interval. */
+export function numberOf(at: number, interval: IntervalName | null): number {
+  if (interval === null) return 0;
+  if (interval !== "month") return Math.floor(at / (interval === "hour" ? HOUR_MS : DAY_MS));
+  const day = new Date(at);
+  return day.getUTCFullYear() * 12 + day.getUTCMonth();
+}
+
 function tooManyLines(): Problem {
   const detail = `would make more than ${LINES_MAX} lines`;
   return new Problem(

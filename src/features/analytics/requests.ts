@@ -1,12 +1,12 @@
 import type { Reader } from "../../db";
 import { HOUR_MS, toIso, toIsoOrNull } from "../../kernel/time";
 import { headOf, lineOf } from "./answer";
-import { countRequests, listKeys, numberOf, sizeOf } from "./counts-store";
+import { countRequests, listKeys, unitOf } from "./counts-store";
 import { METHODS, type RequestFigures, type RequestsAnswer } from "./model";
 import {
   badQuery,
-  type IntervalName,
   LINES_MAX,
+  numberOf,
   type PeriodInput,
   readPeriod,
   requireLines,
@@ -37,22 +37,23 @@ export function requestsAnswer(reader: Reader, input: RequestsInput, now: number
   requireLines(keys.length, hours);
   const { interval, spans } = hours;
   const keyIds = JSON.stringify(keys.map(({ id }) => id));
-  const counted = countRequests(reader, { keyIds, from, to, size: sizeOf(interval) });
-  const byPlace = new Map(counted.map((each) => [`${each.keyId} ${each.number}`, each]));
+  const counted = countRequests(reader, { keyIds, from, to, unit: unitOf(interval) });
+  const placeOf = (keyId: string, at: number) => `${keyId} ${numberOf(at, interval)}`;
+  const byPlace = Map.groupBy(counted, ({ keyId, at }) => placeOf(keyId, at));
   const data = keys.flatMap(({ id, name, lastUsedAt }) =>
     spans.map((span) => ({
       id,
       name,
       ...lineOf(span),
-      ...figuresOf([byPlace.get(`${id} ${numberOf(span.from, interval)}`)]),
+      ...figuresOf(byPlace.get(placeOf(id, span.from)) ?? []),
       last_used_at: toIsoOrNull(lastUsedAt),
     })),
   );
   return { ...headOf(hours, METHODS.requests), total: figuresOf(counted), data };
 }
 
-function figuresOf(parts: readonly (Counts | undefined)[]): RequestFigures {
-  const sum = (of: keyof Counts) => parts.reduce((total, part) => total + (part?.[of] ?? 0), 0);
+function figuresOf(parts: readonly Counts[]): RequestFigures {
+  const sum = (of: keyof Counts) => parts.reduce((total, part) => total + part[of], 0);
   const [ok, clientError, limited] = [sum("ok"), sum("clientError"), sum("limited")];
   return { total: ok + clientError + limited, ok, client_error: clientError, limited };
 }

@@ -2,8 +2,8 @@
  * What uptime and latency are told of, read from the tables of other rooms: components with what marked
  * them, and monitors. None is hot; causes are found by `component_causes_by_time`.
  */
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db";
+import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { type Reader, selectMany, selectOne } from "../../db";
 import { componentCauses, components } from "../../db/tables/components";
 import { componentNoData, monitorComponents, monitors } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
@@ -26,22 +26,34 @@ interface Marked {
   to: number;
 }
 
+/** A statement for those that ended, and one for those that go on: each takes its part of the index. */
+function causesStatement(hasEnd: ($: Marked) => SQL) {
+  return selectMany((orm, $: Marked) =>
+    orm
+      .select({
+        componentId: componentCauses.componentId,
+        status: componentCauses.status,
+        startedAt: componentCauses.startedAt,
+        endedAt: componentCauses.endedAt,
+      })
+      .from(sql`json_each(${$.componentIds}) AS j`)
+      .crossJoin(componentCauses)
+      .where(
+        and(
+          sql`${componentCauses.componentId} = j.value AND ${componentCauses.startedAt} < ${$.to}`,
+          hasEnd($),
+        ),
+      ),
+  );
+}
+
+const listEndedCauses = causesStatement(($) => sql`${componentCauses.endedAt} > ${$.from}`);
+const listOpenCauses = causesStatement(() => isNull(componentCauses.endedAt));
+
 /** What marked some components within a span. */
-export const listCauses = selectMany((orm, $: Marked) =>
-  orm
-    .select({
-      componentId: componentCauses.componentId,
-      status: componentCauses.status,
-      startedAt: componentCauses.startedAt,
-      endedAt: componentCauses.endedAt,
-    })
-    .from(sql`json_each(${$.componentIds}) AS j`)
-    .crossJoin(componentCauses)
-    .where(
-      sql`${componentCauses.componentId} = j.value AND ${componentCauses.startedAt} < ${$.to}
-        AND (${componentCauses.endedAt} IS NULL OR ${componentCauses.endedAt} > ${$.from})`,
-    ),
-);
+export function listCauses(reader: Reader, marked: Marked) {
+  return [...listEndedCauses(reader, marked), ...listOpenCauses(reader, marked)];
+}
 
 /** When nothing was known of some components within a span. */
 export const listNoData = selectMany((orm, $: Marked) =>

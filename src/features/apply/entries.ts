@@ -44,8 +44,8 @@ export function matchEntries(
   };
 }
 
-/** The rows of one kind on one page. */
-class RowsByRef<Row extends { ref: string }> {
+/** The rows of one kind that refs tell apart. */
+export class RowsByRef<Row extends { ref: string }> {
   readonly #rows: Map<string, Row>;
 
   constructor(rows: readonly Row[]) {

@@ -1,8 +1,9 @@
-import { Document, isMap, isScalar, isSeq, type Pair, visit } from "yaml";
+import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
 import { listAllPages, type PageRow } from "../pages";
 import { changedOnly, differences } from "./difference";
+import { type ExportedMonitors, exportMonitors } from "./export-monitors";
 import {
   presentComponentFields,
   presentGroupFields,
@@ -15,7 +16,7 @@ import type { ApplyFile, FileComponent, FilePage } from "./model";
 
 /**
  * What is there as a declarative file that says the same: everything in its order and with its ref,
- * fields that have their default left out, oldest page first. Applied to what it was made from, it
+ * fields that have their default left out, oldest page first, null in the places of secrets. Applied to what it was made from, it
  * changes nothing. The example page of a first run is not among it.
  *
  * `page` narrows it to one page. Everything is read from `reader`, which should be a transaction, so
@@ -25,11 +26,17 @@ export function exportFile(
   reader: Reader,
   { page }: { page?: PageRow | undefined } = {},
 ): ApplyFile {
-  const rows = page ? [page] : listAllPages(reader, {}).toReversed();
-  return { pages: rows.filter((row) => !row.isSample).map((row) => exportPage(reader, row)) };
+  const rows = (page ? [page] : listAllPages(reader, {}).toReversed()).filter(
+    (row) => !row.isSample,
+  );
+  const monitors = exportMonitors(reader, rows);
+  return {
+    pages: rows.map((row) => exportPage(reader, row, monitors)),
+    ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
+  };
 }
 
-function exportPage(reader: Reader, row: PageRow): FilePage {
+function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): FilePage {
   const present = presentPageFields(row);
   const { slug, name, ref } = present;
   const least = wantedPage({ slug, name }, { ref, isDefault: false });
@@ -39,7 +46,9 @@ function exportPage(reader: Reader, row: PageRow): FilePage {
   );
   const componentsIn = (groupId: string | null) => {
     const components = byGroup.get(groupId) ?? [];
-    return components.length > 0 ? { components: components.map(exportComponent) } : {};
+    return components.length > 0
+      ? { components: components.map((one) => exportComponent(one, monitors)) }
+      : {};
   };
   const groups = listGroups(reader, { pageId: row.id }).map((group) => {
     const fields = presentGroupFields(group);
@@ -56,9 +65,15 @@ function exportPage(reader: Reader, row: PageRow): FilePage {
   };
 }
 
-function exportComponent(row: ComponentRow): FileComponent {
-  const { name, ref } = row;
-  return { name, ref, ...saying(presentComponentFields(row), wantedComponent({ name }, ref)) };
+function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileComponent {
+  const { id, name, ref } = row;
+  const monitors = below.get(id);
+  return {
+    name,
+    ref,
+    ...saying(presentComponentFields(row), wantedComponent({ name }, ref)),
+    ...(monitors ? { monitors } : {}),
+  };
 }
 
 /** The fields that a file has to say, since leaving them out would make them something else. */
@@ -75,13 +90,26 @@ export function writeApplyFile(file: ApplyFile, comment: readonly string[]): str
   });
   // A space before each line, as in a comment that a person writes.
   document.commentBefore = comment.map((line) => ` ${line}`).join("\n");
-  visit(document, { Pair: (_key, pair) => setApart(pair) });
-  // Lines are not folded: a text that is edited should differ in the line that was edited.
-  return document.toString({ lineWidth: 0 });
+  visit(document, {
+    Pair: (_key, pair) => setApart(pair),
+    Scalar: (_key, scalar) => quoteBlank(scalar),
+  });
+  return document.toString({
+    // Lines are not folded: a text that is edited should differ in the line that was edited.
+    lineWidth: 0,
+    // Nor is a quoted text broken at its line ends, where the writer loses a line of one blank.
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+  });
 }
 
 /** An empty line before each page and each group but the first. */
 function setApart({ key, value }: Pair): void {
   const isList = isScalar(key) && (key.value === "pages" || key.value === "groups") && isSeq(value);
   for (const item of isList ? value.items.slice(1) : []) if (isMap(item)) item.spaceBefore = true;
+}
+
+/** Without a line that holds more than blanks a reader cannot tell which of them only indent. */
+function quoteBlank(scalar: Scalar): void {
+  const { value } = scalar;
+  if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;
 }

@@ -64,6 +64,7 @@ export function wantedComponent(component: ComponentInput, ref: string): Require
     showcase: component.showcase ?? true,
     start_date: component.start_date ?? null,
     only_show_if_degraded: component.only_show_if_degraded ?? false,
+    show_latency: component.show_latency ?? false,
   };
 }
 
@@ -75,5 +76,6 @@ export function presentComponentFields(row: ComponentRow): Required<ComponentInp
     showcase: row.showcase,
     start_date: row.startDate,
     only_show_if_degraded: row.onlyShowIfDegraded,
+    show_latency: row.showLatency,
   };
 }

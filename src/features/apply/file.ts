@@ -1,8 +1,9 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
-import { fieldErrors } from "../../errors";
+import { type FieldError, fieldErrors } from "../../errors";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
 import { judgeMeaning } from "./meaning";
 import { ApplyFile } from "./model";
+import { type Environment, resolveReferences } from "./references";
 
 /** One broken bracket can make a parser complain of every line behind it. */
 const SYNTAX_ERRORS_SHOWN = 10;
@@ -25,8 +26,11 @@ export class ApplyFileError extends Error {
   }
 }
 
-/** Reads a declarative file. Throws an ApplyFileError that lists all that is wrong with it. */
-export function readApplyFile(text: string): ReadFile {
+/**
+ * Reads a declarative file; its secrets may refer to variables of `env`. Throws an ApplyFileError that lists
+ * all that is wrong with it.
+ */
+export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const broken = [...document.errors, ...document.warnings];
@@ -38,18 +42,23 @@ export function readApplyFile(text: string): ReadFile {
     );
   }
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
-  const content = toPlain(document);
-  const fields = [...fieldErrors(ApplyFile, content)];
-  if (fields.length === 0) fields.push(...judgeMeaning(content as ApplyFile));
-  if (fields.length > 0) {
-    throw new ApplyFileError(
-      fields.map(({ pointer, detail }) => {
-        const path = pathOf(pointer);
-        return { line: lineOf(path), detail: `${nameOf(path) || "the file"} ${detail}` };
-      }),
-    );
-  }
-  return { content: content as ApplyFile, lineOf };
+  const plain = toPlain(document);
+  refuse(fieldErrors(ApplyFile, plain), lineOf);
+  const errors: FieldError[] = [];
+  const content = resolveReferences(plain as ApplyFile, env, errors);
+  // Once more with the secrets, of which nothing is told but what is wrong.
+  refuse([...errors, ...fieldErrors(ApplyFile, content), ...judgeMeaning(content)], lineOf);
+  return { content, lineOf };
+}
+
+function refuse(fields: readonly FieldError[], lineOf: ReadFile["lineOf"]): void {
+  if (fields.length === 0) return;
+  throw new ApplyFileError(
+    fields.map(({ pointer, detail }) => {
+      const path = pathOf(pointer);
+      return { line: lineOf(path), detail: `${nameOf(path) || "the file"} ${detail}` };
+    }),
+  );
 }
 
 /** The document as plain values. An alias that leads nowhere, or to too much, is only found here. */

@@ -5,5 +5,6 @@
 export { type Change, describeChange } from "./difference";
 export { exportFile, writeApplyFile } from "./export";
 export { ApplyFileError, readApplyFile, type ReadFile } from "./file";
+export { monitorsIn } from "./placed";
 export { applyFile } from "./reconcile";
 export type { ApplyOptions, ApplyOutcome } from "./run";

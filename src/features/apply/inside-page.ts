@@ -1,4 +1,5 @@
 import {
+  type ComponentRow,
   createComponent,
   createGroup,
   deleteComponent,
@@ -20,12 +21,21 @@ import {
 import { presentComponentFields, presentGroupFields, wantedComponent, wantedGroup } from "./fields";
 import type { Path } from "./locate";
 import type { FilePage } from "./model";
+import type { MonitorHome } from "./monitors";
 import type { ApplyRun } from "./run";
 
 const MANAGED_BY = "apply" as const;
 
-/** Makes the groups and components of a page what the file says of them. */
-export function applyInside(run: ApplyRun, page: PageRow, wanted: FilePage, path: Path): void {
+/**
+ * Makes the groups and components of a page what the file says of them. Answers with the monitors below its
+ * components, for when all pages are made.
+ */
+export function applyInside(
+  run: ApplyRun,
+  page: PageRow,
+  wanted: FilePage,
+  path: Path,
+): MonitorHome[] {
   // Read once: to look for each entry's row by itself costs the square of their number.
   const present = {
     groups: listGroups(run.tx, { pageId: page.id }),
@@ -35,18 +45,22 @@ export function applyInside(run: ApplyRun, page: PageRow, wanted: FilePage, path
   const positions = positionsOf(entries);
   const positionOf = (entry: GroupEntry | ComponentEntry) => positions.get(entry) ?? 0;
   const refs = refsOfGroups(present.groups, entries.groups);
+  const homes: MonitorHome[] = [];
+  const fulfil = (entry: ComponentEntry, groupId: string | null) => {
+    const place = { position: positionOf(entry), groupId };
+    const { id: componentId } = fulfilComponent(run, page, entry, place, refs);
+    const { monitors = [] } = entry.item;
+    homes.push({ monitors, path: [...entry.path, "monitors"], componentId });
+  };
 
-  for (const entry of entries.ungrouped) {
-    fulfilComponent(run, page, entry, { position: positionOf(entry), groupId: null }, refs);
-  }
+  for (const entry of entries.ungrouped) fulfil(entry, null);
   for (const group of entries.groups) {
     const { id } = fulfilGroup(run, page, group, positionOf(group));
     refs.set(id, group.ref);
-    for (const entry of group.components) {
-      fulfilComponent(run, page, entry, { position: positionOf(entry), groupId: id }, refs);
-    }
+    for (const entry of group.components) fulfil(entry, id);
   }
   leaveTheRest(run, page, present, entries);
+  return homes;
 }
 
 /** What each group of a page is to be called, by its id. */
@@ -83,13 +97,13 @@ function fulfilComponent(
   entry: ComponentEntry,
   place: { position: number; groupId: string | null },
   refs: ReadonlyMap<string, string>,
-): void {
+): ComponentRow {
   const { ctx, tx, options } = run;
   const { item, ref, path, row } = entry;
   const input = wantedComponent(item, ref);
   // Told of by its ref, as the file has it: an id says nothing to whoever reads what changes.
   const groupRef = (id: string | null) => (id === null ? null : refs.get(id));
-  run.fulfil({
+  return run.fulfil({
     noun: "component",
     label: `${page.slug}/${ref}`,
     path,

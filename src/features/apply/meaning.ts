@@ -1,13 +1,9 @@
 import type { FieldError } from "../../errors";
 import { toRef } from "../../kernel/text";
+import { judgeDeclared } from "../monitors";
 import { judgePageInput, type PageInput } from "../pages";
 import type { ApplyFile, FilePage } from "./model";
-
-/** Something in a file that has a ref, and the pointer to it. */
-interface Placed<Item> {
-  item: Item;
-  at: string;
-}
+import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
 
 interface Named {
   ref?: string;
@@ -26,12 +22,15 @@ export function pageFields(page: FilePage): PageInput {
   return fields;
 }
 
-/** What the schema cannot see: reserved slugs, unknown zones, names without a ref, doubles. */
+/** What the schema cannot see: reserved slugs, unknown zones, bad URLs, names without a ref, doubles. */
 export function judgeMeaning(content: ApplyFile): FieldError[] {
   const pages = placed(content.pages, "#/pages");
+  const monitors = monitorsIn(content);
   return [
     ...pages.flatMap(judgePage),
     ...judgeRefs(pages),
+    ...judgeRefs(monitors),
+    ...monitors.flatMap(({ item, at }) => below(at, judgeDeclared(item))),
     ...judgeDoubles(pages, ({ slug }) => slug, "slug"),
     ...pages
       .filter(({ item }) => item.default === true)
@@ -44,23 +43,16 @@ export function judgeMeaning(content: ApplyFile): FieldError[] {
 }
 
 function judgePage({ item: page, at }: Placed<FilePage>): FieldError[] {
-  const groups = placed(page.groups, `${at}/groups`);
-  const components = [
-    ...placed(page.components, `${at}/components`),
-    ...groups.flatMap((group) => placed(group.item.components, `${group.at}/components`)),
-  ];
   return [
-    ...judgePageInput(pageFields(page)).map(({ pointer, detail }) => ({
-      pointer: at + pointer.slice(1),
-      detail,
-    })),
-    ...judgeRefs(groups),
-    ...judgeRefs(components),
+    ...below(at, judgePageInput(pageFields(page))),
+    ...judgeRefs(placed(page.groups, `${at}/groups`)),
+    ...judgeRefs(componentsIn({ item: page, at })),
   ];
 }
 
-function placed<Item>(items: readonly Item[] | undefined, at: string): Placed<Item>[] {
-  return (items ?? []).map((item, index) => ({ item, at: `${at}/${index}` }));
+/** What is wrong with something in a file that was judged by itself. */
+function below(at: string, errors: readonly FieldError[]): FieldError[] {
+  return errors.map(({ pointer, detail }) => ({ pointer: at + pointer.slice(1), detail }));
 }
 
 function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {

@@ -1,13 +1,32 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components";
+import { declaredMonitorSchema } from "../monitors";
 import { PageInput, RefText } from "../pages";
 
 const PreviousRefs = Type.Optional(Type.Array(RefText));
 
-/** A component in a file. */
+/** What a file says of a monitor besides what it is. */
+interface MonitorMore {
+  ref?: string;
+  previous_refs?: string[];
+  /** What it watches besides the component that it stands below: `page-slug/component-ref`. */
+  components?: string[];
+}
+
+/** A monitor in a file. */
+export const FileMonitor = declaredMonitorSchema<MonitorMore>({
+  ref: Type.Optional(RefText),
+  previous_refs: PreviousRefs,
+  components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
+});
+export type FileMonitor = Static<typeof FileMonitor>;
+
+const Monitors = Type.Optional(Type.Array(FileMonitor));
+
+/** A component in a file, with the monitors that watch it. */
 export const FileComponent = Type.Object(
-  { ...ComponentInput.properties, previous_refs: PreviousRefs },
+  { ...ComponentInput.properties, previous_refs: PreviousRefs, monitors: Monitors },
   { additionalProperties: false },
 );
 export type FileComponent = Static<typeof FileComponent>;
@@ -36,9 +55,9 @@ export const FilePage = Type.Object(
 );
 export type FilePage = Static<typeof FilePage>;
 
-/** A whole declarative file. */
+/** A whole declarative file, with the monitors that stand below no component. */
 export const ApplyFile = Type.Object(
-  { pages: Type.Array(FilePage) },
+  { pages: Type.Array(FilePage), monitors: Monitors },
   { additionalProperties: false },
 );
 export type ApplyFile = Static<typeof ApplyFile>;

@@ -15,10 +15,11 @@ import { applyInside } from "./inside-page";
 import type { Path } from "./locate";
 import { pageFields, refOf } from "./meaning";
 import type { FilePage } from "./model";
+import { applyMonitors } from "./monitors";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
 
 /**
- * Makes pages, groups and components what the file says, inside one transaction. A field that the
+ * Makes pages, groups, components and monitors what the file says, inside one transaction. A field that the
  * file leaves out gets its default; a status is never touched; what was made otherwise and is not in
  * the file stays. Running it again changes nothing.
  *
@@ -33,12 +34,15 @@ export function applyFile(
   const run = new ApplyRun(ctx, tx, file, options);
   // First, so that the slugs and refs of those that are gone are free for those that come.
   leavePages(run);
+  freeMovedDomains(run);
   const meant = new Set<string>();
-  for (const [index, wanted] of file.content.pages.entries()) {
+  const { pages, monitors = [] } = file.content;
+  const homes = pages.flatMap((wanted, index) => {
     const path = ["pages", index];
     const page = fulfilPage(run, wanted, meant, path);
-    applyInside(run, page, wanted, path);
-  }
+    return applyInside(run, page, wanted, path);
+  });
+  applyMonitors(run, [...homes, { monitors, path: ["monitors"], componentId: null }]);
   return run.outcome;
 }
 
@@ -79,5 +83,33 @@ function leavePages(run: ApplyRun): void {
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || wanted.has(id)) continue;
     run.leave("page", slug, () => deletePage(ctx, tx, id, options.actor));
+  }
+}
+
+/** A domain that goes from one page to another is free when that comes to it, in whatever order they stand. */
+function freeMovedDomains(run: ApplyRun): void {
+  const { ctx, tx, options, file } = run;
+  if (file.content.pages.every((page) => !page.custom_domains?.length)) return;
+  const meant = new Set<string>();
+  const entries = file.content.pages.map((page, index) => {
+    const row = findWanted(tx, page, meant);
+    if (row) meant.add(row.id);
+    const { custom_domains } = wantedPage(page, row ?? { ref: "", isDefault: false });
+    return { row, domains: custom_domains, path: ["pages", index] };
+  });
+  for (const { row, domains, path } of entries) {
+    if (!row) continue;
+    const isTaken = (domain: string) =>
+      !domains.includes(domain) && entries.some((other) => other.domains.includes(domain));
+    run.fulfil({
+      noun: "page",
+      label: row.slug,
+      path,
+      row,
+      present: (known) => ({ custom_domains: known.customDomains }),
+      wanted: { custom_domains: row.customDomains.filter((domain) => !isTaken(domain)) },
+      create: () => row,
+      update: (known, fields) => updatePage(ctx, tx, known.id, fields, options.actor),
+    });
   }
 }

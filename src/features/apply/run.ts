@@ -50,12 +50,12 @@ export class ApplyRun {
     const { noun, label, path, row, wanted } = wish;
     if (!row) {
       this.#note({ kind: "create", noun, label, fields: [] });
-      return this.#at(path, wish.create);
+      return this.at(path, wish.create);
     }
     const fields = differences(wish.present(row), wanted);
     if (fields.length === 0) return row;
     this.#note({ kind: "update", noun, label, fields });
-    return this.#at(path, () => wish.update(row, changedOnly(wanted, fields)));
+    return this.at(path, () => wish.update(row, changedOnly(wanted, fields)));
   }
 
   /** What an earlier apply made and the file no longer holds. */
@@ -70,7 +70,8 @@ export class ApplyRun {
     this.outcome.changes.push(change);
   }
 
-  #at<T>(path: Path, work: () => T): T {
+  /** Does something for an entry; a refusal is thrown as an ApplyFileError with its line. */
+  at<T>(path: Path, work: () => T): T {
     try {
       return work();
     } catch (error) {

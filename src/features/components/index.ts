@@ -2,7 +2,8 @@
  * Components and their groups: what they are, what marks them and since when, and so what they show.
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
-export { type Mark, type NewBaselines, replaceMarks } from "./marks";
+export { readComponentFilter } from "./filter";
+export { type Mark, replaceMarks } from "./marks";
 export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
   COLLAPSE,
@@ -52,13 +53,16 @@ export { endMarks, openMarks } from "./open-marks";
 export { type ChangeReason, setBaselines } from "./set-status";
 export {
   type CauseRow,
+  listChanges,
+  listEndedCausesOfPage,
+  listOpenCausesOfPage,
+  listOpenCausesOfSource,
+} from "./cause-store";
+export {
   type ComponentRow,
   findComponent,
   findComponents,
   type GroupRow,
-  listChanges,
   listComponentsOfPage,
-  listEndedCausesOfPage,
   listGroups,
-  listOpenCausesOfPage,
 } from "./store";

@@ -1,16 +1,15 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
-import { type ChangeReason, refreshStatuses, replaceBaselineCause } from "./set-status";
 import {
   type CauseRow,
-  type ComponentRow,
   deleteCause,
-  findComponents,
   insertCause,
   listCausesOfSource,
   updateCauseRow,
-} from "./store";
+} from "./cause-store";
+import { type ChangeReason, refreshStatuses, replaceBaselineCause } from "./set-status";
+import { type ComponentRow, findComponents } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 

@@ -11,12 +11,13 @@ import {
   Text,
 } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
-import type { CauseRow, ChangeRow, ComponentRow, GroupRow } from "./store";
+import type { CauseRow, ChangeRow } from "./cause-store";
+import type { ComponentRow, GroupRow } from "./store";
 
 export const COLLAPSE = ["expanded", "collapsed", "collapsed_unless_incident"] as const;
 
 /** How many components one call can set. */
-export const BULK_MAX = 1_000;
+const BULK_MAX = 1_000;
 
 export const Status = OneOf(COMPONENT_STATUSES, {
   title: "ComponentStatus",
@@ -48,6 +49,7 @@ export const ComponentInput = Type.Object(
       Nullable(Day({ description: "Since when its uptime is known; else since its creation." })),
     ),
     only_show_if_degraded: Type.Optional(Type.Boolean()),
+    show_latency: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 );
@@ -109,6 +111,9 @@ export const Component = Type.Object(
     showcase: Type.Boolean(),
     start_date: Nullable(Type.String({ format: "date" })),
     only_show_if_degraded: Type.Boolean(),
+    show_latency: Type.Boolean({
+      description: "Whether its page shows how long answers took, where a monitor measures it.",
+    }),
     version: Type.Integer({ minimum: 1 }),
     created_at: Instant,
     updated_at: Instant,
@@ -165,6 +170,7 @@ export function presentComponent(
     showcase: row.showcase,
     start_date: row.startDate,
     only_show_if_degraded: row.onlyShowIfDegraded,
+    show_latency: row.showLatency,
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),

@@ -2,13 +2,8 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { ComponentStatus } from "../../kernel/component-status";
 import { type ChangeReason, refreshStatuses } from "./set-status";
-import {
-  type ComponentRow,
-  endOpenCausesOfSource,
-  findComponent,
-  insertCause,
-  listOpenCausesOfSource,
-} from "./store";
+import { endOpenCausesOfSource, insertCause, listOpenCausesOfSource } from "./cause-store";
+import { type ComponentRow, findComponent } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 

@@ -7,8 +7,8 @@ import {
   type Admission,
   type Admissions,
   jsonBody,
+  listAddress,
   ListOf,
-  NEWEST,
   operation,
   PageQuery,
   readPageRequest,
@@ -20,8 +20,8 @@ import {
   toPage,
 } from "../../http";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { Text } from "../../kernel/schema";
-import { findPageBySlugOrId } from "../pages";
+import { NEWEST } from "../../kernel/ids";
+import { PageFilter, readPageFilter } from "../pages";
 import {
   Component,
   ComponentChange,
@@ -32,20 +32,10 @@ import {
 } from "./model";
 import { getComponent, getComponentRow } from "./service";
 import { type ChangeReason, setBaselines } from "./set-status";
-import {
-  listChanges,
-  listComponentsBefore,
-  listOpenCauses,
-  listPageComponentsBefore,
-} from "./store";
+import { listChanges, listOpenCauses } from "./cause-store";
+import { listComponentsBefore, listPageComponentsBefore } from "./store";
 
-const ListQuery = Type.Object(
-  {
-    page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
-    ...PageQuery,
-  },
-  { additionalProperties: false },
-);
+const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
 
 /** `/api/v1/components`: reading them, their history, and setting their statuses. */
 export function componentRoutes(ctx: AppContext, admissions: Admissions) {
@@ -55,7 +45,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
       "/components",
       ({ query, request, admission }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
-        const pageId = query.page === undefined ? undefined : pageIdOf(ctx, query.page);
+        const pageId = readPageFilter(ctx.db, query);
         const rows =
           pageId === undefined
             ? listComponentsBefore(ctx.db, { before, limit: limit + 1 })
@@ -71,8 +61,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
               listOpenCauses(ctx.db, { componentId: component.id }),
             ),
         );
-        const filter = query.page === undefined ? "" : `&page=${encodeURIComponent(query.page)}`;
-        const self = `${ctx.baseUrl}/api/v1/components?limit=${limit}${filter}`;
+        const self = listAddress(`${ctx.baseUrl}/api/v1/components`, query, limit);
         return sendList(request, admission, page, self);
       },
       {
@@ -165,8 +154,8 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         const { id: componentId } = getComponentRow(ctx.db, params.id);
         const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
         const page = toPage(rows, limit, (row) => row.id, presentChange);
-        const self = `${ctx.baseUrl}/api/v1/components/${componentId}/history?limit=${limit}`;
-        return sendList(request, admission, page, self);
+        const list = `${ctx.baseUrl}/api/v1/components/${componentId}/history`;
+        return sendList(request, admission, page, listAddress(list, query, limit));
       },
       {
         query: Type.Object(PageQuery, { additionalProperties: false }),
@@ -182,14 +171,6 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         }),
       },
     );
-}
-
-function pageIdOf(ctx: AppContext, slugOrId: string): string {
-  const page = findPageBySlugOrId(ctx.db, slugOrId);
-  if (page) return page.id;
-  throw new Problem("invalid_request", "The query parameter page names no page.", {
-    fields: [{ pointer: "#/page", detail: "is no page's slug or id" }],
-  });
 }
 
 /** Ignoring the header would change what its sender meant to protect. */

@@ -6,9 +6,9 @@ import type { Actor } from "../../kernel/actor";
 import { findPage, type PageRow, touchPage } from "../pages";
 import { type Component, ComponentInput, GroupInput, presentComponent } from "./model";
 import { freeRef } from "./refs";
+import { endAllCauses, listOpenCauses } from "./cause-store";
 import {
   type ComponentRow,
-  endAllCauses,
   findComponent,
   findComponentByRef,
   findGroup,
@@ -16,7 +16,6 @@ import {
   type GroupRow,
   insertComponent,
   insertGroup,
-  listOpenCauses,
   ungroupComponents,
   updateComponentRow,
   updateGroupRow,
@@ -137,6 +136,7 @@ export function createComponent(
     showcase: input.showcase ?? true,
     startDate: input.start_date ?? null,
     onlyShowIfDegraded: input.only_show_if_degraded ?? false,
+    showLatency: input.show_latency ?? false,
     managedBy: placement.managedBy,
     version: 1,
     createdAt: now,
@@ -171,6 +171,7 @@ export function updateComponent(
     showcase: fields.showcase ?? before.showcase,
     startDate: fields.start_date === undefined ? before.startDate : fields.start_date,
     onlyShowIfDegraded: fields.only_show_if_degraded ?? before.onlyShowIfDegraded,
+    showLatency: fields.show_latency ?? before.showLatency,
     position,
     groupId,
     version: before.version + 1,

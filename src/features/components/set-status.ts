@@ -9,14 +9,12 @@ import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
 import {
   type CauseRow,
-  type ComponentRow,
   endCausesOf,
-  findComponents,
   insertCause,
   insertChange,
   listOpenCausesOf,
-  updateComponentRow,
-} from "./store";
+} from "./cause-store";
+import { type ComponentRow, findComponents, updateComponentRow } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 

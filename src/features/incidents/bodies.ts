@@ -1,27 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { InstantText, NameText, Nullable, Text } from "../../kernel/schema";
+import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../../kernel/update-fields";
 import { Status } from "../components";
 import { ImpactText, IncidentStatusText } from "./model";
 
 /* What requests about incidents look like. */
 
-/** How many components one update can name. */
-const COMPONENTS_MAX = 1_000;
-
-const UpdateText = Text({ minLength: 1, maxLength: 10_000, description: "Markdown." });
 const ExternalRef = Text({
   minLength: 1,
   maxLength: 255,
   isName: true,
   description: "What the caller's own system calls it. Unique on its page.",
 });
-const Notify = Type.Boolean({
-  description:
-    "Whether people are to be told of it, by formats that are made for people. True if left out.",
-});
-
 const NamedComponents = Type.Record(Type.String(), Status, {
-  maxProperties: COMPONENTS_MAX,
+  maxProperties: NAMED_COMPONENTS_MAX,
   description: "What the update says of components of the page: statuses by component id.",
   examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "partial_outage" }],
 });

@@ -5,13 +5,7 @@
 export { createIncident } from "./create";
 export { deleteIncident } from "./delete";
 export { updateIncident } from "./edit";
-export {
-  AddUpdateBody,
-  CreateIncidentBody,
-  EditUpdateBody,
-  PutPostmortemBody,
-  UpdateIncidentBody,
-} from "./bodies";
+export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export {
   findFirstIncidentStart,
   type IncidentLine,
@@ -36,7 +30,6 @@ export {
   listNewestIncidents,
   listOpenIncidents,
   UPDATES_IN_LISTS,
-  type UpdateRecord,
 } from "./records";
 export { listOpenImpacts } from "./store";
-export { addUpdate, editUpdate, getUpdate, type UpdateOfIncident } from "./updates";
+export { addUpdate, editUpdate, getUpdate } from "./updates";

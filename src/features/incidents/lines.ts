@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import type { Impact, IncidentStatus } from "../../kernel/incident-status";
-import { findFirstLine, listEndedLines, listLinesBetween, listNames } from "./store";
+import { findFirstLine, listEndedLines, listLinesBetween, listNames } from "./line-store";
 
 /** An incident where many are listed: what it was, without what was told of it. Times in unix ms. */
 export interface IncidentLine {

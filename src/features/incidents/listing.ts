@@ -1,10 +1,9 @@
 import type { Reader } from "../../db";
+import { NEWEST } from "../../kernel/ids";
 import type { IncidentStatus } from "../../kernel/incident-status";
 import { type IncidentRecord, toRecords } from "./records";
 import { listIncidentRows } from "./store";
 
-/** Sorts behind every id: where a list begins that runs from the newest. */
-const NEWEST = "~";
 /** Longer than any name. */
 const SEARCH_MAX = 1_000;
 

@@ -7,7 +7,7 @@ import { pageUrl } from "../pages";
 import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
 
-export const INCIDENT_SOURCES = ["api", "dashboard", "monitor", "import"] as const;
+const INCIDENT_SOURCES = ["api", "dashboard", "monitor", "import"] as const;
 export type IncidentSource = (typeof INCIDENT_SOURCES)[number];
 
 export const IncidentStatusText = OneOf(INCIDENT_STATUSES, {

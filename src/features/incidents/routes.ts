@@ -1,15 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import { Problem } from "../../errors";
 import {
   actorOf,
   type Admissions,
   bearerOf,
   createOnce,
   jsonBody,
+  listAddress,
   ListOf,
-  NEWEST,
   operation,
   PageQuery,
   readPageRequest,
@@ -19,9 +18,10 @@ import {
   sendResource,
   toPage,
 } from "../../http";
+import { NEWEST } from "../../kernel/ids";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
-import { findComponent } from "../components";
-import { findPageBySlugOrId } from "../pages";
+import { readComponentFilter } from "../components";
+import { PageFilter, readPageFilter } from "../pages";
 import { createIncident } from "./create";
 import { updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
@@ -35,7 +35,7 @@ import { updateRoutes } from "./update-routes";
 
 const ListQuery = Type.Object(
   {
-    page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
+    ...PageFilter,
     status: Type.Optional(IncidentStatusText),
     open: Type.Optional(
       OneOf(["true", "false"], { description: "Only those that are, or are not, unresolved." }),
@@ -78,7 +78,8 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
         const data = toRecords(ctx.db, page.data).map((record) =>
           presentIncident(record, ctx.baseUrl, maySeeDrafts),
         );
-        return sendList(request, admission, { ...page, data }, selfOf(ctx, query, limit));
+        const self = listAddress(`${ctx.baseUrl}/api/v1/incidents`, query, limit);
+        return sendList(request, admission, { ...page, data }, self);
       },
       {
         query: ListQuery,
@@ -193,35 +194,14 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     );
 }
 
-function filtersOf(ctx: AppContext, query: ListQuery) {
-  const { page, component, since, until } = query;
-  const pageId = page === undefined ? null : findPageBySlugOrId(ctx.db, page)?.id;
-  if (pageId === undefined) throw unknownIn("page", "is no page's slug or id");
-  if (component !== undefined && !findComponent(ctx.db, { id: component })) {
-    throw unknownIn("component", "is no component's id");
-  }
+function filtersOf({ db }: AppContext, query: ListQuery) {
+  const { status, open, since, until } = query;
   return {
-    pageId,
-    componentId: component ?? null,
-    status: query.status ?? null,
-    open: query.open === undefined ? undefined : query.open === "true",
+    pageId: readPageFilter(db, query) ?? null,
+    componentId: readComponentFilter(db, query) ?? null,
+    status: status ?? null,
+    open: open === undefined ? undefined : open === "true",
     since: since === undefined ? null : toMs(since),
     until: until === undefined ? null : toMs(until),
   };
-}
-
-function unknownIn(parameter: "page" | "component", detail: string): Problem {
-  return new Problem("invalid_request", `The query parameter ${parameter} ${detail}.`, {
-    fields: [{ pointer: `#/${parameter}`, detail }],
-  });
-}
-
-/** The list's own address without its cursor, from which the next page's is made. */
-function selfOf(ctx: AppContext, query: ListQuery, limit: number): string {
-  const self = new URL(`${ctx.baseUrl}/api/v1/incidents`);
-  self.searchParams.set("limit", String(limit));
-  for (const [name, value] of Object.entries(query)) {
-    if (name !== "limit" && name !== "cursor") self.searchParams.set(name, value);
-  }
-  return self.href;
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, gte, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, exists, isNull, or, type SQL, sql } from "drizzle-orm";
 import { insertInto, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
@@ -39,7 +39,9 @@ export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRe
 );
 
 const { id, incidentId, status, displayAt, notify, createdAt, updatedAt } = incidentUpdates;
-const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
+
+/** Whether a column is among `ids`, a JSON list. */
+export const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
   sql`${column} IN (SELECT value FROM json_each(${ids}))`;
 
 /** The updates of some incidents (`ids`: a JSON list), all of them, without their texts. */
@@ -179,7 +181,8 @@ export function listIncidentRows(reader: Reader, { open: wanted, ...narrowed }: 
   return list?.(reader, params) ?? [];
 }
 
-const isPublished = and(eq(incidents.draft, false), isNull(incidents.deletedAt));
+/** Whether the public may know of an incident. */
+export const isPublished = and(eq(incidents.draft, false), isNull(incidents.deletedAt));
 
 /** The published, open incidents of a page, newest start first; 50 at most. */
 export const listOpenRows = selectMany((orm, $: { pageId: string }) =>
@@ -211,74 +214,4 @@ export const listNewestRows = selectMany((orm, $: { pageId: string; limit: numbe
     .where(and(eq(incidents.pageId, $.pageId), isPublished))
     .orderBy(desc(incidents.startedAt), desc(incidents.id))
     .limit($.limit),
-);
-
-/** What a list of many shows of each. */
-const LINE = {
-  id: incidents.id,
-  name: incidents.name,
-  status: incidents.status,
-  impact: incidents.impact,
-  startedAt: incidents.startedAt,
-  resolvedAt: incidents.resolvedAt,
-  postmortemPublishedAt: incidents.postmortemPublishedAt,
-};
-
-/** The published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
-export const listEndedLines = selectMany(
-  (orm, $: { pageId: string; since: number; limit: number }) =>
-    orm
-      .select(LINE)
-      .from(incidents)
-      .where(and(eq(incidents.pageId, $.pageId), gte(incidents.resolvedAt, $.since), isPublished))
-      .orderBy(desc(incidents.resolvedAt), desc(incidents.id))
-      .limit($.limit),
-);
-
-/** The published incidents of a page that started within a span and behind a place, newest start first. */
-export const listLinesBetween = selectMany(
-  (
-    orm,
-    $: {
-      pageId: string;
-      from: number;
-      to: number;
-      beforeAt: number;
-      beforeId: string;
-      limit: number;
-    },
-  ) =>
-    orm
-      .select(LINE)
-      .from(incidents)
-      .where(
-        and(
-          eq(incidents.pageId, $.pageId),
-          gte(incidents.startedAt, $.from),
-          lt(incidents.startedAt, $.to),
-          sql`(${incidents.startedAt}, ${incidents.id}) < (${$.beforeAt}, ${$.beforeId})`,
-          isPublished,
-        ),
-      )
-      .orderBy(desc(incidents.startedAt), desc(incidents.id))
-      .limit($.limit),
-);
-
-export const findFirstLine = selectOne((orm, $: { pageId: string }) =>
-  orm
-    .select({ startedAt: incidents.startedAt })
-    .from(incidents)
-    .where(and(eq(incidents.pageId, $.pageId), isPublished))
-    .orderBy(asc(incidents.startedAt))
-    .limit(1),
-);
-
-/** What some incidents (`ids`: a JSON list) called the components that they named, as it took effect. */
-export const listNames = selectMany((orm, $: { ids: string }) =>
-  orm
-    .select({ incidentId, componentId: naming.componentId, name: naming.name })
-    .from(incidentUpdates)
-    .innerJoin(naming, eq(naming.updateId, id))
-    .where(isOneOf(incidentId, $.ids))
-    .orderBy(asc(displayAt), asc(id), asc(naming.componentId)),
 );

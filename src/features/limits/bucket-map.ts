@@ -31,6 +31,7 @@ export class BucketMap {
   #now: number;
   #lastPurgeAt = Number.NEGATIVE_INFINITY;
   #overflowed = 0;
+  #refused = 0;
 
   constructor(options: {
     clock: Clock;
@@ -71,12 +72,18 @@ export class BucketMap {
     const decision = takeToken(bucket, limit, now);
     this.#renewal.ttl = timeToFullMs(bucket, limit);
     this.#buckets.set(id, bucket, this.#renewal);
+    if (!decision.isAllowed) this.#refused += 1;
     return decision;
   }
 
   /** How many requests were counted against an overflow bucket since the start. */
   get overflowed(): number {
     return this.#overflowed;
+  }
+
+  /** How many requests were refused since the start. */
+  get refused(): number {
+    return this.#refused;
   }
 
   get size(): number {
@@ -108,6 +115,8 @@ export class BucketMap {
     this.#overflowed += 1;
     const index = (sha256(this.#neighbourhood(id))[0] ?? 0) % OVERFLOW_BUCKETS;
     const bucket = this.#overflow[index] as Bucket;
-    return takeToken(bucket, this.#overflowLimit, now);
+    const decision = takeToken(bucket, this.#overflowLimit, now);
+    if (!decision.isAllowed) this.#refused += 1;
+    return decision;
   }
 }

@@ -4,5 +4,11 @@
  */
 export type { Decision } from "./bucket";
 export { BucketMap } from "./bucket-map";
-export { addressNeighbourhood, type Charge, createLimiter, type Limiter } from "./limiter";
+export {
+  addressNeighbourhood,
+  type BucketFigures,
+  type Charge,
+  createLimiter,
+  type Limiter,
+} from "./limiter";
 export { POLICIES, type PolicyName } from "./policies";

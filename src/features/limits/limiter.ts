@@ -24,8 +24,17 @@ export interface Limiter {
   chargeHealthCheck(address: ClientAddress): Charge;
   /** Whole requests that a key could make now. Takes no token. */
   remainingForKey(keyId: string, rateLimit: number): number;
-  /** For metrics: buckets held, and requests that shared an overflow bucket since the start. */
-  stats(): { buckets: number; overflowed: number };
+  /** For metrics. */
+  stats(): Record<PolicyName, BucketFigures>;
+}
+
+/** The buckets that are held for a kind of caller, and what became of requests since the start. */
+export interface BucketFigures {
+  buckets: number;
+  /** Refused because a limit was used up. */
+  refused: number;
+  /** Counted against a shared bucket. */
+  overflowed: number;
 }
 
 const HEALTH_CHECKERS_MAX = 10_000;
@@ -49,7 +58,6 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const addresses = callers(capacity, addressNeighbourhood);
   // Health checkers are few; room for a flood of them would be memory that nobody uses.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
-  const maps = [keys, sessions, heartbeats, addresses, healthChecks];
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
     chargeSession: (sessionId) => ({
@@ -70,10 +78,18 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
     }),
     remainingForKey: (keyId, rateLimit) => keys().remaining(keyId, rateLimit),
     stats: () => ({
-      buckets: maps.reduce((sum, map) => sum + map().size, 0),
-      overflowed: maps.reduce((sum, map) => sum + map().overflowed, 0),
+      key: figuresOf(keys.peek()),
+      public: figuresOf(addresses.peek()),
+      session: figuresOf(sessions.peek()),
+      heartbeat: figuresOf(heartbeats.peek()),
+      health: figuresOf(healthChecks.peek()),
     }),
   };
+}
+
+function figuresOf(map: BucketMap | undefined): BucketFigures {
+  const { size: buckets = 0, refused = 0, overflowed = 0 } = map ?? {};
+  return { buckets, refused, overflowed };
 }
 
 /** The /16 of an IPv4 address, the /32 of an IPv6 network: who shares an overflow bucket. */

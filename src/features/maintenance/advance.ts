@@ -12,7 +12,8 @@ import {
 import { tellMaintenance } from "./event";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
-import { listDue, updateMaintenanceRow } from "./store";
+import { listDue } from "./due-store";
+import { updateMaintenanceRow } from "./store";
 
 /** How much one call does, so that no transaction is a long one: steps, and components that they mark. */
 const STEPS_AT_ONCE = 50;

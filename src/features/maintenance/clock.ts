@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { advanceMaintenance } from "./advance";
-import { listDue } from "./store";
+import { listDue } from "./due-store";
 
 /** Often enough that what is due is done within a second. */
 const TICK_MS = 500;

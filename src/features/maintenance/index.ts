@@ -13,10 +13,8 @@ export {
 export {
   AddMaintenanceUpdateBody,
   Maintenance,
-  MaintenanceUpdate,
   PlanMaintenanceBody,
   presentMaintenance,
-  presentMaintenanceUpdate,
   UpdateMaintenanceBody,
 } from "./model";
 export { planMaintenance, updateMaintenance } from "./plan";
@@ -28,7 +26,6 @@ export {
   listMaintenance,
   listMaintenanceForPage,
   listPendingMaintenance,
-  type MaintenanceQuery,
   nextEdge,
 } from "./records";
 export { isEnded, isUnderWay, mayFollow, UPCOMING_MS } from "./rules";

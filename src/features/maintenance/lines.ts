@@ -3,10 +3,10 @@ import type { MaintenanceStatus } from "../../kernel/incident-status";
 import {
   findFirstBegun,
   listBegunLines,
-  listComponentsOfMaintenances,
   listEndedLines,
   type MaintenanceLineRow,
-} from "./store";
+} from "./line-store";
+import { listComponentsOfMaintenances } from "./store";
 
 /** A maintenance that has begun, where many are listed. Times in unix ms. */
 export interface MaintenanceLine {

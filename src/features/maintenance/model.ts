@@ -2,29 +2,21 @@ import { type Static, Type } from "@sinclair/typebox";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { Instant, InstantText, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
+import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../../kernel/update-fields";
 import { pageUrl } from "../pages";
 import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
 
-/** How many components one maintenance can name. */
-const COMPONENTS_MAX = 1_000;
 /** The earliest that people can be reminded: 30 days before the beginning. */
 const REMIND_MINUTES_MAX = 43_200;
 
 const Status = OneOf(MAINTENANCE_STATUSES, { title: "MaintenanceStatus" });
 
-const UpdateText = Text({ minLength: 1, maxLength: 10_000, description: "Markdown." });
-
 // Defaults stand in words: Elysia would fill them into a PATCH that leaves the field out.
-const Notify = Type.Boolean({
-  description:
-    "Whether people are to be told of it, by formats that are made for people. True if left out.",
-});
-
 const fields = {
   name: NameText,
   components: Type.Array(Text({ maxLength: 100 }), {
     uniqueItems: true,
-    maxItems: COMPONENTS_MAX,
+    maxItems: NAMED_COMPONENTS_MAX,
     description: "The ids of components of the page.",
     examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"]],
   }),

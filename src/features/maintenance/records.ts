@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
+import { NEWEST } from "../../kernel/ids";
 import { type Maintenance, presentMaintenance } from "./model";
 import { UPCOMING_MS } from "./rules";
 import {
@@ -83,7 +84,7 @@ export interface MaintenanceQuery extends Partial<MaintenanceFilter> {
 
 /** Maintenances, the last planned first, each with its 20 newest updates. */
 export function listMaintenance(reader: Reader, query: MaintenanceQuery): MaintenanceRecord[] {
-  const { pageId, before = "~", limit, ...filter } = query;
+  const { pageId, before = NEWEST, limit, ...filter } = query;
   const request = {
     status: null,
     componentId: null,

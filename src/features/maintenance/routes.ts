@@ -1,12 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import { notFound, Problem } from "../../errors";
+import { notFound } from "../../errors";
 import {
   actorOf,
   type Admissions,
   createOnce,
   jsonBody,
+  listAddress,
   ListOf,
   operation,
   PageQuery,
@@ -19,8 +20,8 @@ import {
 } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { OneOf, Text } from "../../kernel/schema";
-import { findComponent } from "../components";
-import { findPageBySlugOrId } from "../pages";
+import { readComponentFilter } from "../components";
+import { PageFilter, readPageFilter } from "../pages";
 import {
   AddMaintenanceUpdateBody,
   Maintenance,
@@ -40,7 +41,7 @@ const YesOrNo = (description: string) => Type.Optional(OneOf(["true", "false"], 
 
 const ListQuery = Type.Object(
   {
-    page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
+    ...PageFilter,
     component: Type.Optional(Text({ maxLength: 100, description: "What is on this component." })),
     status: Type.Optional(OneOf(MAINTENANCE_STATUSES)),
     upcoming: YesOrNo("Whether it has yet to begin."),
@@ -58,13 +59,12 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
       "/maintenance",
       ({ query, request, admission }) => {
         const { limit, after } = readPageRequest(query, "string");
-        const { page, component, status, upcoming, active } = query;
         const rows = listMaintenance(ctx.db, {
-          pageId: idOf("page", page, (text) => findPageBySlugOrId(ctx.db, text)),
-          componentId: idOf("component", component, (id) => findComponent(ctx.db, { id })) ?? null,
-          status: status ?? null,
-          isUpcoming: toFlag(upcoming),
-          isActive: toFlag(active),
+          pageId: readPageFilter(ctx.db, query),
+          componentId: readComponentFilter(ctx.db, query) ?? null,
+          status: query.status ?? null,
+          isUpcoming: toFlag(query.upcoming),
+          isActive: toFlag(query.active),
           before: after,
           limit: limit + 1,
         });
@@ -74,11 +74,8 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           ({ row }) => row.id,
           (record) => presentMaintenance(record, ctx.baseUrl),
         );
-        const self = new URL(`${ctx.baseUrl}${PATH}?limit=${limit}`);
-        for (const [name, value] of Object.entries({ page, component, status, upcoming, active })) {
-          if (value !== undefined) self.searchParams.set(name, value);
-        }
-        return sendList(request, admission, list, self.href);
+        const self = listAddress(ctx.baseUrl + PATH, query, limit);
+        return sendList(request, admission, list, self);
       },
       {
         query: ListQuery,
@@ -218,20 +215,6 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
         conditional: "if-match",
       }),
     );
-}
-
-/** The id of what a query parameter names. Throws `invalid_request` if that is nothing. */
-function idOf(
-  parameter: "page" | "component",
-  text: string | undefined,
-  find: (text: string) => { id: string } | undefined,
-): string | undefined {
-  if (text === undefined) return undefined;
-  const found = find(text);
-  if (found) return found.id;
-  throw new Problem("invalid_request", `The query parameter ${parameter} names no ${parameter}.`, {
-    fields: [{ pointer: `#/${parameter}`, detail: `is no ${parameter}` }],
-  });
 }
 
 function toFlag(text: "true" | "false" | undefined): number | null {

@@ -12,7 +12,6 @@ import type { PageAddress } from "../pages";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
-export type MaintenanceComponentRow = typeof maintenanceComponents.$inferSelect;
 
 /** A maintenance with all that is shown of it. */
 export interface MaintenanceRecord {
@@ -88,9 +87,12 @@ export const listPageMaintenanceBefore = selectMany((orm, $: ListRequest & { pag
     .limit($.limit),
 );
 
-// In the words of the index `maintenances_pending`, which holds these few rows alone; the plus keeps
-// SQLite from walking through all that a page ever planned instead.
-const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
+/**
+ * Whether a maintenance has not ended: in the words of the index `maintenances_pending`, which holds these
+ * few rows alone. A plus before another column keeps SQLite from walking through all that a page ever
+ * planned instead.
+ */
+export const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
 
 /**
  * What a page shows at `now` of what it has not ended: all that is under way, then what begins by `until`
@@ -154,118 +156,6 @@ export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ah
     })
     .from(maintenances)
     .where(and(isPending, sql`+maintenances.page_id = ${$.pageId}`)),
-);
-
-/** What a list of many shows of each. */
-const LINE = {
-  id: maintenances.id,
-  name: maintenances.name,
-  status: maintenances.status,
-  startedAt: maintenances.startedAt,
-  endedAt: sql<number | null>`CASE WHEN maintenances.status IN ('completed', 'cancelled')
-    THEN coalesce(maintenances.completed_at, maintenances.updated_at) END`,
-};
-
-export interface MaintenanceLineRow {
-  id: string;
-  name: string;
-  status: MaintenanceStatus;
-  startedAt: number | null;
-  endedAt: number | null;
-}
-
-/** What began within a span and behind a place: the last begun first. */
-export const listBegunLines = selectMany(
-  (
-    orm,
-    $: {
-      pageId: string;
-      from: number;
-      to: number;
-      beforeAt: number;
-      beforeId: string;
-      limit: number;
-    },
-  ) =>
-    orm
-      .select(LINE)
-      .from(maintenances)
-      .where(
-        and(
-          eq(maintenances.pageId, $.pageId),
-          sql`maintenances.started_at >= ${$.from} AND maintenances.started_at < ${$.to}`,
-          sql`(maintenances.started_at, maintenances.id) < (${$.beforeAt}, ${$.beforeId})`,
-          isNull(maintenances.deletedAt),
-        ),
-      )
-      .orderBy(desc(maintenances.startedAt), desc(maintenances.id))
-      .limit($.limit),
-);
-
-/** What began at `from` or later and is over since `since` or later (unix ms): the last begun first. */
-export const listEndedLines = selectMany(
-  (orm, $: { pageId: string; from: number; since: number; limit: number }) =>
-    orm
-      .select(LINE)
-      .from(maintenances)
-      .where(
-        and(
-          eq(maintenances.pageId, $.pageId),
-          sql`maintenances.started_at >= ${$.from}`,
-          sql`${LINE.endedAt} >= ${$.since}`,
-          isNull(maintenances.deletedAt),
-        ),
-      )
-      .orderBy(desc(maintenances.startedAt), desc(maintenances.id))
-      .limit($.limit),
-);
-
-export const findFirstBegun = selectOne((orm, $: { pageId: string }) =>
-  orm
-    .select({ startedAt: maintenances.startedAt })
-    .from(maintenances)
-    .where(
-      and(
-        eq(maintenances.pageId, $.pageId),
-        sql`maintenances.started_at IS NOT NULL`,
-        isNull(maintenances.deletedAt),
-      ),
-    )
-    .orderBy(asc(maintenances.startedAt))
-    .limit(1),
-);
-
-/**
- * What the clock owes something at `now` (unix ms), whatever has been due longest first. The same
- * judgement as `dueTransitions` in rules.ts.
- */
-export const listDue = selectMany((orm, $: { now: number; limit: number }) =>
-  orm
-    .select({ row: maintenances })
-    .from(maintenances)
-    .innerJoin(pages, eq(pages.id, maintenances.pageId))
-    .where(
-      and(
-        isPending,
-        isNull(pages.deletedAt),
-        sql`CASE maintenances.status
-          WHEN 'scheduled' THEN (maintenances.auto_start = 1 AND maintenances.scheduled_for <= ${$.now})
-            OR (maintenances.reminded_at IS NULL AND maintenances.scheduled_for > ${$.now}
-              AND maintenances.scheduled_for - maintenances.remind_minutes_before * 60000 <= ${$.now})
-          ELSE maintenances.auto_complete = 1 AND maintenances.scheduled_until <= ${$.now}
-            AND maintenances.started_at < maintenances.scheduled_until
-          END`,
-      ),
-    )
-    .orderBy(
-      sql`CASE
-        WHEN maintenances.status <> 'scheduled' THEN maintenances.scheduled_until
-        WHEN maintenances.scheduled_for <= ${$.now} THEN maintenances.scheduled_for
-        ELSE maintenances.scheduled_for - maintenances.remind_minutes_before * 60000
-        END`,
-      asc(maintenances.id),
-    )
-    .limit($.limit),
 );
 
 /** The components of some maintenances, in the order of their page. `ids` is a JSON array. */

@@ -1,4 +1,11 @@
-import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import {
+  OptionalKind,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from "@sinclair/typebox";
 import { Check } from "@sinclair/typebox/value";
 import {
   MONITOR_TYPES,
@@ -68,10 +75,18 @@ const Fields = Type.Object({
   paused: Type.Boolean({ description: "Whether it begins paused; false if left out." }),
 });
 
-const { name: Name, paused: Paused, ...Settings } = Fields.properties;
+const { name: Name, paused: Paused, component_ids: ComponentIds, ...Settings } = Fields.properties;
 const OptionalSettings = Type.Partial(Type.Object(Settings)).properties;
+const OptionalComponentIds = { component_ids: Type.Optional(ComponentIds) };
 
-type Settings = Partial<Omit<Static<typeof Fields>, "name" | "paused">>;
+/** What of a monitor may be set by name, whoever says it. */
+export type MonitorSettings = Partial<
+  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids">
+>;
+
+interface Settings extends MonitorSettings {
+  component_ids?: string[];
+}
 
 export interface CreateMonitorBody extends Settings {
   name: string;
@@ -81,8 +96,8 @@ export interface CreateMonitorBody extends Settings {
   config?: MonitorConfig;
 }
 
-function creationOf(type: MonitorType): TObject {
-  const { config } = probeOf(type);
+/** What makes a monitor of a type, with this config, and with these fields besides. */
+export function creationOf(type: MonitorType, config: TSchema, more: TProperties): TObject {
   return Type.Object(
     {
       type: Type.Literal(type),
@@ -91,6 +106,7 @@ function creationOf(type: MonitorType): TObject {
       config: Check(config, {}) ? Type.Optional(config) : config,
       ...OptionalSettings,
       paused: Type.Optional(Paused),
+      ...more,
     },
     { additionalProperties: false, title: `Create${capitalised(type)}Monitor` },
   );
@@ -98,7 +114,12 @@ function creationOf(type: MonitorType): TObject {
 
 export const CreateMonitorBody = ByTag<CreateMonitorBody>(
   "type",
-  Object.fromEntries(MONITOR_TYPES.map((type) => [type, creationOf(type)])),
+  Object.fromEntries(
+    MONITOR_TYPES.map((type) => [
+      type,
+      creationOf(type, probeOf(type).config, OptionalComponentIds),
+    ]),
+  ),
   { title: "CreateMonitor" },
 );
 
@@ -123,6 +144,7 @@ export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
   Type.Object(
     {
       name: Type.Optional(Name),
+      ...OptionalComponentIds,
       ...OptionalSettings,
       config: Type.Optional(
         Type.Object(

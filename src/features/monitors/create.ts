@@ -54,7 +54,7 @@ export function createMonitor(
   judgeSettings(errors, settings);
   errors.throwIfAny();
   const ref = marks.ref ?? freeRef(tx, toRef(name) || type);
-  if (findMonitorByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another monitor.`);
+  requireFreeRef(tx, ref);
   const heartbeat = type === "push" ? generateHeartbeatToken(ctx.random) : undefined;
   const now = ctx.clock.now();
   const row: MonitorRow = {
@@ -86,6 +86,12 @@ export function createMonitor(
   const record = getMonitorRecord(tx, row.id);
   touchPagesOf(ctx, tx, record.components);
   return { record, token: heartbeat?.token };
+}
+
+/** Throws `conflict`. */
+export function requireFreeRef(reader: Reader, ref: string): void {
+  if (!findMonitorByRef(reader, { ref })) return;
+  throw conflict(`The ref ${ref} is taken by another monitor.`);
 }
 
 /** The ref itself, or with the first number that makes it one of its own. */

@@ -11,6 +11,20 @@ export {
   listSpans,
 } from "./checks-store";
 export { createMonitor, type MonitorMarks, type NewMonitor } from "./create";
+export {
+  type DeclaredMonitor,
+  declaredMonitorSchema,
+  declareMonitor,
+  judgeDeclared,
+  mapDeclaredSecrets,
+} from "./declared";
+export {
+  type DeclaredPlace,
+  type DeclaredWish,
+  listMonitorsAtHome,
+  type MonitorAtHome,
+  wishOf,
+} from "./declared-verbs";
 export { deleteMonitor } from "./delete";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures, type Probing } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
@@ -33,6 +47,7 @@ export {
   type MonitorRecord,
   type WatchedComponent,
 } from "./records";
+export { listIncidentsOfMonitor } from "./records-store";
 export { startRollUps } from "./rollup-clock";
 export { rotateToken } from "./rotate-token";
 export { defaultSettings } from "./settings";

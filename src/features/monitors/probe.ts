@@ -39,6 +39,11 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   shown: TSchema;
   /** The `failure_threshold` of a monitor that names none; 3 where this is left out. */
   failureThreshold?: number;
+  /**
+   * The fields of a config that are secrets: a text, or each value of a record. Each may be left out, and
+   * `present` shows none of them. Left out where there is none.
+   */
+  secrets?: Readonly<Record<string, "text" | "values">>;
   /** What is wrong beyond the schema; pointers begin at the config, such as `#/url`. */
   judge(config: Config): FieldError[];
   /** The config as it is shown: no header value and no body. */

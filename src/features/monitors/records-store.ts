@@ -4,7 +4,14 @@
  */
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { type Reader, selectMany, selectOne } from "../../db";
-import { monitorRollups, monitors, monitorStates } from "../../db/tables/monitors";
+import { incidents } from "../../db/tables/incidents";
+import {
+  monitorIncidents,
+  monitorRollups,
+  monitors,
+  monitorStates,
+} from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
 import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
 import { HOUR_MS } from "../../kernel/time";
 
@@ -71,6 +78,32 @@ export function listMonitorRows(reader: Reader, params: ListParams) {
   if (params.pageId !== null) return listOfPage(reader, params);
   return params.componentId === null ? listAll(reader, params) : listOfComponent(reader, params);
 }
+
+/** The incidents that a monitor opened and that are still there, newest first. */
+export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>
+  orm
+    .select({
+      id: incidents.id,
+      name: incidents.name,
+      status: incidents.status,
+      impact: incidents.impact,
+      draft: incidents.draft,
+      startedAt: incidents.startedAt,
+      resolvedAt: incidents.resolvedAt,
+    })
+    .from(monitorIncidents)
+    .innerJoin(incidents, eq(incidents.id, monitorIncidents.incidentId))
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(
+      and(
+        eq(monitorIncidents.monitorId, $.monitorId),
+        isNull(incidents.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .orderBy(desc(monitorIncidents.incidentId))
+    .limit($.limit),
+);
 
 /** How long answers took on average in the hours of some monitors (`nums`: a JSON list) from `from` on. */
 export const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>

@@ -99,6 +99,7 @@ export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
       id: monitors.id,
       num: monitors.num,
       name: monitors.name,
+      type: monitors.type,
     })
     .from(components)
     .innerJoin(monitorComponents, eq(monitorComponents.componentId, components.id))

@@ -4,6 +4,7 @@ import type { Actor } from "../../kernel/actor";
 import { UpdateMonitorBody } from "./bodies";
 import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange } from "./engine/by-hand";
+import { type MonitorMarks, requireFreeRef } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { changedConfig, judgeComponents, judgeSettings, namedSettings } from "./settings";
@@ -18,7 +19,8 @@ import {
  * Changes a monitor; what the input leaves out stays, secrets too. What it marks now, it marks from now on
  * as it says after the change. A change to what it is already changes nothing.
  *
- * Throws `not_found`, or `validation_failed` that names every broken field.
+ * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for a ref that is
+ * taken.
  */
 export function updateMonitor(
   ctx: Services,
@@ -26,6 +28,7 @@ export function updateMonitor(
   id: string,
   input: UpdateMonitorBody,
   actor: Actor,
+  marks: Pick<MonitorMarks, "ref"> = {},
 ): MonitorRecord {
   validate(UpdateMonitorBody, input);
   const before = getMonitorRecord(tx, id);
@@ -39,9 +42,12 @@ export function updateMonitor(
   judgeComponents(tx, errors, input.component_ids ?? []);
   judgeSettings(errors, settings);
   errors.throwIfAny();
-  const wanted: MonitorRow = { ...row, ...settings, config, name: input.name ?? row.name };
+  const { name = row.name } = input;
+  const { ref = row.ref } = marks;
+  const wanted: MonitorRow = { ...row, ...settings, config, name, ref };
   const changed = changedFields(before, wanted, input.component_ids);
   if (changed.length === 0) return before;
+  if (changed.includes("ref")) requireFreeRef(tx, ref);
   updateMonitorRow(tx, changedRow(ctx, wanted));
   if (changed.includes("components")) replaceComponents(tx, id, input.component_ids ?? []);
   tellMonitorChange(ctx, tx, row, {
@@ -58,6 +64,7 @@ export function updateMonitor(
 /** What a change is about, in words for the audit log; no value, which may be a secret. */
 const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   name: "name",
+  ref: "ref",
   config: "configuration",
   intervalSeconds: "interval",
   timeoutMs: "timeout",

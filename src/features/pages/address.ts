@@ -1,3 +1,4 @@
+import { hostNameOf } from "./domain-name";
 import type { PageRow } from "./store";
 
 /** What links to a page are built from. */
@@ -14,6 +15,8 @@ export function pageBaseUrl(
 ): string {
   const [domain] = page.customDomains;
   if (domain === undefined || page.visibility === "private") return baseUrl;
+  // It has come to be the public address's own, which may have a port.
+  if (domain === hostNameOf(baseUrl)) return baseUrl;
   return `${baseUrl.slice(0, baseUrl.indexOf(":"))}://${domain}`;
 }
 

@@ -7,6 +7,8 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 /** As the DNS has it. */
 const NAME_MAX = 253;
+/** In UTF-16 units: a longer text is none, and how IDNA writes it would take the square of its length. */
+const TEXT_MAX = 2 * NAME_MAX;
 /** What a URL's host would end at, be decoded from, or be silently rid of. */
 const NOT_OF_A_NAME = /[\s\p{C}/\\?#@:[\]%]/u;
 const IPV4 = /^\d+(?:\.\d+){3}$/;
@@ -16,7 +18,7 @@ const IPV4 = /^\d+(?:\.\d+){3}$/;
  * dot at its end. Undefined for what is none: an address, a URL, a name with a port.
  */
 export function toDomain(text: string): string | undefined {
-  if (NOT_OF_A_NAME.test(text)) return undefined;
+  if (text.length > TEXT_MAX || NOT_OF_A_NAME.test(text)) return undefined;
   try {
     const name = new URL(`http://${text}`).hostname.replace(/\.$/, "");
     const isName = name.length <= NAME_MAX && HOST_NAME.test(name) && !IPV4.test(name);

@@ -2,17 +2,11 @@
  * Status pages: their slugs (the present one and those that go on answering), their own host names and
  * logos, their settings, which one is the default, and the sample that the first real page removes.
  */
-export { type PageAddress, pageBaseUrl, pageUrl } from "./address";
+export { type PageAddress, pageUrl } from "./address";
 export { createDomains, type DomainPage, type Domains } from "./custom-domains";
 export { DOMAINS_MAX, hostNameOf, toDomain } from "./domain-name";
-export {
-  deleteLogo,
-  LOGO_MAX_BYTES,
-  LOGO_MAX_SIDE,
-  type LogoInput,
-  putLogo,
-  readLogo,
-} from "./logo";
+export { deleteLogo, LOGO_MAX_BYTES, putLogo, readLogo } from "./logo";
+export { PageFilter, readPageFilter } from "./filter";
 export { logoPath, logoSize } from "./logo-path";
 export { Page, PageInput, presentPage, RefText } from "./model";
 export {
@@ -21,7 +15,6 @@ export {
   findPageBySlugOrId,
   getPage,
   judgePageInput,
-  type PageMarks,
   touchPage,
   updatePage,
 } from "./service";
@@ -33,6 +26,5 @@ export {
   findPageBySlug,
   listAllPages,
   listPagesBefore,
-  type LogoRow,
   type PageRow,
 } from "./store";

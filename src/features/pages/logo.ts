@@ -17,7 +17,7 @@ import {
 
 export const LOGO_MAX_BYTES = 131_072;
 /** In pixels. */
-export const LOGO_MAX_SIDE = 2_000;
+const LOGO_MAX_SIDE = 2_000;
 
 type Services = Pick<AppContext, "clock" | "signals">;
 

@@ -7,7 +7,7 @@ import { logoPath } from "./logo-path";
 import { SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 
-export const VISIBILITIES = ["public", "private"] as const;
+const VISIBILITIES = ["public", "private"] as const;
 export const THEMES = ["system", "light", "dark"] as const;
 
 /** What `ref`s look like: how declarative files find an object again. */

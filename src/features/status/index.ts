@@ -4,6 +4,7 @@
  * nothing.
  */
 export { type Entry, firstMomentOf, PAST_DAYS, readHistory, readPast } from "./history";
+export { readLatency } from "./latency";
 export { StatusDocument } from "./model";
 export { readHeadline } from "./page-headline";
 export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";

@@ -4,8 +4,8 @@ import type { AppContext } from "../../context";
 import { notFound } from "../../errors";
 import {
   type Admissions,
+  listAddress,
   ListOf,
-  NEWEST,
   NO_STORE,
   operation,
   PageQuery,
@@ -16,6 +16,7 @@ import {
   sendList,
   toPage,
 } from "../../http";
+import { NEWEST } from "../../kernel/ids";
 import { listComponentsOfPage } from "../components";
 import { listOpenImpacts } from "../incidents";
 import { listPagesBefore, presentPage } from "../pages";
@@ -73,7 +74,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
             ),
           }),
         );
-        const self = `${ctx.baseUrl}/api/v1/status?limit=${limit}`;
+        const self = listAddress(`${ctx.baseUrl}/api/v1/status`, query, limit);
         return sendList(request, admission, page, self);
       },
       {

@@ -5,7 +5,6 @@ import {
   actorOf,
   type Admissions,
   ListOf,
-  NEWEST,
   operation,
   PageQuery,
   readPageRequest,
@@ -14,6 +13,7 @@ import {
   sendUntagged,
   toPage,
 } from "../../http";
+import { NEWEST } from "../../kernel/ids";
 import { getDelivery, listDeliveries, redeliver } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
 import { getWebhookRow } from "./records";

@@ -7,7 +7,6 @@ import {
   createOnce,
   jsonBody,
   ListOf,
-  NEWEST,
   operation,
   PageQuery,
   readPageRequest,
@@ -17,6 +16,7 @@ import {
   sendLiveResource,
   toPage,
 } from "../../http";
+import { NEWEST } from "../../kernel/ids";
 import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { createWebhook } from "./create";
 import { deleteWebhook } from "./delete";

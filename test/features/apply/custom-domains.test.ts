@@ -8,7 +8,8 @@ const fileWith = (...domains: string[]) =>
     .concat(domains.map((domain) => `      - ${domain}`))
     .join("\n");
 
-const domainsOf = ({ ctx }: TestApp) => findPageBySlug(ctx.db, { slug: "acme" })?.customDomains;
+const domainsOf = ({ ctx }: TestApp, slug = "acme") =>
+  findPageBySlug(ctx.db, { slug })?.customDomains;
 
 describe("a page's custom domains in a file", () => {
   test("are kept as requests name them, and the second run changes nothing", async () => {
@@ -38,6 +39,33 @@ describe("a page's custom domains in a file", () => {
       "line 6: custom_domains[1] is the host of the public address",
     );
     expect(domainsOf(app)).toEqual(["a.example"]);
+    expect(app.audit()).toHaveLength(audited);
+  });
+
+  test("go from one page to another in whatever order the two stand, and change places", async () => {
+    await using app = await createTestApp();
+    const file = (acme: string, beta: string) => `pages:
+  - { slug: acme, name: Acme, custom_domains: [${acme}] }
+  - { slug: beta, name: Beta, custom_domains: [${beta}] }`;
+    await apply(app, file("a.example", "b.example, c.example"));
+    const moved = await apply(app, file("a.example, b.example", "c.example"));
+    expect(linesOf(moved)).toEqual([
+      '~ page beta: custom_domains ["b.example","c.example"] → ["c.example"]',
+      '~ page acme: custom_domains ["a.example"] → ["a.example","b.example"]',
+    ]);
+    const swapped = file("c.example", "b.example, a.example");
+    await apply(app, swapped);
+    expect(domainsOf(app)).toEqual(["c.example"]);
+    expect(domainsOf(app, "beta")).toEqual(["b.example", "a.example"]);
+    expect((await apply(app, swapped)).changes).toEqual([]);
+  });
+
+  test("of a page that is not in the file are not taken from it", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "other", name: "Other", custom_domains: ["a.example"] });
+    const audited = app.audit().length;
+    await expect(apply(app, fileWith("a.example"))).rejects.toThrow("is the page other's");
+    expect(domainsOf(app, "other")).toEqual(["a.example"]);
     expect(app.audit()).toHaveLength(audited);
   });
 });

@@ -3,11 +3,8 @@ import fc from "fast-check";
 import { MAINTENANCE_STATUSES } from "../../../src/kernel/incident-status";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { dueTransitions } from "../../../src/features/maintenance/rules";
-import {
-  insertMaintenance,
-  listDue,
-  type MaintenanceRow,
-} from "../../../src/features/maintenance/store";
+import { listDue } from "../../../src/features/maintenance/due-store";
+import { insertMaintenance, type MaintenanceRow } from "../../../src/features/maintenance/store";
 import { TEST_START } from "../../support/clock";
 import { createMaintenanceSite } from "../../support/maintenance-site";
 

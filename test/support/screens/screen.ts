@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components";
 import { listIncidents } from "../../../src/features/incidents";
 import { listMaintenance } from "../../../src/features/maintenance";
+import { listMonitors } from "../../../src/features/monitors";
 import { findPageBySlug } from "../../../src/features/pages";
 import type { BrowserSite } from "../browser-site";
 import type { Furnished } from "../furnished";
@@ -81,6 +82,14 @@ export function inMaintenance(name: string, path: string, role?: Role): Screen["
   return (houses) => {
     const rows = listMaintenance(databaseOf(houses), { limit: 100 }).map(({ row }) => row);
     return inFurnished(() => `/admin/maintenance/${named(rows, name)}${path}`, role)(houses);
+  };
+}
+
+/** A screen of a monitor, by its name. */
+export function inMonitor(name: string, path: string, role?: Role): Screen["open"] {
+  return (houses) => {
+    const rows = listMonitors(databaseOf(houses), { limit: 100 }).map(({ row }) => row);
+    return inFurnished(() => `/admin/monitors/${named(rows, name)}${path}`, role)(houses);
   };
 }
 

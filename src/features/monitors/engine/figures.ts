@@ -1,7 +1,15 @@
-import type { CheckOutcome } from "../../../kernel/monitor-state";
+import {
+  CHECK_OUTCOMES,
+  type CheckOutcome,
+  MONITOR_TYPES,
+  type MonitorType,
+} from "../../../kernel/monitor-state";
 
 /** How late checks may begin, in ms: the bounds that delays are counted by. */
 export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;
+
+/** How many checks ended so. */
+export type OutcomeCounts = Readonly<Record<CheckOutcome, number>>;
 
 /** What the engine has done since it was made, and what it is at. */
 export interface MonitoringFigures {
@@ -9,7 +17,8 @@ export interface MonitoringFigures {
   monitors: number;
   /** Checks that are running. */
   underWay: number;
-  checks: Readonly<Record<CheckOutcome, number>>;
+  checks: OutcomeCounts;
+  checksByType: Readonly<Record<MonitorType, OutcomeCounts>>;
   /** Results that wait to be written, and those that never were. */
   waiting: number;
   dropped: number;
@@ -20,7 +29,7 @@ export interface MonitoringFigures {
 
 /** Counts checks. */
 export class CheckFigures {
-  readonly #checks: Record<CheckOutcome, number> = { ok: 0, failed: 0, unknown: 0 };
+  readonly #checks = new Map(MONITOR_TYPES.map((type) => [type, { ok: 0, failed: 0, unknown: 0 }]));
   readonly #delays = Array.from<number>({ length: DELAY_BOUNDS_MS.length + 1 }).fill(0);
   #delaySumMs = 0;
 
@@ -32,13 +41,20 @@ export class CheckFigures {
     this.#delaySumMs += late;
   }
 
-  ended(outcome: CheckOutcome): void {
-    this.#checks[outcome] += 1;
+  ended(type: MonitorType, outcome: CheckOutcome): void {
+    const counts = this.#checks.get(type);
+    if (counts) counts[outcome] += 1;
   }
 
-  soFar(): Pick<MonitoringFigures, "checks" | "delays" | "delaySumMs"> {
+  soFar(): Pick<MonitoringFigures, "checks" | "checksByType" | "delays" | "delaySumMs"> {
+    const checks = { ok: 0, failed: 0, unknown: 0 };
+    for (const counts of this.#checks.values()) {
+      for (const outcome of CHECK_OUTCOMES) checks[outcome] += counts[outcome];
+    }
+    const byType = MONITOR_TYPES.map((type) => [type, { ...this.#checks.get(type) }]);
     return {
-      checks: { ...this.#checks },
+      checks,
+      checksByType: Object.fromEntries(byType) as Record<MonitorType, OutcomeCounts>,
       delays: [...this.#delays],
       delaySumMs: this.#delaySumMs,
     };

@@ -43,7 +43,7 @@ export class Findings {
     waiters: Waiter[] | undefined,
   ): boolean {
     const { outcome, latencyMs, message, certificateExpiresAt } = found;
-    this.figures.ended(outcome);
+    this.figures.ended(watched.type, outcome);
     const entry: Entry = { kind, watched, at, outcome, latencyMs, message, certificateExpiresAt };
     entry.waiters = waiters;
     const { isChange, isUnsure } = judge(entry, this.#silenced.has(watched.num));

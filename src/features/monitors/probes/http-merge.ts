@@ -15,7 +15,7 @@ export function mergeHttp(before: HttpConfig, change: Partial<HttpConfig>): Http
   return withoutNulls(merged);
 }
 
-/** Says so where a change would drop secrets; the caller gives them again, or null to do without. */
+/** Says so where a change would drop secrets; the caller gives them again, or null to take them away. */
 export function judgeHttpChange(before: HttpConfig, change: Partial<HttpConfig>): FieldError[] {
   if (!movesAway(before, change)) return [];
   const given = new Set(Object.keys(change.headers ?? {}).map((name) => name.toLowerCase()));
@@ -23,7 +23,7 @@ export function judgeHttpChange(before: HttpConfig, change: Partial<HttpConfig>)
     change.headers === null ||
     Object.keys(before.headers ?? {}).every((name) => given.has(name.toLowerCase()));
   const isBodySettled = change.body !== undefined || before.body == null;
-  const detail = "is a secret that was given for another server: give it again, or null";
+  const detail = "is a secret that was given for another server: give it again, or take it away";
   return [
     ...(areHeadersSettled ? [] : [{ pointer: "#/headers", detail }]),
     ...(isBodySettled ? [] : [{ pointer: "#/body", detail }]),

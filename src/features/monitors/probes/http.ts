@@ -23,6 +23,7 @@ export const httpProbe = {
   label: "HTTP(S)",
   config: HttpConfigBody,
   shown: HttpConfigShown,
+  secrets: { headers: "values", body: "text" },
   judge: judgeHttp,
   judgeChange: judgeHttpChange,
   present(config) {

@@ -3,6 +3,11 @@ import type { TObject } from "@sinclair/typebox";
 import { fieldErrors } from "../../../../src/errors";
 import { changeSchemaOf } from "../../../../src/features/monitors";
 import {
+  declareConfig,
+  declaredConfigSchema,
+  wantedConfig,
+} from "../../../../src/features/monitors/declared-config";
+import {
   graceSecondsOf,
   type MonitorConfig,
   probeOf,
@@ -38,6 +43,11 @@ const CONFIGS: Record<MonitorType, [least: MonitorConfig, most: MonitorConfig]> 
   ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
   push: [{}, { grace_seconds: 0 }],
 };
+
+/** The fields that no file tells. */
+function secretsIn({ headers, body }: MonitorConfig): MonitorConfig {
+  return { ...(headers !== undefined && { headers }), ...(body !== undefined && { body }) };
+}
 
 describe("every type of monitor", () => {
   for (const type of MONITOR_TYPES) {
@@ -76,6 +86,26 @@ describe("every type of monitor", () => {
         if (isOptional) expect(probe.merge(most, { [name]: null })).not.toHaveProperty(name);
       }
       expect(fieldErrors(changeSchemaOf(type), { nope: 1 })).toHaveLength(1);
+    });
+
+    test(`${type}: is told by a file without its secrets, and made of that again with them`, () => {
+      for (const config of [least, most]) {
+        const declared = declareConfig(type, config);
+        expect(fieldErrors(declaredConfigSchema(type), declared)).toEqual([]);
+        const unchanged = wantedConfig(type, declared, config);
+        expect(unchanged.missing).toEqual([]);
+        expect(unchanged.wanted).toEqual(unchanged.present);
+        expect(probe.present(probe.merge(config, unchanged.change))).toEqual(probe.present(config));
+        const told = { ...unchanged.wanted, url: undefined };
+        expect(JSON.stringify([told, { ...declared, url: undefined }])).not.toContain("hidden");
+
+        // Elsewhere each of its secrets is missed, and only those.
+        const elsewhere = wantedConfig(type, declared);
+        expect(elsewhere.missing.length > 0).toBe(JSON.stringify(declared).includes("null"));
+        expect(probe.present({ ...elsewhere.creation, ...secretsIn(config) })).toEqual(
+          probe.present(config),
+        );
+      }
     });
 
     test(`${type}: stands in the OpenAPI document, as it is sent and as it is answered`, async () => {

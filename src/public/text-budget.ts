@@ -15,8 +15,8 @@ interface Written {
   components?: readonly { name: string }[];
 }
 
-/** How much of what people wrote one page has room for. What is put into it takes the room away. */
-export interface Room {
+/** How much of what people wrote one page has room for. What is put on the page is spent. */
+export interface TextBudget {
   /** The text whole, or undefined where there is no room for it. */
   fit(update: Written): ShownText | undefined;
   /** The text whole, or its first words where there is no room for it. */
@@ -26,10 +26,14 @@ export interface Room {
 }
 
 /**
- * Room for `bytes` of HTML. A text that is longer than what is left is not rendered; one that turns out
+ * A budget of `bytes` of HTML. A text that is longer than what is left is not rendered; one that turns out
  * to be so halves what is left, so that few are rendered for nothing.
  */
-export function createRoom(bytes: number, render: RenderText, topHeading: number): Room {
+export function createTextBudget(
+  bytes: number,
+  render: RenderText,
+  topHeading: number,
+): TextBudget {
   let left = bytes;
 
   function measure({ body, components = [] }: Written): { html: string; size: number } {
@@ -37,7 +41,7 @@ export function createRoom(bytes: number, render: RenderText, topHeading: number
     return { html, size: Buffer.byteLength(html) + components.length * NAMED_BYTES };
   }
 
-  const room: Room = {
+  const budget: TextBudget = {
     fit(update) {
       if (update.body.length > left) return undefined;
       const { html, size } = measure(update);
@@ -48,12 +52,12 @@ export function createRoom(bytes: number, render: RenderText, topHeading: number
       left -= size;
       return { html };
     },
-    fitOrBegin: (update) => room.fit(update) ?? { words: plainText(update.body, FIRST_WORDS) },
+    fitOrBegin: (update) => budget.fit(update) ?? { words: plainText(update.body, FIRST_WORDS) },
     force(update) {
       const { html, size } = measure(update);
       left = Math.max(0, left - size);
       return { html };
     },
   };
-  return room;
+  return budget;
 }

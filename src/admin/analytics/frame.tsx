@@ -1,0 +1,75 @@
+import type { ComponentChildren } from "preact";
+import type { PageRow } from "../../features/pages";
+import { Button, FilterSelect, PageHead, Tabs } from "../../ui";
+import { labelAmong } from "../page-choice";
+import { ANALYTICS_PATH } from "../paths";
+import {
+  type Asked,
+  INCIDENT_FIGURES_PATH,
+  REQUEST_FIGURES_PATH,
+  withQuery,
+} from "./analytics-paths";
+import { SPAN_OPTIONS } from "./time-span";
+
+const VIEWS = [
+  { path: ANALYTICS_PATH, label: "Uptime" },
+  { path: INCIDENT_FIGURES_PATH, label: "Incidents" },
+  { path: REQUEST_FIGURES_PATH, label: "Requests" },
+];
+
+interface AnalyticsFrameProps {
+  /** The path of the view that is open. */
+  path: string;
+  asked: Asked;
+  /** What can be chosen; left out where the figures are not of a page, or not of a span. */
+  pages?: readonly PageRow[];
+  hasSpan?: boolean;
+  actions?: ComponentChildren;
+  /** How figures were counted, by what they are of. */
+  methods: readonly { of: string; method: string }[];
+  children: ComponentChildren;
+}
+
+/** What every view of figures has around it. */
+export function AnalyticsFrame(props: AnalyticsFrameProps) {
+  const { path, asked, pages = [], hasSpan = false, methods, children } = props;
+  const hasPages = pages.length > 1;
+  return (
+    <>
+      <PageHead title="Analytics" actions={props.actions} />
+      <Tabs
+        label="Figures"
+        items={VIEWS.map(({ path: href, label }) => ({
+          href: withQuery(href, asked),
+          label,
+          isCurrent: href === path,
+        }))}
+      />
+      {hasPages || hasSpan ? (
+        <form class="search" method="get" action={path}>
+          {hasPages ? (
+            <FilterSelect
+              label="Page"
+              name="page"
+              options={[
+                { value: "", label: "All pages" },
+                ...pages.map((page) => ({ value: page.slug, label: labelAmong(pages, page) })),
+              ]}
+              value={asked.page ?? ""}
+            />
+          ) : null}
+          {hasSpan ? (
+            <FilterSelect label="Time" name="span" options={SPAN_OPTIONS} value={asked.span} />
+          ) : null}
+          <Button>Show</Button>
+        </form>
+      ) : null}
+      {children}
+      {methods.map(({ of, method }) => (
+        <p key={of} class="muted">
+          How {of} are counted: {method}
+        </p>
+      ))}
+    </>
+  );
+}

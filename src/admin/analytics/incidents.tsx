@@ -1,0 +1,113 @@
+import type { incidentsAnswer } from "../../features/analytics";
+import type { PageRow } from "../../features/pages";
+import { BarChart, Card, Cell, Row, StatCard, StatCards, Table } from "../../ui";
+import { timeInWords } from "../monitors/words";
+import { incidentPath } from "../paths";
+import { type Asked, INCIDENT_FIGURES_PATH } from "./analytics-paths";
+import { AnalyticsFrame } from "./frame";
+
+const COLUMNS = [
+  { label: "Month" },
+  { label: "Incidents", isNumeric: true },
+  { label: "Minor", isNumeric: true },
+  { label: "Major", isNumeric: true },
+  { label: "Critical", isNumeric: true },
+  { label: "No impact", isNumeric: true },
+  { label: "To identify", isNumeric: true },
+  { label: "To resolve", isNumeric: true },
+  { label: "Longest", isNumeric: true },
+];
+
+/** In the colour of what each impact comes from. */
+const IMPACTS = [
+  { impact: "critical", label: "Critical", status: "major_outage" },
+  { impact: "major", label: "Major", status: "partial_outage" },
+  { impact: "minor", label: "Minor", status: "degraded_performance" },
+  { impact: "none", label: "No impact", status: "operational" },
+] as const;
+
+/** `/admin/analytics/incidents`: what began in each month, and how long it took. */
+export function IncidentFigures(props: {
+  asked: Asked;
+  pages: readonly PageRow[];
+  answer: ReturnType<typeof incidentsAnswer>;
+}) {
+  const { asked, pages, answer } = props;
+  const { total, data } = answer;
+  return (
+    <AnalyticsFrame
+      path={INCIDENT_FIGURES_PATH}
+      asked={asked}
+      pages={pages}
+      methods={[{ of: "incidents", method: answer.method }]}
+    >
+      <StatCards>
+        <StatCard label="Incidents in 12 months" value={total.count} />
+        <StatCard label="Critical" value={total.critical} />
+        <StatCard label="Major" value={total.major} />
+        <StatCard label="Not resolved yet" value={total.count - total.resolved} />
+      </StatCards>
+      <Card>
+        <BarChart
+          name="Incidents by month"
+          parts={IMPACTS.map(({ label, status }) => ({ label, status }))}
+          bars={data.map((line) => ({
+            name: monthOf(line.from),
+            counts: IMPACTS.map(({ impact }) => line[impact]),
+          }))}
+        />
+      </Card>
+      <Table columns={COLUMNS} caption="Incidents by month">
+        {data.toReversed().map((line) => (
+          <Row key={line.from}>
+            <Cell>{monthOf(line.from)}</Cell>
+            <Count label="Incidents" of={line.count} isStrong />
+            <Count label="Minor" of={line.minor} />
+            <Count label="Major" of={line.major} />
+            <Count label="Critical" of={line.critical} />
+            <Count label="No impact" of={line.none} />
+            <Cell label="To identify" isNumeric>
+              {time(line.time_to_identify_ms)}
+            </Cell>
+            <Cell label="To resolve" isNumeric>
+              {time(line.time_to_resolve_ms)}
+            </Cell>
+            <Cell label="Longest" isNumeric>
+              {line.longest_id === null ? (
+                time(null)
+              ) : (
+                <a href={incidentPath(line.longest_id)}>{time(line.longest_ms)}</a>
+              )}
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+    </AnalyticsFrame>
+  );
+}
+
+function Count(props: { label: string; of: number; isStrong?: boolean }) {
+  const { label, of: count, isStrong = false } = props;
+  return (
+    <Cell label={label} isNumeric>
+      {count === 0 ? null : (
+        <span class={isStrong ? "strong" : undefined}>{count.toLocaleString("en")}</span>
+      )}
+    </Cell>
+  );
+}
+
+function time(ms: number | null) {
+  return ms === null ? null : timeInWords(ms);
+}
+
+const MONTHS = new Intl.DateTimeFormat("en-GB", {
+  month: "long",
+  year: "numeric",
+  timeZone: "UTC",
+});
+
+/** "November 2026". */
+function monthOf(iso: string): string {
+  return MONTHS.format(new Date(iso));
+}

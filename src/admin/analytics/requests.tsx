@@ -1,0 +1,81 @@
+import type { requestsAnswer } from "../../features/analytics";
+import { Cell, EmptyState, Moment, Notice, Row, RowLink, Table } from "../../ui";
+import { keyPath } from "../paths";
+import { type Asked, REQUEST_FIGURES_PATH } from "./analytics-paths";
+import { AnalyticsFrame } from "./frame";
+
+const COLUMNS = [
+  { label: "Key" },
+  { label: "Requests", isNumeric: true },
+  { label: "Succeeded", isNumeric: true },
+  { label: "Failed (4xx)", isNumeric: true },
+  { label: "Rate-limited", isNumeric: true },
+  { label: "Last used" },
+];
+
+interface RequestFiguresProps {
+  asked: Asked;
+  /** Undefined where there are more keys than are shown at once. */
+  answer: ReturnType<typeof requestsAnswer> | undefined;
+  /** Whether its reader may open keys. */
+  mayOpenKeys: boolean;
+  now: number;
+}
+
+/** `/admin/analytics/requests`: how the requests of each key were answered. */
+export function RequestFigures({ asked, answer, mayOpenKeys, now }: RequestFiguresProps) {
+  const data = answer?.data.toSorted((a, b) => b.total - a.total) ?? [];
+  return (
+    <AnalyticsFrame
+      path={REQUEST_FIGURES_PATH}
+      asked={asked}
+      hasSpan
+      methods={answer ? [{ of: "requests", method: answer.method }] : []}
+    >
+      {answer ? null : (
+        <Notice tone="info" title="There are too many keys to show at once">
+          Ask the API for each.
+        </Notice>
+      )}
+      {answer && data.length === 0 ? (
+        <EmptyState title="No API keys yet">
+          How often each key is used, and how its requests are answered, is told here.
+        </EmptyState>
+      ) : null}
+      {answer && data.length > 0 ? (
+        <Table columns={COLUMNS} caption="Requests by key">
+          {data.map((line) => (
+            <Row key={line.id}>
+              <Cell>
+                {mayOpenKeys ? (
+                  <RowLink href={keyPath(line.id)}>{line.name}</RowLink>
+                ) : (
+                  <span class="strong">{line.name}</span>
+                )}
+              </Cell>
+              <Count label="Requests" of={line.total} />
+              <Count label="Succeeded" of={line.ok} />
+              <Count label="Failed (4xx)" of={line.client_error} />
+              <Count label="Rate-limited" of={line.limited} />
+              <Cell label="Last used">
+                {line.last_used_at === null ? (
+                  <span class="quiet-text">Never</span>
+                ) : (
+                  <Moment at={line.last_used_at} now={now} />
+                )}
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      ) : null}
+    </AnalyticsFrame>
+  );
+}
+
+function Count({ label, of: count }: { label: string; of: number }) {
+  return (
+    <Cell label={label} isNumeric>
+      {count === 0 ? null : count.toLocaleString("en")}
+    </Cell>
+  );
+}

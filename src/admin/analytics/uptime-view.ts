@@ -1,0 +1,116 @@
+import type { Static } from "@sinclair/typebox";
+import type { Reader } from "../../db";
+import {
+  answerToCsv,
+  findSubject,
+  readPeriod,
+  uptimeAnswer,
+  UptimeLine,
+} from "../../features/analytics";
+import { listMonitors, listMonitorsOfPage } from "../../features/monitors";
+import type { PageRow } from "../../features/pages";
+import { readPages } from "../read-pages";
+import type { Asked } from "./analytics-paths";
+import { unlessTooMuch } from "./bounded";
+import { periodInput } from "./time-span";
+
+type Line = Static<typeof UptimeLine>;
+type Answer = ReturnType<typeof uptimeAnswer>;
+
+/** Each is a read of its own: more monitors than these are told by the API. */
+export const MONITORS_MAX = 200;
+
+/** The uptime of a component, with that of the monitors that watch it. */
+export interface ComponentUptime {
+  line: Line;
+  monitors: readonly Line[];
+}
+
+/** The uptime of what stands on a page. */
+export interface PageUptime {
+  page: PageRow;
+  total: Answer["total"];
+  components: readonly ComponentUptime[];
+}
+
+export interface UptimeView {
+  asked: Asked;
+  pages: readonly PageRow[];
+  /** Undefined where there are more components than are shown at once. */
+  uptimes: readonly PageUptime[] | undefined;
+  /** Of monitors that watch no component; where one page is asked for, none. */
+  others: readonly Line[];
+  /** Whether monitors are left out. */
+  isCut: boolean;
+  from: string;
+  to: string;
+  /** The answers that all of this is from, for the file. */
+  answers: readonly Answer[];
+}
+
+/** The uptime of components, page by page, and of monitors, for a span. */
+export function readUptime(reader: Reader, asked: Asked, now: number): UptimeView {
+  const pages = readPages(reader);
+  const period = readPeriod(periodInput(asked.span, now), now);
+  const shown = pages.filter(({ slug }) => asked.page === undefined || slug === asked.page);
+  const answers = new Map<string, Answer>();
+  const monitorUptime = (id: string) => {
+    const known = answers.get(id);
+    if (!known && answers.size >= MONITORS_MAX) return undefined;
+    const answer = known ?? uptimeAnswer(reader, findSubject(reader, { monitor: id }), period);
+    answers.set(id, answer);
+    return answer.data[0];
+  };
+  let isCut = false;
+  const linesOf = (ids: readonly string[]) =>
+    ids.flatMap((id) => {
+      const line = monitorUptime(id);
+      isCut ||= line === undefined;
+      return line ? [line] : [];
+    });
+  const ofPages = unlessTooMuch(() =>
+    shown.map((page) => ({
+      page,
+      answer: uptimeAnswer(reader, findSubject(reader, { page: page.id }), period),
+    })),
+  );
+  const uptimes = ofPages?.map(({ page, answer }) => {
+    const watching = Map.groupBy(
+      listMonitorsOfPage(reader, { pageId: page.id }),
+      ({ componentId }) => componentId,
+    );
+    const components = answer.data.map((line) => ({
+      line,
+      monitors: linesOf((watching.get(line.id) ?? []).map(({ id }) => id)),
+    }));
+    return { page, total: answer.total, components };
+  });
+  const others = asked.page === undefined ? linesOf(readUnattached(reader)) : [];
+  const all = [...(ofPages ?? []).map(({ answer }) => answer), ...answers.values()];
+  return {
+    asked,
+    pages,
+    uptimes,
+    others,
+    isCut,
+    from: new Date(period.from).toISOString(),
+    to: new Date(period.to).toISOString(),
+    answers: all,
+  };
+}
+
+/** The ids of monitors that speak for no component. */
+function readUnattached(reader: Reader): string[] {
+  return listMonitors(reader, { limit: MONITORS_MAX + 1 })
+    .filter(({ components }) => components.length === 0)
+    .map(({ row }) => row.id);
+}
+
+/** The same as a file: the components page by page, then the monitors, each with how it is counted. */
+export function uptimeCsv({ answers }: UptimeView): string {
+  const [first = "", ...rest] = answers.map((answer) => answerToCsv(UptimeLine, answer));
+  const header =
+    first.slice(0, first.indexOf("\n") + 1) || `${Object.keys(UptimeLine.properties)}\r\n`;
+  const lines = [first, ...rest].map((csv) => csv.slice(csv.indexOf("\n") + 1));
+  return header + lines.join("");
+}

@@ -1,0 +1,133 @@
+import { METHODS } from "../../features/analytics";
+import { plural } from "../../kernel/text";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  EmptyState,
+  exactTime,
+  Notice,
+  Row,
+  Section,
+  Table,
+} from "../../ui";
+import { timeInWords } from "../monitors/words";
+import { ANALYTICS_PATH, componentPath, monitorPath } from "../paths";
+import { percent } from "../percent";
+import { uptimeCsvPath } from "./analytics-paths";
+import { AnalyticsFrame } from "./frame";
+import { MONITORS_MAX, type PageUptime, type UptimeView } from "./uptime-view";
+
+type Line = UptimeView["others"][number];
+
+const COLUMNS = [
+  { label: "Component or monitor" },
+  { label: "Uptime", isNumeric: true },
+  { label: "Down", isNumeric: true },
+  { label: "Degraded", isNumeric: true },
+  { label: "Maintenance", isNumeric: true },
+  { label: "Not known", isNumeric: true },
+];
+
+/** `/admin/analytics`: for how much of a span everything was up. */
+export function Uptime({ view }: { view: UptimeView }) {
+  const { asked, pages, uptimes, others, isCut } = view;
+  const isEmpty =
+    uptimes?.every(({ components }) => components.length === 0) && others.length === 0;
+  return (
+    <AnalyticsFrame
+      path={ANALYTICS_PATH}
+      asked={asked}
+      pages={pages}
+      hasSpan
+      methods={[
+        { of: "components", method: METHODS.uptimeOfComponents },
+        { of: "monitors", method: METHODS.uptimeOfMonitors },
+      ]}
+      actions={
+        isEmpty ? undefined : <ButtonLink href={uptimeCsvPath(asked)}>Download CSV</ButtonLink>
+      }
+    >
+      <p class="muted">
+        {exactTime(view.from)} to {exactTime(view.to)}
+      </p>
+      {uptimes === undefined ? (
+        <Notice tone="info" title="There are too many components to show at once">
+          Choose one page, or ask the API for shorter times.
+        </Notice>
+      ) : null}
+      {isCut ? (
+        <Notice tone="info" title={`Only ${plural(MONITORS_MAX, "monitor")} are shown`}>
+          Choose one page, or ask the API for each.
+        </Notice>
+      ) : null}
+      {isEmpty ? (
+        <EmptyState title="Nothing to count yet">
+          The uptime of components and monitors is told here, as soon as there are any.
+        </EmptyState>
+      ) : null}
+      {uptimes?.map((uptime) => (
+        <OfPage key={uptime.page.id} uptime={uptime} />
+      ))}
+      {others.length > 0 ? (
+        <Section title="Monitors without a component">
+          <Table columns={COLUMNS} caption="Uptime of monitors without a component">
+            {others.map((line) => (
+              <LineRow key={line.id} line={line} />
+            ))}
+          </Table>
+        </Section>
+      ) : null}
+    </AnalyticsFrame>
+  );
+}
+
+function OfPage({ uptime: { page, total, components } }: { uptime: PageUptime }) {
+  if (components.length === 0) return null;
+  return (
+    <Section title={page.name}>
+      <p class="muted">All of it together: {percent(total.uptime)}</p>
+      <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
+        {components.flatMap(({ line, monitors }) => [
+          <LineRow key={line.id} line={line} />,
+          ...monitors.map((monitor) => (
+            <LineRow key={`${line.id} ${monitor.id}`} line={monitor} isBelow />
+          )),
+        ])}
+      </Table>
+    </Section>
+  );
+}
+
+function LineRow({ line, isBelow = false }: { line: Line; isBelow?: boolean }) {
+  const { kind, id, name } = line;
+  const href = kind === "monitor" ? monitorPath(id) : componentPath(id);
+  return (
+    <Row>
+      <Cell>
+        {isBelow ? (
+          <CellNote>
+            Monitor <a href={href}>{name}</a>
+          </CellNote>
+        ) : (
+          <a href={href}>{name}</a>
+        )}
+      </Cell>
+      <Cell label="Uptime" isNumeric>
+        <span class={isBelow ? "quiet-text" : "strong"}>{percent(line.uptime)}</span>
+      </Cell>
+      <Time label="Down" ms={line.down_ms} />
+      <Time label="Degraded" ms={line.degraded_ms} />
+      <Time label="Maintenance" ms={line.maintenance_ms} />
+      <Time label="Not known" ms={line.no_data_ms} />
+    </Row>
+  );
+}
+
+function Time({ label, ms }: { label: string; ms: number }) {
+  return (
+    <Cell label={label} isNumeric>
+      {ms === 0 ? null : timeInWords(ms)}
+    </Cell>
+  );
+}

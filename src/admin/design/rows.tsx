@@ -1,0 +1,56 @@
+import { FieldRows, Form, Section } from "../../ui";
+
+const OPTIONS = [
+  { value: "status", label: "Status" },
+  { value: "body", label: "Body" },
+];
+
+/** Several things of one kind, each a row of controls. */
+export function DesignRows({ path }: { path: string }) {
+  return (
+    <Section title="Rows of fields">
+      <Form action={path}>
+        <FieldRows
+          legend="Conditions"
+          name="conditions"
+          hint="All of them must hold."
+          error="Condition 2: the value must be a number."
+          rows={[1, 2].map((number) => ({
+            label: `Condition ${number}`,
+            isWrong: number === 2,
+            controls: [
+              {
+                kind: "select",
+                name: `condition_${number}_source`,
+                label: "What is looked at",
+                options: OPTIONS,
+                value: "status",
+              },
+              { kind: "text", name: `condition_${number}_value`, label: "Value", value: "200" },
+            ],
+          }))}
+        />
+        <FieldRows
+          legend="Headers"
+          name="headers"
+          rows={[
+            {
+              label: "Header 1",
+              controls: [
+                { kind: "fixed", name: "header_1_name", label: "Name", value: "Authorization" },
+                {
+                  kind: "text",
+                  name: "header_1_value",
+                  label: "Value",
+                  value: "",
+                  placeholder: "Set, leave empty to keep",
+                },
+                { kind: "check", name: "header_1_remove", label: "Remove", isChecked: false },
+              ],
+            },
+          ]}
+        />
+      </Form>
+    </Section>
+  );
+}

@@ -1,0 +1,102 @@
+import { COMPONENT_STATUSES } from "../../kernel/component-status";
+import { CHECK_OUTCOMES, MONITOR_STATES } from "../../kernel/monitor-state";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Card,
+  CheckLabel,
+  Chip,
+  Chips,
+  Facts,
+  Moment,
+  MonitorLabel,
+  Section,
+  StatusLabel,
+  Tabs,
+  WithChip,
+  WordMark,
+} from "../../ui";
+
+/** Buttons, tabs and what is set in a line of text. `now` is unix ms. */
+export function DesignWords({ path, now }: { path: string; now: number }) {
+  const ago = (ms: number) => toIso(now - ms);
+  return (
+    <>
+      <Section title="Buttons">
+        <Actions>
+          <Button kind="primary" type="button">
+            Create API Key
+          </Button>
+          <Button type="button">Rename</Button>
+          <Button kind="danger" type="button">
+            Revoke key
+          </Button>
+          <ButtonLink href={path}>A link</ButtonLink>
+          <ButtonLink href={path} isCurrent>
+            The current one
+          </ButtonLink>
+        </Actions>
+      </Section>
+      <Section title="Tabs">
+        <Tabs
+          label="Keys"
+          items={[
+            { href: path, label: "Live", count: 12, isCurrent: true },
+            { href: `${path}?state=revoked`, label: "Revoked", count: 3, isCurrent: false },
+            { href: `${path}?state=expired`, label: "Expired", isCurrent: false },
+          ]}
+        />
+      </Section>
+      <Section title="Small things">
+        <Card>
+          <Chips>
+            <Chip isCode>read:status</Chip>
+            <Chip>viewer</Chip>
+            <Chip tone="info">This browser</Chip>
+            <Chip tone="success">Live</Chip>
+            <Chip tone="warning">Unused</Chip>
+            <Chip tone="danger">Revoked</Chip>
+          </Chips>
+          <WithChip chip={<Chip tone="success">This browser</Chip>}>Firefox on Linux</WithChip>
+          <Facts
+            items={COMPONENT_STATUSES.map((status) => ({
+              label: status,
+              value: <StatusLabel status={status} />,
+            }))}
+          />
+          <Facts
+            items={[
+              ...MONITOR_STATES.map((state) => ({
+                label: state,
+                value: <MonitorLabel state={state} />,
+              })),
+              ...CHECK_OUTCOMES.map((outcome) => ({
+                label: outcome,
+                value: <CheckLabel outcome={outcome} />,
+              })),
+            ]}
+          />
+          <Facts
+            items={[
+              { label: "Just now", value: <Moment at={ago(0)} now={now} /> },
+              { label: "Seconds", value: <Moment at={ago(14 * SECOND_MS)} now={now} /> },
+              { label: "Minutes", value: <Moment at={ago(4 * MINUTE_MS)} now={now} /> },
+              { label: "Stale", value: <Moment at={ago(104 * DAY_MS)} now={now} tone="warning" /> },
+              { label: "To come", value: <Moment at={ago(-3 * DAY_MS)} now={now} /> },
+              {
+                label: "About to end",
+                value: <Moment at={ago(-5 * HOUR_MS)} now={now} tone="danger" />,
+              },
+            ]}
+          />
+          <Actions>
+            <WordMark />
+            <WordMark isClear={false} />
+          </Actions>
+        </Card>
+      </Section>
+    </>
+  );
+}

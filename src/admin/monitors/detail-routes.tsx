@@ -1,0 +1,53 @@
+import { Elysia } from "elysia";
+import { getMonitorRecord } from "../../features/monitors";
+import { formBody, seeOther, session, sessionOf } from "../../http";
+import type { AdminParts } from "../parts";
+import { MONITORS_PATH, monitorPath } from "../paths";
+import { screenOperation } from "../screen-operation";
+import { requireAsked } from "./asked";
+import { MonitorDetail } from "./detail";
+import { readMonitorView } from "./monitor-view";
+import { readRange } from "./range";
+import { latencyInWords } from "./words";
+
+/** One monitor, and having it checked, below `/admin/monitors`. */
+export function monitorDetailRoutes({ ctx, admissions, render, flashes, monitoring }: AdminParts) {
+  return new Elysia({ prefix: MONITORS_PATH })
+    .use(admissions.plugin)
+    .get(
+      "/:id",
+      async ({ request, admission, params, query }) => {
+        const now = ctx.clock.now();
+        const view = readMonitorView(ctx.db, params.id, readRange(query["range"], now), now);
+        const { role } = sessionOf(admission).user;
+        return render.screen(
+          { request, admission },
+          {
+            title: view.record.row.name,
+            children: <MonitorDetail view={view} role={role} now={now} />,
+          },
+        );
+      },
+      screenOperation("One monitor", session("viewer")),
+    )
+    .post(
+      "/:id/check",
+      async ({ admission, params }) => {
+        const { row } = getMonitorRecord(ctx.db, params.id);
+        requireAsked(row.type);
+        const { outcome, latencyMs, message } = await monitoring.checkNow(row.id);
+        const took = latencyMs === null ? "" : ` It answered in ${latencyInWords(latencyMs)}.`;
+        const said = message === null ? "" : ` ${message}`;
+        const { id } = sessionOf(admission);
+        if (outcome === "ok") {
+          flashes.put(id, { tone: "success", text: `The check succeeded.${took}${said}` });
+        } else {
+          const text =
+            outcome === "failed" ? "The check failed." : "The check says nothing of the target.";
+          flashes.put(id, { tone: "danger", text: `${text}${said}${took}` });
+        }
+        return seeOther(monitorPath(row.id));
+      },
+      { ...formBody(), ...screenOperation("Have a monitor checked", session("admin")) },
+    );
+}

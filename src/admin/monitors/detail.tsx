@@ -1,0 +1,154 @@
+import { uptimeOf } from "../../features/monitors";
+import { type Role, roleAllows } from "../../kernel/role";
+import { DAY_MS, toIso } from "../../kernel/time";
+import {
+  ButtonLink,
+  Card,
+  Day,
+  Facts,
+  Moment,
+  MonitorLabel,
+  PageHead,
+  PostButton,
+  Section,
+  Tabs,
+} from "../../ui";
+import { MONITORS_PATH } from "../paths";
+import { percent } from "../percent";
+import { MonitorFacts } from "./facts";
+import { LastChecks, Outages, OwnIncidents } from "./history";
+import { LatencyChart } from "./latency-chart";
+import { pathsOfMonitor } from "./monitor-paths";
+import type { MonitorView } from "./monitor-view";
+import { RANGE_NAMES, rangeLabel } from "./range";
+import { LastResult } from "./result";
+import { Since } from "./since";
+import { TYPE_FORMS } from "./types";
+import { latencyInWords, timeInWords } from "./words";
+
+/** A certificate that ends sooner is pointed at. */
+const SOON_MS = 14 * DAY_MS;
+
+/** One monitor: how it is, how it was, and how it is set up. */
+export function MonitorDetail(props: { view: MonitorView; role: Role; now: number }) {
+  const { view, role, now } = props;
+  const { row } = view.record;
+  const { range, latency, total } = view;
+  const measured = TYPE_FORMS[row.type].isCalled ? "How long the job took" : "Response time";
+  return (
+    <>
+      <PageHead
+        title={row.name}
+        crumbs={[{ href: MONITORS_PATH, label: "Monitors" }]}
+        actions={roleAllows(role, "admin") ? <MonitorActions view={view} /> : undefined}
+      />
+      <Now view={view} now={now} />
+      <Section title={measured}>
+        <Ranges view={view} />
+        <Card>
+          <LatencyChart name={measured} range={range} latency={latency} total={total} />
+          <RangeFigures view={view} />
+        </Card>
+      </Section>
+      <Outages view={view} now={now} />
+      <OwnIncidents view={view} now={now} />
+      <LastChecks checks={view.checks} now={now} />
+      <MonitorFacts view={view} now={now} />
+    </>
+  );
+}
+
+function MonitorActions({ view }: { view: MonitorView }) {
+  const { id, type, paused } = view.record.row;
+  const paths = pathsOfMonitor(id);
+  const { isCalled } = TYPE_FORMS[type];
+  return (
+    <>
+      {isCalled || paused ? null : <PostButton action={paths.check}>Check now</PostButton>}
+      <PostButton action={paused ? paths.resume : paths.pause}>
+        {paused ? "Resume" : "Pause"}
+      </PostButton>
+      {isCalled ? (
+        <ButtonLink href={paths.rotate} dialog>
+          Rotate token
+        </ButtonLink>
+      ) : null}
+      <ButtonLink href={paths.edit}>Edit</ButtonLink>
+      <ButtonLink href={paths.delete} kind="danger" dialog>
+        Delete
+      </ButtonLink>
+    </>
+  );
+}
+
+/** What is to be known first. */
+function Now({ view, now }: { view: MonitorView; now: number }) {
+  const { state, lastCheck } = view.record;
+  const { certificateExpiresAt: end } = state;
+  return (
+    <Card>
+      <Facts
+        items={[
+          {
+            label: "State",
+            value: (
+              <span class="result">
+                <MonitorLabel state={state.state} />{" "}
+                <span class="quiet-text">
+                  <Since at={state.since} now={now} />
+                </span>
+              </span>
+            ),
+          },
+          { label: "Last result", value: <LastResult check={lastCheck} now={now} />, isWide: true },
+          ...(end === null
+            ? []
+            : [
+                {
+                  label: end <= now ? "Certificate ended" : "Certificate ends",
+                  value:
+                    end - now < SOON_MS ? (
+                      <Moment at={toIso(end)} now={now} tone={end <= now ? "danger" : "warning"} />
+                    ) : (
+                      <Day at={toIso(end)} />
+                    ),
+                },
+              ]),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Ranges({ view }: { view: MonitorView }) {
+  const { home } = pathsOfMonitor(view.record.row.id);
+  return (
+    <Tabs
+      label="How far back"
+      items={RANGE_NAMES.map((name) => ({
+        href: `${home}?range=${name}`,
+        label: rangeLabel(name),
+        isCurrent: name === view.range.name,
+      }))}
+    />
+  );
+}
+
+function RangeFigures({ view: { times, total, outageCount } }: { view: MonitorView }) {
+  const latency = (ms: number | null) => (ms === null ? "–" : latencyInWords(ms));
+  return (
+    <Facts
+      items={[
+        { label: "Uptime", value: percent(uptimeOf(times)) },
+        { label: "Down", value: times.down === 0 ? "Never" : timeInWords(times.down) },
+        { label: "Outages", value: outageCount.toLocaleString("en") },
+        { label: "Median", value: latency(total.p50Ms) },
+        { label: "95th percentile", value: latency(total.p95Ms) },
+        {
+          label: "Checks that failed",
+          value: `${total.failures.toLocaleString("en")} of ${total.checks.toLocaleString("en")}`,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,130 @@
+import { Elysia } from "elysia";
+import {
+  getMonitorRecord,
+  type Monitor,
+  presentMonitor,
+  updateMonitor,
+} from "../../features/monitors";
+import { actorOf, formBody, session, sessionOf } from "../../http";
+import { createDone } from "../done";
+import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { MONITORS_PATH, monitorPath } from "../paths";
+import type { ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { requireSameVersion, STALE_SENTENCE, isStale } from "../stale";
+import { requireAsked } from "./asked";
+import { monitorComplaintsOrThrow } from "./complaints";
+import { readComponentParts } from "./component-choice";
+import { EditMonitor } from "./edit-monitor";
+import { CHECK_NOW } from "./new-monitor";
+import { MORE_ROWS } from "./request-inputs";
+import {
+  EMPTY_ROWS,
+  MORE_EMPTY_ROWS,
+  requestComplaints,
+  shownAgain,
+  typedSecrets,
+} from "./request-values";
+import type { Trial } from "./trial";
+import { createTryOut } from "./try-out";
+import type { TypedSecrets } from "./typed-secrets";
+import { type MonitorValues, readMonitor, storedMonitor, toChange } from "./values";
+
+/** What a form that comes back says. */
+interface Answer {
+  values: MonitorValues;
+  complaints?: Complaints;
+  stale?: string;
+  trial?: Trial;
+  emptyRows?: number;
+}
+
+/** Editing a monitor, below `/admin/monitors`. */
+export function editMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
+  const { ctx, admissions, render, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const tryOut = createTryOut(parts);
+  const MAY_WRITE = session("admin");
+
+  function showEdit(at: ScreenRequest, id: string, draft: string, answer?: Answer) {
+    const record = getMonitorRecord(ctx.db, id);
+    const monitor = presentMonitor(record);
+    const held = secrets.find(sessionOf(at.admission).id, draft);
+    const { complaints = NO_COMPLAINTS, stale, emptyRows = EMPTY_ROWS } = answer ?? {};
+    const values = answer?.values ?? storedMonitor(monitor);
+    const form = {
+      monitor,
+      isFromFile: record.row.managedBy === "apply",
+      values: { ...values, request: shownAgain(values.request, held, monitor.config, emptyRows) },
+      parts: readComponentParts(ctx.db),
+      complaints,
+      stale,
+      trial: answer?.trial,
+      draft,
+    };
+    return render.screen(at, {
+      title: "Edit monitor",
+      status: stale === undefined ? statusOf(complaints) : 409,
+      children: <EditMonitor {...form} />,
+    });
+  }
+
+  return new Elysia({ prefix: MONITORS_PATH })
+    .use(admissions.plugin)
+    .get(
+      "/:id/edit",
+      async ({ request, admission, params }) =>
+        showEdit({ request, admission }, params.id, newFormToken(ctx)),
+      screenOperation("The form that edits a monitor", MAY_WRITE),
+    )
+    .post(
+      "/:id/edit",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const at = { request, admission };
+        const sessionId = sessionOf(admission).id;
+        const before: Monitor = presentMonitor(getMonitorRecord(ctx.db, id));
+        const values = readMonitor(form, before.type);
+        const draft = form.text("draft");
+        const typed = typedSecrets(values.request, secrets.find(sessionId, draft));
+        secrets.hold(sessionId, draft, typed);
+        const intent = form.text("intent");
+        if (intent === MORE_ROWS) {
+          return showEdit(at, id, draft, { values, emptyRows: MORE_EMPTY_ROWS });
+        }
+        const lost = requestComplaints(values.request, typed, before.config);
+        if (statusOf(lost) !== 200) return showEdit(at, id, draft, { values, complaints: lost });
+        /** As it is by then: a change is told of what it is a change of. */
+        const save = (tx: Parameters<typeof updateMonitor>[1]) => {
+          const stored = getMonitorRecord(tx, id);
+          const change = toChange(values, typed, presentMonitor(stored));
+          const after = updateMonitor(ctx, tx, id, change, actorOf(admission));
+          return { after, isChanged: after.row.version !== stored.row.version, stored };
+        };
+        try {
+          if (intent === CHECK_NOW) {
+            requireAsked(before.type);
+            const trial = await tryOut(admission, (tx) => save(tx).after.row);
+            return await showEdit(at, id, draft, { values, trial });
+          }
+          const isChanged = await writeAs(admission, (tx) => {
+            const saved = save(tx);
+            if (saved.isChanged) requireSameVersion(form, saved.stored.row);
+            return saved.isChanged;
+          });
+          secrets.forget(sessionId, draft);
+          return done(
+            admission,
+            monitorPath(id),
+            isChanged ? "The monitor was changed." : undefined,
+          );
+        } catch (error) {
+          if (isStale(error)) return showEdit(at, id, draft, { values, stale: STALE_SENTENCE });
+          const complaints = monitorComplaintsOrThrow(error, before.type);
+          return showEdit(at, id, draft, { values, complaints });
+        }
+      },
+      { ...formBody(), ...screenOperation("Edit a monitor, or try it out", MAY_WRITE) },
+    );
+}

@@ -1,0 +1,85 @@
+import type { OpenIncident } from "../../kernel/monitor-state";
+import { SECOND_MS, toIso } from "../../kernel/time";
+import { plural } from "../../kernel/text";
+import { Card, Facts, Moment, Section, STATUS_WORDS, StatusLabel } from "../../ui";
+import { componentPath } from "../paths";
+import type { MonitorView, SpokenFor } from "./monitor-view";
+import { TYPE_FORMS } from "./types";
+import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
+
+const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
+  never: "Opens none",
+  draft: "Writes a draft",
+  automatic: "Opens one",
+};
+
+/** How a monitor is set up. Nothing of it is a secret. */
+export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
+  const { row, state } = view.record;
+  const { isCalled } = TYPE_FORMS[row.type];
+  const every = timeInWords(row.intervalSeconds * SECOND_MS);
+  return (
+    <Section title="How it is set up">
+      <Card>
+        <Facts
+          items={[
+            { label: typeLabel(row.type), value: targetOf(row), isWide: true },
+            { label: isCalled ? "Expected every" : "Checked every", value: every },
+            ...(isCalled
+              ? [
+                  {
+                    label: "Last call",
+                    value:
+                      state.heartbeatAt === null ? (
+                        <span class="quiet-text">None yet</span>
+                      ) : (
+                        <Moment at={toIso(state.heartbeatAt)} now={now} />
+                      ),
+                  },
+                ]
+              : [
+                  { label: "Timeout", value: latencyInWords(row.timeoutMs) },
+                  {
+                    label: "When unsure",
+                    value: `again after ${timeInWords(row.retryIntervalSeconds * SECOND_MS)}`,
+                  },
+                ]),
+            { label: "Down after", value: `${plural(row.failureThreshold, "failure")} in a row` },
+            {
+              label: "Up after",
+              value:
+                row.successThreshold === 1
+                  ? "1 success"
+                  : `${row.successThreshold} successes in a row`,
+            },
+            ...(row.degradedAfterMs === null
+              ? []
+              : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
+            { label: "Incidents", value: INCIDENTS[row.openIncident] },
+            { label: "Marks when down", value: STATUS_WORDS[row.onDown] },
+            { label: "Components", value: <Components of={view.components} />, isWide: true },
+            { label: "Created", value: <Moment at={toIso(row.createdAt)} now={now} /> },
+            { label: "Reference", value: <code>{row.ref}</code> },
+            { label: "Id", value: <code>{row.id}</code>, isWide: true },
+          ]}
+        />
+      </Card>
+    </Section>
+  );
+}
+
+function Components({ of: components }: { of: readonly SpokenFor[] }) {
+  if (components.length === 0) return <span class="quiet-text">None</span>;
+  return (
+    <ul class="named">
+      {components.map(({ id, name, status, mark }) => (
+        <li key={id}>
+          <a href={componentPath(id)}>{name}</a> <StatusLabel status={status} />
+          {mark === undefined ? null : (
+            <span class="quiet-text"> marked by this monitor: {STATUS_WORDS[mark]}</span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,117 @@
+import type { CheckRow, Outage } from "../../features/monitors";
+import { toIso } from "../../kernel/time";
+import { INCIDENT_WORDS } from "../../public/words";
+import { Cell, CheckLabel, Chip, Moment, Row, RowLink, Section, Table, WithChip } from "../../ui";
+import { incidentPath } from "../paths";
+import type { MonitorView } from "./monitor-view";
+import { latencyInWords, timeInWords } from "./words";
+
+const OUTAGE_COLUMNS = [{ label: "Began" }, { label: "Lasted" }, { label: "First failure" }];
+
+/** When it was down, the last first. */
+export function Outages({ view, now }: { view: MonitorView; now: number }) {
+  const { outages, outageCount, range } = view;
+  return (
+    <Section title="Outages">
+      {outages.length === 0 ? (
+        <p class="muted">None in the last {range.label}.</p>
+      ) : (
+        <Table columns={OUTAGE_COLUMNS} caption={`Outages in the last ${range.label}`}>
+          {outages.map((outage) => (
+            <OutageRow key={outage.startedAt} outage={outage} now={now} />
+          ))}
+        </Table>
+      )}
+      {outageCount > outages.length ? (
+        <p class="muted">
+          {(outageCount - outages.length).toLocaleString("en")} earlier ones are left out.
+        </p>
+      ) : null}
+    </Section>
+  );
+}
+
+function OutageRow({ outage, now }: { outage: Outage; now: number }) {
+  const { startedAt, endedAt, durationMs, message } = outage;
+  return (
+    <Row>
+      <Cell label="Began">
+        <Moment at={toIso(startedAt)} now={now} />
+      </Cell>
+      <Cell label="Lasted">
+        {timeInWords(durationMs)}
+        {endedAt === null ? " so far" : null}
+      </Cell>
+      <Cell label="First failure">{message ?? "–"}</Cell>
+    </Row>
+  );
+}
+
+const CHECK_COLUMNS = [
+  { label: "When (UTC)" },
+  { label: "Result" },
+  { label: "Took", isNumeric: true },
+  { label: "Message" },
+];
+
+/** What the last checks found, newest first. */
+export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: number }) {
+  return (
+    <Section title="Last results">
+      {checks.length === 0 ? (
+        <p class="muted">
+          None yet, or none in the last 48 hours: single results are kept no longer.
+        </p>
+      ) : (
+        <Table columns={CHECK_COLUMNS} caption="Last results">
+          {checks.map(({ at, outcome, latencyMs, message }) => (
+            <Row key={at}>
+              <Cell label="When">
+                {toIso(at).slice(11, 19)} · <Moment at={toIso(at)} now={now} />
+              </Cell>
+              <Cell label="Result">
+                <CheckLabel outcome={outcome} />
+              </Cell>
+              <Cell label="Took" isNumeric>
+                {latencyMs === null ? null : latencyInWords(latencyMs)}
+              </Cell>
+              <Cell label="Message">{message}</Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+const INCIDENT_COLUMNS = [{ label: "Incident" }, { label: "Status" }, { label: "Started" }];
+
+/** The incidents that it opened; nothing where it never did. */
+export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
+  const { incidents } = view;
+  if (incidents.length === 0) return null;
+  return (
+    <Section title="Incidents that it opened">
+      <Table columns={INCIDENT_COLUMNS} caption="Incidents that it opened">
+        {incidents.map(({ id, name, status, draft, startedAt }) => {
+          const link = <RowLink href={incidentPath(id)}>{name}</RowLink>;
+          return (
+            <Row key={id}>
+              <Cell>
+                {draft ? (
+                  <WithChip chip={<Chip tone="warning">Draft</Chip>}>{link}</WithChip>
+                ) : (
+                  link
+                )}
+              </Cell>
+              <Cell label="Status">{INCIDENT_WORDS[status]}</Cell>
+              <Cell label="Started">
+                <Moment at={toIso(startedAt)} now={now} />
+              </Cell>
+            </Row>
+          );
+        })}
+      </Table>
+    </Section>
+  );
+}

@@ -1,0 +1,203 @@
+import type { MonitorRecord, Sparkline } from "../../features/monitors";
+import { MONITOR_STATES, MONITOR_TYPES } from "../../kernel/monitor-state";
+import { type Role, roleAllows } from "../../kernel/role";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  EmptyState,
+  FilterSelect,
+  MONITOR_WORDS,
+  MonitorLabel,
+  PageHead,
+  Pagination,
+  Row,
+  RowLink,
+  SearchForm,
+  StatCard,
+  StatCards,
+  Table,
+} from "../../ui";
+import { MONITORS_PATH, monitorPath } from "../paths";
+import type { MonitorListing } from "./listing";
+import { monitorListPath, NEW_MONITOR_PATH } from "./monitor-paths";
+import { ResponseLine } from "./response-line";
+import { LastResult } from "./result";
+import { Since } from "./since";
+import { targetOf, typeLabel } from "./words";
+
+const COLUMNS = [
+  { label: "Monitor" },
+  { label: "State" },
+  { label: "Last result" },
+  { label: "Response time" },
+];
+
+/** The states that are counted above the list, worst first. */
+const CARDS = ["down", "degraded", "no_data", "up"] as const;
+
+/** `/admin/monitors`: what is watched, how it is, and what was found last. */
+export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
+  const { list, role, now } = props;
+  const { records, sparklines } = list;
+  const mayCreate = roleAllows(role, "admin");
+  const hasAny = list.counts.size > 0;
+  return (
+    <>
+      <PageHead title="Monitors" actions={mayCreate && hasAny ? <CreateLink /> : undefined} />
+      {hasAny ? (
+        <>
+          <Cards list={list} />
+          <Filters list={list} />
+        </>
+      ) : null}
+      {records.length > 0 ? (
+        <Table columns={COLUMNS} caption="Monitors">
+          {records.map((record) => (
+            <MonitorRow
+              key={record.row.id}
+              record={record}
+              line={sparklines.get(record.row.num)}
+              now={now}
+            />
+          ))}
+        </Table>
+      ) : null}
+      {records.length === 0 && hasAny ? <NoMatch /> : null}
+      {hasAny ? null : <NoMonitors mayCreate={mayCreate} />}
+      <Pagination
+        newestHref={list.isContinued ? listPath(list) : undefined}
+        olderHref={list.nextBefore ? listPath(list, { before: list.nextBefore }) : undefined}
+      />
+    </>
+  );
+}
+
+function CreateLink() {
+  return (
+    <ButtonLink href={NEW_MONITOR_PATH} kind="primary">
+      Create monitor
+    </ButtonLink>
+  );
+}
+
+function Cards({ list }: { list: MonitorListing }) {
+  return (
+    <StatCards>
+      {CARDS.map((state) => (
+        <StatCard
+          key={state}
+          label={MONITOR_WORDS[state]}
+          value={list.counts.get(state) ?? 0}
+          href={listPath(list, { state: list.state === state ? undefined : state })}
+          isCurrent={list.state === state}
+        />
+      ))}
+    </StatCards>
+  );
+}
+
+function Filters({ list }: { list: MonitorListing }) {
+  const { pages, page, state, type, search } = list;
+  return (
+    <SearchForm
+      action={MONITORS_PATH}
+      value={search}
+      label="Search by name"
+      placeholder="Search monitors"
+      isFiltered={page !== undefined || state !== undefined || type !== undefined}
+    >
+      <FilterSelect
+        label="State"
+        name="state"
+        options={[
+          { value: "", label: "All states" },
+          ...MONITOR_STATES.map((value) => ({ value, label: MONITOR_WORDS[value] })),
+        ]}
+        value={state ?? ""}
+      />
+      <FilterSelect
+        label="Type"
+        name="type"
+        options={[
+          { value: "", label: "All types" },
+          ...MONITOR_TYPES.map((value) => ({ value, label: typeLabel(value) })),
+        ]}
+        value={type ?? ""}
+      />
+      {pages.length > 1 ? (
+        <FilterSelect
+          label="Page"
+          name="page"
+          options={[
+            { value: "", label: "All pages" },
+            ...pages.map(({ slug, name }) => ({ value: slug, label: name })),
+          ]}
+          value={page?.slug ?? ""}
+        />
+      ) : null}
+    </SearchForm>
+  );
+}
+
+interface RowProps {
+  record: MonitorRecord;
+  line: Sparkline | undefined;
+  now: number;
+}
+
+function MonitorRow({ record, line, now }: RowProps) {
+  const { row, state, lastCheck } = record;
+  return (
+    <Row isOver={state.state === "paused"}>
+      <Cell>
+        <RowLink href={monitorPath(row.id)}>{row.name}</RowLink>
+        <CellNote>
+          {typeLabel(row.type)} · {targetOf(row)}
+        </CellNote>
+      </Cell>
+      <Cell label="State">
+        <MonitorLabel state={state.state} />
+        <CellNote>
+          <Since at={state.since} now={now} />
+        </CellNote>
+      </Cell>
+      <Cell label="Last result">
+        <LastResult check={lastCheck} now={now} />
+      </Cell>
+      <Cell label="Response time">
+        <ResponseLine line={line} />
+      </Cell>
+    </Row>
+  );
+}
+
+function NoMonitors({ mayCreate }: { mayCreate: boolean }) {
+  return (
+    <EmptyState title="No monitors yet" action={mayCreate ? <CreateLink /> : undefined}>
+      A monitor checks a website, a port, a certificate, a DNS record or a host, or waits for a job
+      to call. When it fails it marks its components on the page, and opens an incident if you want
+      it to.
+    </EmptyState>
+  );
+}
+
+function NoMatch() {
+  return (
+    <EmptyState
+      title="No monitor matches"
+      action={<ButtonLink href={MONITORS_PATH}>Show all monitors</ButtonLink>}
+    >
+      Nothing here is of that name, page, state and type.
+    </EmptyState>
+  );
+}
+
+/** The address of a list like this one, from its beginning unless told. */
+function listPath(
+  list: MonitorListing,
+  change: Partial<Parameters<typeof monitorListPath>[0]> = {},
+): string {
+  const { search, page, state, type } = list;
+  return monitorListPath({ search, page: page?.slug, state, type, ...change });
+}

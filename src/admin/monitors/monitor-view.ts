@@ -1,0 +1,96 @@
+import type { Reader } from "../../db";
+import { findComponent, listOpenCausesOfSource } from "../../features/components";
+import {
+  type CheckRow,
+  getMonitorRecord,
+  latencyOfEach,
+  type LatencyFigures,
+  listChecksBefore,
+  listIncidentsOfMonitor,
+  listSpans,
+  type MonitorRecord,
+  type Outage,
+  outagesOf,
+  type StateTimes,
+  timesByState,
+} from "../../features/monitors";
+import type { ComponentStatus } from "../../kernel/component-status";
+import type { Range } from "./range";
+
+const CHECKS_SHOWN = 15;
+const OUTAGES_SHOWN = 20;
+const INCIDENTS_SHOWN = 10;
+
+/** A component that a monitor speaks for. */
+export interface SpokenFor {
+  id: string;
+  name: string;
+  pageSlug: string;
+  /** What it shows. */
+  status: ComponentStatus;
+  /** What the monitor marks it with now. */
+  mark: ComponentStatus | undefined;
+}
+
+/** One monitor with what its screen shows. */
+export interface MonitorView {
+  record: MonitorRecord;
+  range: Range;
+  components: readonly SpokenFor[];
+  /** For how long it was in each state, within the range. */
+  times: StateTimes;
+  /** Within the range, the last first: so many as are listed, and how many there are. */
+  outages: readonly Outage[];
+  outageCount: number;
+  /** Of each step of the range, and of all of it. */
+  latency: readonly LatencyFigures[];
+  total: LatencyFigures;
+  /** Newest first. */
+  checks: readonly CheckRow[];
+  incidents: ReturnType<typeof listIncidentsOfMonitor>;
+}
+
+/** Throws `not_found`. */
+export function readMonitorView(
+  reader: Reader,
+  id: string,
+  range: Range,
+  now: number,
+): MonitorView {
+  const record = getMonitorRecord(reader, id);
+  const { num } = record.row;
+  const spans = listSpans(reader, { nums: JSON.stringify([num]), ...range.span }).map(
+    ({ row }) => row,
+  );
+  const outages = outagesOf(spans, range.span, now).toReversed();
+  const { each, total } = latencyOfEach(reader, [num], range.steps);
+  return {
+    record,
+    range,
+    components: readSpokenFor(reader, record),
+    times: timesByState(spans, range.span),
+    outages: outages.slice(0, OUTAGES_SHOWN),
+    outageCount: outages.length,
+    latency: each[0] ?? [],
+    total,
+    checks: listChecksBefore(reader, {
+      monitorNum: num,
+      before: Number.MAX_SAFE_INTEGER,
+      limit: CHECKS_SHOWN,
+    }),
+    incidents: listIncidentsOfMonitor(reader, { monitorId: id, limit: INCIDENTS_SHOWN }),
+  };
+}
+
+function readSpokenFor(reader: Reader, { row, components }: MonitorRecord): SpokenFor[] {
+  const marks = new Map(
+    listOpenCausesOfSource(reader, { source: "monitor", sourceId: row.id }).map((cause) => [
+      cause.componentId,
+      cause.status,
+    ]),
+  );
+  return components.flatMap(({ id, name, pageSlug }) => {
+    const component = findComponent(reader, { id });
+    return component ? [{ id, name, pageSlug, status: component.status, mark: marks.get(id) }] : [];
+  });
+}

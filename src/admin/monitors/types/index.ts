@@ -1,0 +1,18 @@
+import type { MonitorType } from "../../../kernel/monitor-state";
+import { dnsForm } from "./dns";
+import { httpForm } from "./http";
+import { pingForm } from "./ping";
+import { pushForm } from "./push";
+import { tcpForm } from "./tcp";
+import { tlsForm } from "./tls";
+import type { TypeForm } from "./type-form";
+
+/** The form of each type of monitor. */
+export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
+  http: httpForm,
+  tcp: tcpForm,
+  tls: tlsForm,
+  dns: dnsForm,
+  ping: pingForm,
+  push: pushForm,
+};

@@ -1,0 +1,17 @@
+import type { TypeForm } from "./type-form";
+
+export const pushForm: TypeForm = {
+  sentence:
+    "Waits for a job to call, and fails where it does not in time. It gets an address of its own, which is shown once.",
+  isCalled: true,
+  fields: [
+    {
+      name: "grace_seconds",
+      label: "Grace (seconds)",
+      hint: "How much later than expected the job may call.",
+      kind: "whole",
+      initial: "60",
+      isOptional: true,
+    },
+  ],
+};

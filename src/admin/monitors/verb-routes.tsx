@@ -1,0 +1,102 @@
+import { Elysia } from "elysia";
+import {
+  deleteMonitor,
+  getMonitorRecord,
+  pauseMonitor,
+  resumeMonitor,
+  rotateToken,
+} from "../../features/monitors";
+import { actorOf, type Admission, formBody, seeOther, session } from "../../http";
+import { createDone } from "../done";
+import { newFormToken } from "../form-token";
+import type { AdminParts } from "../parts";
+import { MONITORS_PATH, monitorPath } from "../paths";
+import { screenOperation } from "../screen-operation";
+import { DeleteMonitor, RotateToken } from "./confirm";
+import { createTokenReveal } from "./show-token";
+
+/** Pausing, resuming, deleting, another token, below `/admin/monitors`. */
+export function monitorVerbRoutes(parts: AdminParts) {
+  const { ctx, admissions, render, reveals, writeAs } = parts;
+  const done = createDone(parts.flashes);
+  const showToken = createTokenReveal(parts);
+  const MAY_WRITE = session("admin");
+
+  /** Pauses or resumes, and answers whether that changed anything. */
+  function switchTo(verb: typeof pauseMonitor, admission: Admission, id: string) {
+    return writeAs(admission, (tx) => {
+      const { version } = getMonitorRecord(tx, id).row;
+      return verb(ctx, tx, id, actorOf(admission)).row.version !== version;
+    });
+  }
+
+  return new Elysia({ prefix: MONITORS_PATH })
+    .use(admissions.plugin)
+    .post(
+      "/:id/pause",
+      async ({ admission, params: { id } }) => {
+        const isChanged = await switchTo(pauseMonitor, admission, id);
+        const text = isChanged ? "The monitor is paused. What it marked has ended." : undefined;
+        return done(admission, monitorPath(id), text);
+      },
+      { ...formBody(), ...screenOperation("Pause a monitor", MAY_WRITE) },
+    )
+    .post(
+      "/:id/resume",
+      async ({ admission, params: { id } }) => {
+        const isChanged = await switchTo(resumeMonitor, admission, id);
+        const text = isChanged ? "The monitor is watching again." : undefined;
+        return done(admission, monitorPath(id), text);
+      },
+      { ...formBody(), ...screenOperation("Resume a monitor", MAY_WRITE) },
+    )
+    .get(
+      "/:id/delete",
+      async ({ request, admission, params }) => {
+        const record = getMonitorRecord(ctx.db, params.id);
+        const title = `Delete “${record.row.name}”`;
+        return render.screen(
+          { request, admission },
+          { title, children: <DeleteMonitor title={title} record={record} /> },
+        );
+      },
+      screenOperation("Asks before a monitor is deleted", MAY_WRITE),
+    )
+    .post(
+      "/:id/delete",
+      async ({ admission, params: { id } }) => {
+        const name = await writeAs(admission, (tx) => {
+          const { row } = getMonitorRecord(tx, id);
+          deleteMonitor(ctx, tx, id, actorOf(admission));
+          return row.name;
+        });
+        return done(admission, MONITORS_PATH, `“${name}” was deleted.`);
+      },
+      { ...formBody(), ...screenOperation("Delete a monitor", MAY_WRITE) },
+    )
+    .get(
+      "/:id/rotate",
+      async ({ request, admission, params }) => {
+        const record = getMonitorRecord(ctx.db, params.id);
+        if (record.row.type !== "push") return seeOther(monitorPath(record.row.id));
+        const title = `Rotate the token of “${record.row.name}”`;
+        const page = { title, record, formToken: newFormToken(ctx) };
+        return render.screen(
+          { request, admission },
+          { title, children: <RotateToken {...page} /> },
+        );
+      },
+      screenOperation("Asks before a push monitor gets another token", MAY_WRITE),
+    )
+    .post(
+      "/:id/rotate",
+      async ({ request, admission, params: { id }, body: form }) => {
+        const reveal = await reveals.reveal(admission, form, (tx) => {
+          const made = rotateToken(ctx, tx, id, actorOf(admission));
+          return { made, subjectId: id };
+        });
+        return showToken({ request, admission }, reveal, "Copy the new address now");
+      },
+      { ...formBody(), ...screenOperation("Give a push monitor another token", MAY_WRITE) },
+    );
+}

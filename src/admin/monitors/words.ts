@@ -1,0 +1,38 @@
+import { type MonitorRecord, type MonitorConfig, probeOf } from "../../features/monitors";
+import type { MonitorType } from "../../kernel/monitor-state";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+
+/** What people call a type of monitor. */
+export function typeLabel(type: MonitorType): string {
+  return probeOf(type).label;
+}
+
+/** What a monitor watches, in a few words. */
+export function targetOf({ type, config }: MonitorRecord["row"]): string {
+  return probeOf(type).targetOf(config as MonitorConfig);
+}
+
+const UNITS = [
+  { ms: DAY_MS, word: "d" },
+  { ms: HOUR_MS, word: "h" },
+  { ms: MINUTE_MS, word: "min" },
+  { ms: SECOND_MS, word: "s" },
+] as const;
+
+/** How long something lasts, in its two largest units: "42 s", "3 min 20 s", "1 h", "2 d 4 h". */
+export function timeInWords(ms: number): string {
+  const first = UNITS.findIndex((unit) => ms >= unit.ms);
+  const unit = UNITS[first];
+  if (!unit) return `${Math.max(0, Math.round(ms))} ms`;
+  const next = UNITS[first + 1];
+  const rest = next ? Math.floor((ms % unit.ms) / next.ms) : 0;
+  const whole = `${Math.floor(ms / unit.ms)} ${unit.word}`;
+  return next && rest > 0 ? `${whole} ${rest} ${next.word}` : whole;
+}
+
+/** A response time: "120 ms", "1.25 s", "4 min 13 s". */
+export function latencyInWords(ms: number): string {
+  if (ms >= MINUTE_MS) return timeInWords(ms);
+  if (ms < SECOND_MS) return `${Math.round(ms * 10) / 10} ms`;
+  return `${(ms / SECOND_MS).toLocaleString("en", { maximumFractionDigits: 2 })} s`;
+}

@@ -1,0 +1,25 @@
+import { NAME_MAX } from "../kernel/schema";
+import { TextField } from "../ui";
+import type { Wording } from "./field-errors";
+
+interface NameFieldProps {
+  value: string;
+  hint?: string;
+  wrong: Wording;
+}
+
+/** What something is called: the field `name`, as long as the API lets a name be. */
+export function NameField({ value, hint, wrong }: NameFieldProps) {
+  return (
+    <TextField
+      label="Name"
+      name="name"
+      value={value}
+      hint={hint}
+      error={wrong.about("name")}
+      maxlength={NAME_MAX}
+      autocomplete="off"
+      required
+    />
+  );
+}

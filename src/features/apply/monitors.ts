@@ -1,0 +1,82 @@
+import { invalidFields, pointer } from "../../errors";
+import { deleteMonitor, listMonitorsAtHome, wishOf } from "../monitors";
+import { type ComponentRefs, readComponentRefs } from "./component-refs";
+import { type Entry, RowsByRef } from "./entries";
+import type { Path } from "./locate";
+import type { FileMonitor } from "./model";
+import type { ApplyRun } from "./run";
+
+/** Monitors in a file that stand together, and the component below which they do. */
+export interface MonitorHome {
+  monitors: readonly FileMonitor[];
+  /** Where the list of them stands. */
+  path: Path;
+  /** Null for those that stand by themselves. */
+  componentId: string | null;
+}
+
+type KnownMonitor = ReturnType<typeof listMonitorsAtHome>[number] & { ref: string };
+
+type MonitorEntry = Entry<FileMonitor, KnownMonitor> & Pick<MonitorHome, "componentId">;
+
+/** Makes monitors what the file says of them, once the components are what it says. */
+export function applyMonitors(run: ApplyRun, homes: readonly MonitorHome[]): void {
+  const known = listMonitorsAtHome(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<KnownMonitor>(known);
+  const entries = homes.flatMap(({ monitors, path, componentId }) =>
+    monitors.map((item, index) => ({ ...rows.match(item, [...path, index]), componentId })),
+  );
+  // First, so that the refs of those that are gone are free for those that come.
+  leaveTheRest(run, known, entries);
+  if (entries.length === 0) return;
+  const refs = readComponentRefs(run.tx);
+  for (const entry of entries) fulfilMonitor(run, entry, refs);
+}
+
+function fulfilMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): void {
+  const { ctx, tx, options } = run;
+  const { item, ref, path, row: known } = entry;
+  const [place, wish] = run.at(path, () => [
+    { ref, componentIds: componentIdsOf(entry, refs) },
+    wishOf(item, known?.row),
+  ]);
+  const named = (ids: readonly string[]) => ids.map((id) => refs.nameOf(id)).sort();
+  run.fulfil<KnownMonitor["row"], Record<string, unknown>>({
+    noun: "monitor",
+    label: known?.ref ?? ref,
+    path,
+    row: known?.row,
+    present: () => ({
+      ...wish.present,
+      ref: known?.ref,
+      components: named(known?.componentIds ?? []),
+    }),
+    wanted: { ...wish.wanted, ref, components: named(place.componentIds) },
+    create: () => wish.create(ctx, tx, place, options.actor),
+    update: () => wish.update(ctx, tx, place, options.actor),
+  });
+}
+
+/** What a monitor in a file watches: what it stands below, and what it names besides. */
+function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs): string[] {
+  const named = (item.components ?? []).map((name, index) => {
+    const id = refs.find(name);
+    if (id !== undefined) return id;
+    const detail = `is no component: ${name}; one is named by its page's slug and its ref, such as acme/api`;
+    throw invalidFields([{ pointer: pointer("components", index), detail }]);
+  });
+  return [...new Set(componentId === null ? named : [componentId, ...named])];
+}
+
+/** What no entry means: it stays, unless an earlier apply made it and this one prunes. */
+function leaveTheRest(
+  run: ApplyRun,
+  known: readonly KnownMonitor[],
+  entries: readonly MonitorEntry[],
+): void {
+  const meant = new Set(entries.map(({ row }) => row?.row.id));
+  for (const { row, ref } of known) {
+    if (row.managedBy !== "apply" || meant.has(row.id)) continue;
+    run.leave("monitor", ref, () => deleteMonitor(run.ctx, run.tx, row.id, run.options.actor));
+  }
+}

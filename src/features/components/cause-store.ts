@@ -1,0 +1,171 @@
+import { and, asc, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, updateById } from "../../db";
+import { componentCauses, componentChanges, components } from "../../db/tables/components";
+import { incidents } from "../../db/tables/incidents";
+import { maintenances } from "../../db/tables/maintenances";
+import { monitors } from "../../db/tables/monitors";
+import type { CauseSource } from "../../kernel/component-status";
+
+/* What marks components, and the changes of what they showed. */
+
+export type CauseRow = typeof componentCauses.$inferSelect;
+export type ChangeRow = typeof componentChanges.$inferSelect;
+
+export const insertCause = insertInto(componentCauses);
+export const updateCauseRow = updateById(componentCauses);
+export const insertChange = insertInto(componentChanges);
+
+/** What marks a component now, the first that did first. */
+export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
+  orm
+    .select()
+    .from(componentCauses)
+    .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt)))
+    .orderBy(asc(componentCauses.id)),
+);
+
+/** The same of several: `ids` is a JSON array. */
+export const listOpenCausesOf = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select()
+    .from(componentCauses)
+    .where(
+      and(
+        sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))`,
+        isNull(componentCauses.endedAt),
+      ),
+    )
+    .orderBy(asc(componentCauses.id)),
+);
+
+/** What marked the components of a page and ended behind a moment (unix ms). */
+export const listEndedCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      status: componentCauses.status,
+      startedAt: componentCauses.startedAt,
+      endedAt: componentCauses.endedAt,
+    })
+    .from(componentCauses)
+    .innerJoin(components, eq(components.id, componentCauses.componentId))
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        gt(componentCauses.endedAt, $.since),
+      ),
+    ),
+);
+
+/** What marks the components of a page now, with the name of the incident, maintenance or monitor that does. */
+export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      cause: componentCauses,
+      name: sql<string | null>`coalesce(${incidents.name}, ${maintenances.name}, ${monitors.name})`,
+    })
+    .from(componentCauses)
+    .innerJoin(components, eq(components.id, componentCauses.componentId))
+    .leftJoin(
+      incidents,
+      and(eq(componentCauses.source, "incident"), eq(incidents.id, componentCauses.sourceId)),
+    )
+    .leftJoin(
+      maintenances,
+      and(eq(componentCauses.source, "maintenance"), eq(maintenances.id, componentCauses.sourceId)),
+    )
+    .leftJoin(
+      monitors,
+      and(eq(componentCauses.source, "monitor"), eq(monitors.id, componentCauses.sourceId)),
+    )
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        isNull(componentCauses.endedAt),
+      ),
+    )
+    .orderBy(asc(componentCauses.id)),
+);
+
+/** All that one source ever marked. */
+export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sourceId: string }) =>
+  orm
+    .select()
+    .from(componentCauses)
+    .where(and(eq(componentCauses.source, $.source), eq(componentCauses.sourceId, $.sourceId)))
+    .orderBy(asc(componentCauses.id)),
+);
+
+export const deleteCause = mutate((orm, $: { id: number }) =>
+  orm.delete(componentCauses).where(eq(componentCauses.id, $.id)),
+);
+
+/** Where a wall clock was set back, or a time is given, a cause ends no earlier than it began. */
+const endAt = (endedAt: number) => sql<number>`max(${componentCauses.startedAt}, ${endedAt})`;
+
+export const endCausesOf = mutate(
+  (orm, $: { componentId: string; source: CauseSource; endedAt: number }) =>
+    orm
+      .update(componentCauses)
+      .set({ endedAt: endAt($.endedAt) })
+      .where(
+        and(
+          eq(componentCauses.componentId, $.componentId),
+          eq(componentCauses.source, $.source),
+          isNull(componentCauses.endedAt),
+        ),
+      ),
+);
+
+export const endAllCauses = mutate((orm, $: { componentId: string; endedAt: number }) =>
+  orm
+    .update(componentCauses)
+    .set({ endedAt: endAt($.endedAt) })
+    .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt))),
+);
+
+/** A component's changes, newest first; those before the change `before`. */
+export const listChanges = selectMany(
+  (orm, $: { componentId: string; before: number; limit: number }) =>
+    orm
+      .select()
+      .from(componentChanges)
+      .where(
+        and(eq(componentChanges.componentId, $.componentId), lt(componentChanges.id, $.before)),
+      )
+      .orderBy(desc(componentChanges.id))
+      .limit($.limit),
+);
+
+/** What one source marks now. */
+export const listOpenCausesOfSource = selectMany(
+  (orm, $: { source: CauseSource; sourceId: string }) =>
+    orm
+      .select()
+      .from(componentCauses)
+      .where(
+        and(
+          eq(componentCauses.source, $.source),
+          eq(componentCauses.sourceId, $.sourceId),
+          isNull(componentCauses.endedAt),
+        ),
+      )
+      .orderBy(asc(componentCauses.id)),
+);
+
+export const endOpenCausesOfSource = mutate(
+  (orm, $: { componentId: string; source: CauseSource; sourceId: string; endedAt: number }) =>
+    orm
+      .update(componentCauses)
+      .set({ endedAt: endAt($.endedAt) })
+      .where(
+        and(
+          eq(componentCauses.componentId, $.componentId),
+          eq(componentCauses.source, $.source),
+          eq(componentCauses.sourceId, $.sourceId),
+          isNull(componentCauses.endedAt),
+        ),
+      ),
+);

@@ -1,0 +1,18 @@
+import type { Reader } from "../../db";
+import { invalidParameter } from "../../errors";
+import { findComponent } from "./store";
+
+/**
+ * The id of the component that a list is narrowed to by the query parameter `component`; undefined where
+ * it is not. Throws `invalid_request` if there is no such component.
+ */
+export function readComponentFilter(
+  reader: Reader,
+  { component }: { component?: string | undefined },
+): string | undefined {
+  if (component === undefined) return undefined;
+  if (!findComponent(reader, { id: component })) {
+    throw invalidParameter("component", "is no component's id");
+  }
+  return component;
+}

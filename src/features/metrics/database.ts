@@ -1,0 +1,50 @@
+import type { Db } from "../../db";
+import { type MetricFamily, single } from "./family";
+
+/** How large the database is and how it is written. */
+export function databaseFamilies(db: Pick<Db, "figures">): MetricFamily[] {
+  return [
+    single(
+      "gauge",
+      "allclear_database_size_bytes",
+      "The database, its free pages included.",
+      () => db.figures().sizeBytes,
+    ),
+    single(
+      "gauge",
+      "allclear_database_free_bytes",
+      "What of it is free to be used again.",
+      () => db.figures().freeBytes,
+    ),
+    single(
+      "gauge",
+      "allclear_database_wal_bytes",
+      "The write-ahead log beside it.",
+      () => db.figures().walBytes,
+    ),
+    single(
+      "gauge",
+      "allclear_database_changes_waiting",
+      "Changes that wait to be written.",
+      () => db.figures().waiting,
+    ),
+    single(
+      "counter",
+      "allclear_database_batches_total",
+      "Transactions that were committed.",
+      () => db.figures().batches,
+    ),
+    single(
+      "counter",
+      "allclear_database_changes_total",
+      "Changes that were written in them.",
+      () => db.figures().changes,
+    ),
+    single(
+      "counter",
+      "allclear_database_refusals_total",
+      "Changes that could not be stored, for the database was full, locked or failing.",
+      () => db.figures().refused,
+    ),
+  ];
+}

@@ -1,0 +1,87 @@
+import type { Reader } from "../../db";
+import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../kernel/monitor-state";
+import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
+import { type MetricFamily, single } from "./family";
+
+/** From when on a check that is due is late, in ms: one of the bounds that delays are counted by. */
+const LATE_MS = 1_000;
+
+/** How the monitors are, as the database says. */
+export function monitorFamilies(reader: Reader): MetricFamily[] {
+  return [
+    {
+      type: "gauge",
+      name: "allclear_monitors",
+      help: "Monitors by the state that they are in.",
+      labelNames: ["state"],
+      *read() {
+        const counts = new Map(
+          countMonitorsByState(reader, {}).map(({ state, monitors }) => [state, monitors]),
+        );
+        for (const state of MONITOR_STATES) {
+          yield { labels: { state }, value: counts.get(state) ?? 0 };
+        }
+      },
+    },
+  ];
+}
+
+/** What runs the checks, as it counts itself. */
+export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] {
+  return [
+    {
+      type: "counter",
+      name: "allclear_monitor_checks_total",
+      help: "Checks that ended, by the type of the monitor and how they ended.",
+      labelNames: ["type", "outcome"],
+      *read() {
+        const { checksByType } = figures();
+        for (const type of MONITOR_TYPES) {
+          for (const outcome of CHECK_OUTCOMES) {
+            yield { labels: { type, outcome }, value: checksByType[type][outcome] };
+          }
+        }
+      },
+    },
+    single(
+      "gauge",
+      "allclear_monitor_checks_running",
+      "Checks that are under way.",
+      () => figures().underWay,
+    ),
+    single(
+      "counter",
+      "allclear_monitor_checks_begun_total",
+      "Checks that were begun because they were due.",
+      () => sum(figures().delays),
+    ),
+    single(
+      "counter",
+      "allclear_monitor_checks_late_total",
+      "Those of them that began more than a second late.",
+      () => sum(figures().delays.slice(DELAY_BOUNDS_MS.indexOf(LATE_MS) + 1)),
+    ),
+    single(
+      "counter",
+      "allclear_monitor_check_delay_seconds_total",
+      "How late they began, all together.",
+      () => figures().delaySumMs / 1_000,
+    ),
+    single(
+      "gauge",
+      "allclear_monitor_results_waiting",
+      "Results that are not written yet.",
+      () => figures().waiting,
+    ),
+    single(
+      "counter",
+      "allclear_monitor_results_dropped_total",
+      "Results that were never written, for the database could not be.",
+      () => figures().dropped,
+    ),
+  ];
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,123 @@
+import { type FieldError, pointer } from "../../errors";
+import type { MonitorType } from "../../kernel/monitor-state";
+import { type MonitorConfig, probeOf } from "./probes";
+
+/*
+ * Secrets in a file, which need not hold them. One that is null is there and stays as it is, and so do all of
+ * a field that is left out; where there is none to keep, that is an error. An empty text takes one away, and
+ * a record those that it does not name.
+ */
+
+type Fields = Record<string, unknown>;
+
+/** How a secret is told of where it must not be told. */
+const SECRET = "a secret";
+const ANOTHER = "another secret";
+
+/** Where secrets stand in the configs of a type. */
+export function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "values">> {
+  return probeOf(type).secrets ?? {};
+}
+
+/** The secrets of a config, each as null. */
+export function concealedSecrets(type: MonitorType, config: MonitorConfig): Fields {
+  const concealed: Fields = {};
+  for (const [field, kind] of Object.entries(secretsOf(type))) {
+    const names = Object.keys(stored(config[field]));
+    if (names.length === 0) continue;
+    concealed[field] =
+      kind === "text" ? null : Object.fromEntries(names.map((name) => [name, null]));
+  }
+  return concealed;
+}
+
+/** The same config with other secrets: `change` is given each that is told, and its pointer. */
+export function mapSecrets(
+  type: MonitorType,
+  config: MonitorConfig,
+  change: (text: string, at: string) => string,
+): MonitorConfig {
+  const map = (value: unknown, at: string) =>
+    typeof value === "string" ? change(value, at) : value;
+  const mapped = Object.entries(config).map(([field, value]) => {
+    if (secretsOf(type)[field] === "text") return [field, map(value, pointer(field))];
+    if (!secretsOf(type)[field] || !isRecord(value)) return [field, value];
+    const entries = Object.entries(value);
+    return [
+      field,
+      Object.fromEntries(entries.map(([name, text]) => [name, map(text, pointer(field, name))])),
+    ];
+  });
+  return Object.fromEntries(mapped);
+}
+
+/** What a file asks for: of a new monitor, of one that is there, and both told without a secret. */
+export interface WantedSecrets {
+  /** The config that makes a new one. */
+  creation: Fields;
+  /** The change of one that is there. */
+  change: Fields;
+  present: Fields;
+  wanted: Fields;
+  /** The secrets that should be kept, and are not there. */
+  missing: FieldError[];
+}
+
+export function wantedSecrets(
+  type: MonitorType,
+  declared: MonitorConfig,
+  known: MonitorConfig,
+): WantedSecrets {
+  const outcome: WantedSecrets = { creation: {}, change: {}, present: {}, wanted: {}, missing: [] };
+  for (const [field, kind] of Object.entries(secretsOf(type))) {
+    const before = stored(known[field]);
+    const asked = askedOf(declared[field], before);
+    const [creation, change]: [Fields, Fields] = [{}, {}];
+    for (const [name, text] of Object.entries(asked)) {
+      const [path, has] = [kind === "text" ? [field] : [field, name], before[name]];
+      const told = has === undefined ? null : SECRET;
+      outcome.present[path.join(".")] = told;
+      outcome.wanted[path.join(".")] = told;
+      if (text === null) {
+        if (has === undefined) outcome.missing.push({ pointer: pointer(...path), detail: MISSING });
+        continue;
+      }
+      change[name] = text === "" ? null : text;
+      if (text !== "") creation[name] = text;
+      if (text !== has) {
+        outcome.wanted[path.join(".")] = text === "" ? null : told === null ? SECRET : ANOTHER;
+      }
+    }
+    if (Object.keys(creation).length > 0) outcome.creation[field] = ofKind(kind, creation);
+    if (Object.keys(change).length > 0) outcome.change[field] = ofKind(kind, change);
+  }
+  return outcome;
+}
+
+const MISSING = "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
+
+/** What is asked of each secret of a field: null to keep it, an empty text to take it away. */
+function askedOf(declared: unknown, before: Record<string, string>): Record<string, string | null> {
+  const all = (value: string | null) =>
+    Object.fromEntries(Object.keys(before).map((name) => [name, value]));
+  if (declared === undefined) return all(null);
+  return isRecord(declared)
+    ? { ...all(""), ...(declared as Record<string, string | null>) }
+    : { [ALONE]: declared as string | null };
+}
+
+/** The name of the secret of a field that has one alone. */
+const ALONE = "";
+
+function stored(value: unknown): Record<string, string> {
+  const given = isRecord(value) ? Object.entries(value) : [[ALONE, value] as const];
+  return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] != null));
+}
+
+function ofKind(kind: "text" | "values", secrets: Fields): unknown {
+  return kind === "text" ? secrets[ALONE] : secrets;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

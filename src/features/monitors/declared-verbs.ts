@@ -1,0 +1,86 @@
+import type { Reader, Tx } from "../../db";
+import { FieldErrors } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import type { Services } from "./changes";
+import { createMonitor } from "./create";
+import { type DeclaredMonitor, namesOf, settingsOf } from "./declared";
+import { wantedConfig } from "./declared-config";
+import { pauseMonitor, resumeMonitor } from "./pause";
+import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
+import { updateMonitor } from "./update";
+
+/** A monitor that is there, and what it watches. */
+export interface MonitorAtHome {
+  row: MonitorRow;
+  componentIds: readonly string[];
+}
+
+/** Every monitor, oldest first. */
+export function listMonitorsAtHome(reader: Reader): MonitorAtHome[] {
+  const rows = listAllMonitors(reader, {}).map(({ monitor }) => monitor);
+  const monitorIds = JSON.stringify(rows.map(({ id }) => id));
+  const watched = Map.groupBy(
+    listComponentsOfMonitors(reader, { monitorIds }),
+    ({ monitorId }) => monitorId,
+  );
+  const componentsOf = ({ id }: MonitorRow) => (watched.get(id) ?? []).map((one) => one.id);
+  return rows.map((row) => ({ row, componentIds: componentsOf(row) }));
+}
+
+/** What a file cannot say of a monitor by itself: how it is found again, and what it watches. */
+export interface DeclaredPlace {
+  ref: string;
+  componentIds: string[];
+}
+
+/** What a file asks for of a monitor: by field, to be compared and shown, and the verbs that bring it about. */
+export interface DeclaredWish {
+  /** Without a secret. */
+  present: Readonly<Record<string, unknown>>;
+  wanted: Readonly<Record<string, unknown>>;
+  /** Throws as `createMonitor` does. */
+  create(ctx: Services, tx: Tx, place: DeclaredPlace, actor: Actor): MonitorRow;
+  /** Throws as `updateMonitor` does. */
+  update(ctx: Services, tx: Tx, place: DeclaredPlace, actor: Actor): MonitorRow;
+}
+
+/**
+ * What a file asks for of a monitor, a new one or the one that is there. Throws `validation_failed` for what
+ * cannot be had: another type, and a secret that is to be kept where there is none.
+ */
+export function wishOf(monitor: DeclaredMonitor, row: MonitorRow | undefined): DeclaredWish {
+  const { name, type, paused = false } = monitor;
+  const errors = new FieldErrors();
+  if (row && row.type !== type) {
+    errors.add(["type"], `is ${row.type} and stays it; for another type, take another ref`);
+    errors.throwIfAny();
+  }
+  const config = wantedConfig(type, monitor.config ?? {}, row?.config);
+  errors.addAll(["config"], config.missing);
+  errors.throwIfAny();
+  const settings = namesOf(settingsOf(monitor));
+  return {
+    present: row
+      ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.present) }
+      : {},
+    wanted: { name, ...settings, paused, ...within(config.wanted) },
+    create(ctx, tx, { ref, componentIds }, actor) {
+      const fields = { name, type, ...settings, paused, config: config.creation };
+      const input = { ...fields, component_ids: componentIds };
+      return createMonitor(ctx, tx, input, actor, { ref, managedBy: "apply" }).record.row;
+    },
+    update(ctx, tx, { ref, componentIds }, actor) {
+      const { id } = row ?? {};
+      if (id === undefined) throw new Error("a monitor that is not there cannot be changed");
+      const input = { name, ...settings, config: config.change, component_ids: componentIds };
+      updateMonitor(ctx, tx, id, input, actor, { ref });
+      return (paused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor).row;
+    },
+  };
+}
+
+function within(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(config).map(([field, value]) => [`config.${field}`, value]),
+  );
+}

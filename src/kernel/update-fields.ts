@@ -1,0 +1,22 @@
+import { Type } from "@sinclair/typebox";
+import { Text } from "./schema";
+
+/* What updates have in common, whether they tell of an incident or of a maintenance. */
+
+/** How long an update's text may be, in code points. */
+export const UPDATE_TEXT_MAX = 10_000;
+
+/** How many components one incident's update, or one maintenance, can name. */
+export const NAMED_COMPONENTS_MAX = 1_000;
+
+export const UpdateText = Text({
+  minLength: 1,
+  maxLength: UPDATE_TEXT_MAX,
+  description: "Markdown.",
+});
+
+// The default stands in words: Elysia would fill it into a PATCH that leaves the field out.
+export const Notify = Type.Boolean({
+  description:
+    "Whether people are to be told of it, by formats that are made for people. True if left out.",
+});

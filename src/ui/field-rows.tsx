@@ -1,0 +1,121 @@
+import { FieldGroup, fieldId, type FieldProps } from "./field";
+import { HiddenFields } from "./form";
+
+interface Named {
+  /** The name of its own field. */
+  name: string;
+  /** What it is, read out with the row's; seen only where a checkbox has it beside it. */
+  label: string;
+}
+
+/** One of the controls of a row. */
+export type RowControl =
+  | (Named & { kind: "text"; value: string; placeholder?: string; maxlength?: number })
+  | (Named & {
+      kind: "select";
+      value: string;
+      options: readonly { value: string; label: string }[];
+    })
+  | (Named & { kind: "check"; isChecked: boolean })
+  /** What cannot be changed, with what is sent along besides. */
+  | (Named & { kind: "fixed"; value: string; sends?: Readonly<Record<string, string>> });
+
+interface FieldRowsProps extends Omit<FieldProps, "label"> {
+  legend: string;
+  /** Each with what it is called, such as "Header 1". */
+  rows: readonly {
+    label: string;
+    controls: readonly RowControl[];
+    /** Whether it is the one that is wrong. */
+    isWrong?: boolean;
+  }[];
+}
+
+/** Several things of one kind, each a row of controls. */
+export function FieldRows({ legend, rows, ...field }: FieldRowsProps) {
+  return (
+    <FieldGroup {...field} label={legend}>
+      {rows.length === 0 ? null : (
+        <ul class="card field-rows">
+          {rows.map(({ label, controls, isWrong = false }) => (
+            <li key={label}>
+              {controls.map((control) => (
+                <Control key={control.name} control={control} row={label} isWrong={isWrong} />
+              ))}
+            </li>
+          ))}
+        </ul>
+      )}
+    </FieldGroup>
+  );
+}
+
+interface ControlProps {
+  control: RowControl;
+  row: string;
+  isWrong: boolean;
+}
+
+function Control({ control, row, isWrong }: ControlProps) {
+  const { name } = control;
+  const id = fieldId(name);
+  const label = `${row}: ${control.label}`;
+  const common = {
+    id,
+    name,
+    title: control.label,
+    "aria-label": label,
+    "aria-invalid": isWrong ? ("true" as const) : undefined,
+  };
+  switch (control.kind) {
+    case "text":
+      return (
+        <input
+          class="input"
+          type="text"
+          value={control.value}
+          placeholder={control.placeholder ?? control.label}
+          maxlength={control.maxlength}
+          autocomplete="off"
+          {...common}
+        />
+      );
+    case "select":
+      return (
+        <div class="select">
+          <select class="input" {...common}>
+            {control.options.map((option) => (
+              <option
+                key={option.value}
+                value={option.value}
+                selected={option.value === control.value}
+              >
+                {option.label}
+              </option>
+            ))}
+          </select>
+        </div>
+      );
+    case "check":
+      return (
+        <label class="row-check">
+          <input
+            type="checkbox"
+            id={id}
+            name={name}
+            value="yes"
+            checked={control.isChecked}
+            aria-label={label}
+          />
+          {control.label}
+        </label>
+      );
+    case "fixed":
+      return (
+        <span class="row-fixed">
+          <HiddenFields values={{ [name]: control.value, ...control.sends }} />
+          <code>{control.value}</code>
+        </span>
+      );
+  }
+}

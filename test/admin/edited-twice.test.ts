@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer, TestApp } from "../support/app";
+import { createIncidentDashboard, hiddenIn, incidentScreen } from "../support/incident-dashboard";
+import { createMaintenanceDashboard, idIn } from "../support/maintenance-dashboard";
+import { createPageDashboard } from "../support/page-dashboard";
+import type { Fields } from "../support/dashboard";
+
+interface Form {
+  /** The screen that shows it. */
+  screen: string;
+  fields: Fields;
+  /** What another editor makes of the same. */
+  others: Fields;
+}
+
+/** The forms that edit an incident. */
+const OF_INCIDENTS: { what: string; form(incident: Answer["body"]): Form }[] = [
+  {
+    what: "an incident",
+    form: ({ id, started_at: startedAt }) => ({
+      screen: `${incidentScreen(id)}/edit`,
+      fields: { name: "Slow checkout", started_at: startedAt.slice(0, 16) },
+      others: { name: "No checkout", started_at: startedAt.slice(0, 16) },
+    }),
+  },
+  {
+    what: "an update",
+    form: ({ id, updates: [update] }) => ({
+      screen: `${incidentScreen(id)}/updates/${update.id}`,
+      fields: { body: "Cards fail.", display_at: update.display_at.slice(0, 16) },
+      others: { body: "Cards are slow.", display_at: update.display_at.slice(0, 16) },
+    }),
+  },
+  {
+    what: "a post-mortem",
+    form: ({ id }) => ({
+      screen: `${incidentScreen(id)}/postmortem`,
+      fields: { body: "A disk was full.", do: "publish" },
+      others: { body: "A disk was slow.", do: "publish" },
+    }),
+  },
+];
+
+/** What every form and its sending again may have changed. */
+const written = ({ site: { app } }: { site: { app: TestApp } }) => ({
+  events: app.events(),
+  audit: app.audit(),
+});
+
+describe("a form that edits", () => {
+  for (const { what, form } of OF_INCIDENTS) {
+    test(`${what}, sent twice, is done once and is no conflict with itself`, async () => {
+      await using dashboard = await createIncidentDashboard();
+      const { screen, fields } = form(await dashboard.site.open());
+      dashboard.site.app.clock.advance(1_000);
+      const sent = { ...hiddenIn((await dashboard.show(screen)).text), ...fields };
+      const first = await dashboard.send(screen, sent);
+      expect(first.status).toBe(303);
+      const after = written(dashboard);
+      const second = await dashboard.send(screen, sent);
+      expect([second.status, second.headers.get("location")]).toEqual([
+        303,
+        first.headers.get("location"),
+      ]);
+      expect(written(dashboard)).toEqual(after);
+    });
+
+    test(`${what}, sent by two editors at once, is one's, and the other is told`, async () => {
+      await using dashboard = await createIncidentDashboard();
+      const { screen, fields, others } = form(await dashboard.site.open());
+      dashboard.site.app.clock.advance(1_000);
+      const hidden = hiddenIn((await dashboard.show(screen)).text);
+      const answers = await Promise.all(
+        [fields, others].map((typed) => dashboard.send(screen, { ...hidden, ...typed })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([303, 409]);
+    });
+  }
+
+  test("an incident that was reopened meanwhile comes back, though but its end was typed", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const incident = await site.open();
+    await site.update(incident.id, { status: "resolved" });
+    const screen = `${incidentScreen(incident.id)}/edit`;
+    const sent = {
+      ...hiddenIn((await dashboard.show(screen)).text),
+      name: incident.name,
+      started_at: incident.started_at.slice(0, 16),
+      resolved_at: "2026-03-10T11:00",
+    };
+    await site.update(incident.id, { status: "investigating" });
+    const after = written(dashboard);
+    expect((await dashboard.send(screen, sent)).status).toBe(409);
+    expect(written(dashboard)).toEqual(after);
+  });
+
+  test("a maintenance, sent twice, is done once and is no conflict with itself", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const screen = `/admin/maintenance/${idIn(await dashboard.plan())}/edit`;
+    const fields = { name: "Moved", scheduled_until: "2026-03-10T16:00" };
+    const hidden = hiddenIn((await dashboard.open(screen)).text);
+    const sent = { ...hidden, ...dashboard.planFields(fields) };
+    expect((await dashboard.send(screen, sent)).status).toBe(303);
+    const after = written(dashboard);
+    expect((await dashboard.send(screen, sent)).status).toBe(303);
+    expect(written(dashboard)).toEqual(after);
+    const others = { ...sent, name: "Moved again" };
+    expect((await dashboard.send(screen, others)).status).toBe(409);
+    expect(written(dashboard)).toEqual(after);
+  });
+});
+
+describe("a form that deletes", () => {
+  test("an incident, sent twice, leads to the list both times; of another session it is not found", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { id } = await dashboard.site.open();
+    const path = `${incidentScreen(id)}/delete`;
+    const first = await dashboard.send(path);
+    expect(first.status).toBe(303);
+    const after = written(dashboard);
+    const second = await dashboard.send(path);
+    expect([second.status, second.headers.get("location")]).toEqual([
+      303,
+      first.headers.get("location"),
+    ]);
+    const session = await dashboard.site.app.signedIn("editor");
+    const audited = dashboard.site.app.audit();
+    expect((await dashboard.send(path, {}, { session })).status).toBe(404);
+    expect(dashboard.site.app.audit()).toEqual(audited);
+    expect(written(dashboard).events).toEqual(after.events);
+  });
+
+  for (const kind of ["cmp", "grp"]) {
+    const what = kind === "cmp" ? "a component" : "a group";
+    test(`${what}, sent twice, leads to the list both times, and is audited once`, async () => {
+      await using site = await createPageDashboard();
+      const { text } = await site.show("/admin/components?page=acme");
+      const id = new RegExp(`${kind}_[0-9a-z]{26}`).exec(text)?.[0] ?? "";
+      const room = kind === "cmp" ? "/admin/components" : "/admin/components/groups";
+      const first = await site.send(`${room}/${id}/delete`);
+      expect([first.status, first.headers.get("location")]).toEqual([
+        303,
+        "/admin/components?page=acme",
+      ]);
+      const after = site.state();
+      const second = await site.send(`${room}/${id}/delete`);
+      expect([second.status, second.headers.get("location")]).toEqual([
+        303,
+        "/admin/components?page=acme",
+      ]);
+      expect(site.state()).toEqual(after);
+    });
+  }
+});

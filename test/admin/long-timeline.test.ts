@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import type { Tx } from "../../src/db";
+import { addUpdate } from "../../src/features/incidents";
+import { addMaintenanceUpdate } from "../../src/features/maintenance";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { Answer, TestApp } from "../support/app";
+import { readHtml } from "../support/html";
+import { createIncidentDashboard, incidentScreen } from "../support/incident-dashboard";
+import { createMaintenanceDashboard, idIn } from "../support/maintenance-dashboard";
+
+const LONG = 10_000;
+const UPDATES = 24;
+
+/** As long as an update may be, and told apart by its first word. */
+const bodyOf = (index: number) => `told-${index} `.padEnd(LONG, "and so on ");
+
+/** Which of the updates a screen tells, and where its link to older ones leads. */
+function toldOn({ status, text }: Answer) {
+  expect(status).toBe(200);
+  const page = readHtml(text);
+  const told = page.texts(".text").flatMap((it) => /told-\d+/.exec(it)?.[0] ?? []);
+  const links = page.attributes(".pagination a", "href");
+  return { told, older: links.find((it) => it.includes("before=")), links };
+}
+
+/** All that is told on the way from the newest to the oldest. */
+async function walk(screen: string, show: (path: string) => Promise<Answer>) {
+  const parts: string[][] = [];
+  for (let path: string | undefined = screen; path !== undefined;) {
+    const { told, older, links } = toldOn(await show(path));
+    if (path !== screen) expect(links).toContain(screen);
+    parts.push(told);
+    path = older;
+  }
+  return parts;
+}
+
+const NEWEST_FIRST = Array.from({ length: UPDATES }, (_, index) => `told-${UPDATES - 1 - index}`);
+
+/** Adds the updates, a second apart. */
+async function tellAtLength({ ctx, clock }: TestApp, tell: (tx: Tx, body: string) => unknown) {
+  for (let index = 0; index < UPDATES; index++) {
+    clock.advance(1_000);
+    await ctx.db.write((tx) => void tell(tx, bodyOf(index)));
+  }
+}
+
+describe("a timeline of many long updates", () => {
+  test("of an incident is shown in parts, newest first, each update once", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { id } = await dashboard.site.open();
+    const screen = incidentScreen(id);
+    const { app } = dashboard.site;
+    await tellAtLength(app, (tx, body) => addUpdate(app.ctx, tx, id, { body }, CLI_ACTOR));
+    const parts = await walk(screen, dashboard.show);
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) expect(part.length).toBeLessThanOrEqual(10);
+    expect(parts.flat()).toEqual(NEWEST_FIRST);
+    // An address that was mistyped begins at the newest.
+    const mistyped = toldOn(await dashboard.show(`${screen}?before=upd_none`));
+    expect(mistyped.told).toEqual(parts[0] ?? []);
+    expect(mistyped.links).not.toContain(screen);
+  });
+
+  test("of a maintenance is, too", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const id = idIn(await dashboard.plan());
+    const { app } = dashboard.site;
+    await tellAtLength(app, (tx, body) =>
+      addMaintenanceUpdate(app.ctx, tx, id, { body }, CLI_ACTOR),
+    );
+    const parts = await walk(`/admin/maintenance/${id}`, dashboard.open);
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.flat()).toEqual(NEWEST_FIRST);
+  });
+
+  test("that is short is shown whole, without ways to other parts", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { id } = await dashboard.site.open({ body: "told-1" });
+    expect(toldOn(await dashboard.show(incidentScreen(id)))).toEqual({
+      told: ["told-1"],
+      older: undefined,
+      links: [],
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { commandLine } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const FILE = `
+pages:
+  - slug: northwind
+    name: Northwind
+    components:
+      - name: API
+        monitors:
+          - name: Health
+            type: http
+            config:
+              url: https://api.northwind.example/health
+              headers: { Authorization: "Bearer \${API_TOKEN}" }
+`;
+
+const EXPORTED = `# Written by \`allclear export\`; \`allclear apply FILE\` makes it so, here or elsewhere.
+# Each thing is found again by its ref. A field that is left out has its default.
+# Not in here: statuses, incidents, maintenance, logos, users and API keys.
+# Nor the secrets and tokens of monitors: null keeps one that is known; elsewhere give it, as \${NAME}.
+
+pages:
+  - slug: northwind
+    name: Northwind
+    ref: northwind
+    default: true
+    components:
+      - name: API
+        ref: api
+        monitors:
+          - name: Health
+            ref: health
+            type: http
+            config:
+              url: https://api.northwind.example/health
+              headers:
+                Authorization: null
+`;
+
+const TOKEN = "t0p-secret-token";
+
+describe("monitors on the command line", () => {
+  test("a secret of the environment is taken, by a dry run too, and no output holds it", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    const env = { API_TOKEN: TOKEN };
+    const outcomes = [
+      await run(["apply", file, "--dry-run"], env),
+      await run(["apply", file, "--json"], env),
+      await run(["apply", file], { API_TOKEN: `${TOKEN}-2` }),
+      await run(["export"]),
+    ];
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+    expect(outcomes[0]?.out).toContain("+ monitor health");
+    expect(outcomes[2]?.out).toEqual([
+      '~ monitor health: config.headers.Authorization "a secret" → "another secret"',
+    ]);
+    expect(`${outcomes[3]?.out.join("\n")}\n`).toBe(EXPORTED);
+    expect(JSON.stringify(outcomes)).not.toContain(TOKEN);
+  });
+
+  test("a variable that is not set is named with its line, exits 2, and changes nothing", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    expect(await run(["apply", file])).toEqual({
+      exitCode: 2,
+      out: [],
+      err: [
+        `${file}:12: pages[0].components[0].monitors[0].config.headers.Authorization refers to the variable API_TOKEN, which is not set`,
+      ],
+    });
+    expect((await run(["apply", file], { API_TOKEN: TOKEN })).err).toEqual([
+      "Created 3, changed 0, removed 0.",
+    ]);
+  });
+
+  test("an export is found unchanged where it was made, and asks for its secrets elsewhere", async () => {
+    using folder = temporaryFolder();
+    const [given, exported] = ["given", "exported"].map((name) =>
+      join(folder.path, `${name}.yaml`),
+    ) as [string, string];
+    await Bun.write(given, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    await run(["apply", given], { API_TOKEN: TOKEN });
+    await Bun.write(exported, `${(await run(["export"])).out.join("\n")}\n`);
+    expect((await run(["apply", exported, "--prune"])).err).toEqual(["Nothing to change."]);
+
+    const elsewhere = commandLine(join(folder.path, "elsewhere"));
+    expect((await elsewhere(["apply", exported])).err).toEqual([
+      `${exported}:21: config.headers.Authorization is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
+    ]);
+    const completed = EXPORTED.replace("Authorization: null", 'Authorization: "${API_TOKEN}"');
+    await Bun.write(exported, completed);
+    const made = await elsewhere(["apply", exported], { API_TOKEN: TOKEN });
+    expect(made.err).toEqual(["Created 3, changed 0, removed 0."]);
+    expect(`${(await elsewhere(["export"])).out.join("\n")}\n`).toBe(EXPORTED);
+  });
+});

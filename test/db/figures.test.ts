@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { addNote, openNotes } from "../support/database";
+import { temporaryFolder } from "../support/temporary-folder";
+
+describe("the figures of a database", () => {
+  test("tell its size and its log's, and the transactions with the changes in them", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "notes.db");
+    using notes = openNotes(path);
+    const { db } = notes;
+    const before = db.figures();
+    expect(before).toMatchObject({ batches: 0, changes: 0, refused: 0, waiting: 0 });
+    const writes = ["a", "b", "c"].map((text) => db.write((tx) => addNote(tx, text)));
+    expect(db.figures().waiting).toBe(3);
+    await Promise.all(writes);
+    await db.write((tx) => addNote(tx, "d"));
+    const refusal = db.write(() => {
+      throw new Error("no");
+    });
+    await expect(refusal).rejects.toThrow("no");
+    const after = db.figures();
+    expect(after).toMatchObject({ batches: 3, changes: 4, refused: 0, waiting: 0 });
+    expect(after.walBytes).toBe(statSync(`${path}-wal`).size);
+    expect(after.walBytes).toBeGreaterThan(0);
+    notes.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    expect(db.figures().sizeBytes).toBe(statSync(path).size);
+    expect(db.figures().walBytes).toBe(0);
+  });
+
+  test("count what could not be stored", async () => {
+    using folder = temporaryFolder();
+    using notes = openNotes(join(folder.path, "notes.db"));
+    const { db, sqlite } = notes;
+    const pages = db.figures().sizeBytes / 4_096;
+    sqlite.run(`PRAGMA max_page_count = ${pages}`);
+    const writes = ["a", "b"].map((text) => db.write((tx) => addNote(tx, text.repeat(100_000))));
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(db.figures()).toMatchObject({ batches: 0, changes: 0, refused: 2 });
+  });
+});

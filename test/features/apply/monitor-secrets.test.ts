@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
+import { listMonitorsAtHome } from "../../../src/features/monitors";
+import { createTestApp, type TestApp } from "../../support/app";
+import { apply } from "../../support/apply";
+
+const TOKEN = "t0p-secret-token";
+const PASSWORD = "hunter2-hunter2";
+const ENV = { API_TOKEN: TOKEN, PASSWORD };
+
+/** A file of one monitor, whose config has these lines besides its URL. */
+const fileWith = (lines: string, url = "https://api.acme.example/login") => `
+pages: []
+monitors:
+  - name: Login
+    type: http
+    config:
+      url: ${url}
+      method: POST
+${lines.replaceAll(/^(?=.)/gm, "      ")}
+`;
+
+const GIVEN = fileWith(`headers:
+  Authorization: Bearer \${API_TOKEN}
+  X-Tenant: acme
+body: '{"password": "\${PASSWORD}", "price": "$\${PASSWORD}", "sum": "$5 {\${not one}"}'`);
+
+/** The secrets as they are kept. */
+function kept({ ctx }: TestApp): { headers?: unknown; body?: unknown } {
+  const [monitor] = listMonitorsAtHome(ctx.db);
+  const { headers, body } = monitor?.row.config ?? {};
+  return { headers, body };
+}
+
+const STORED = {
+  headers: { Authorization: `Bearer ${TOKEN}`, "X-Tenant": "acme" },
+  body: `{"password": "${PASSWORD}", "price": "\${PASSWORD}", "sum": "$5 {\${not one}"}`,
+};
+
+async function refusalOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
+  const before = [kept(app), app.audit()];
+  const message = await (async () => apply(app, text, false, env))().then(
+    () => "it was not refused",
+    (error: Error) => error.message,
+  );
+  expect([kept(app), app.audit()]).toEqual(before);
+  return message;
+}
+
+async function createSite(): Promise<TestApp> {
+  const app = await createTestApp({ logLevel: "trace" });
+  await apply(app, GIVEN, false, ENV);
+  return app;
+}
+
+describe("a secret in a file", () => {
+  test("may be made of variables, and a doubled dollar sign is one", async () => {
+    await using app = await createSite();
+    expect(kept(app)).toEqual(STORED);
+    expect((await apply(app, GIVEN, false, ENV)).changes).toEqual([]);
+  });
+
+  test("whose variable is not set, or is empty, is refused with its line", async () => {
+    await using app = await createTestApp();
+    expect(await refusalOf(app, GIVEN, { PASSWORD: "" })).toBe(
+      [
+        "line 10: monitors[0].config.headers.Authorization refers to the variable API_TOKEN, which is not set",
+        "line 12: monitors[0].config.body refers to the variable PASSWORD, which is empty",
+      ].join("\n"),
+    );
+    await apply(app, GIVEN, false, ENV);
+    expect(kept(app)).toEqual(STORED);
+  });
+
+  test("whose variable holds what no header can is refused without a word of it", async () => {
+    await using app = await createTestApp();
+    const refusal = await refusalOf(app, GIVEN, { ...ENV, API_TOKEN: `${TOKEN}\nX: y` });
+    expect(refusal).toStartWith("line 10: monitors[0].config.headers.Authorization has a value");
+    expect(refusal).not.toContain(TOKEN);
+  });
+
+  test("is made of variables in no field but those that are secrets", async () => {
+    await using app = await createTestApp();
+    const text = fileWith("headers: {}", "https://api.acme.example/?key=${API_TOKEN}");
+    await apply(app, text, false, ENV);
+    const { config } = listMonitorsAtHome(app.ctx.db)[0]?.row ?? {};
+    expect(config?.["url"]).toBe("https://api.acme.example/?key=${API_TOKEN}");
+  });
+
+  test("that is absent, or null, is kept", async () => {
+    await using app = await createSite();
+    for (const lines of ["", "headers: { Authorization: null, X-Tenant: }\nbody: null"]) {
+      expect((await apply(app, fileWith(lines))).changes).toEqual([]);
+      expect(kept(app)).toEqual(STORED);
+    }
+    const slower = `${fileWith("")}    interval_seconds: 300\n`;
+    expect((await apply(app, slower)).changes).toHaveLength(1);
+    expect(kept(app)).toEqual(STORED);
+  });
+
+  test("that is to be kept where there is none is refused with its line", async () => {
+    await using app = await createTestApp();
+    const text = fileWith("headers:\n  Authorization:\nbody: null");
+    expect(await refusalOf(app, text)).toBe(
+      [
+        "line 10: config.headers.Authorization is a secret that is not known here yet: give it, such as ${NAME} of a variable",
+        "line 11: config.body is a secret that is not known here yet: give it, such as ${NAME} of a variable",
+      ].join("\n"),
+    );
+    await apply(app, GIVEN, false, ENV);
+    expect(await refusalOf(app, fileWith("headers: { X-Other: null }"))).toContain(
+      "config.headers.X-Other is a secret that is not known here yet",
+    );
+    expect((await apply(app, fileWith("headers: { X-Tenant: null }"))).changes).toHaveLength(1);
+  });
+
+  test("goes where an empty text, or a list of headers without it, takes it away", async () => {
+    await using app = await createSite();
+    const fewer = fileWith("headers: { X-Tenant: null }\nbody: ''");
+    const { changes } = await apply(app, fewer);
+    expect(changes.map(describeChange)).toEqual([
+      '~ monitor login: config.headers.Authorization "a secret" → none, config.body "a secret" → none',
+    ]);
+    expect(kept(app)).toEqual({ headers: { "X-Tenant": "acme" } });
+    await apply(app, fileWith("headers: {}"));
+    expect(kept(app).headers).toEqual({});
+    expect((await apply(app, fileWith("headers: {}"))).changes).toEqual([]);
+  });
+
+  test("stays with the server that it was given for, unless it is given again", async () => {
+    await using app = await createSite();
+    const elsewhere = "https://elsewhere.example/login";
+    const refusal = await refusalOf(app, fileWith("", elsewhere));
+    expect(refusal).toContain("config.headers is a secret that was given for another server");
+    expect(refusal).toContain("config.body is a secret that was given for another server");
+    await apply(app, GIVEN.replace("https://api.acme.example/login", elsewhere), false, ENV);
+    expect(kept(app)).toEqual(STORED);
+    expect((await apply(app, fileWith("headers: {}\nbody: ''"))).changes).toHaveLength(1);
+  });
+});
+
+test("no secret is told: not by what an apply did, nor by its log, audit or events, nor in an export", async () => {
+  await using app = await createSite();
+  const other = { API_TOKEN: `${TOKEN}-2`, PASSWORD };
+  const outcome = await apply(app, GIVEN, false, other);
+  expect(outcome.changes.map(describeChange)).toEqual([
+    '~ monitor login: config.headers.Authorization "a secret" → "another secret"',
+  ]);
+  expect(kept(app).headers).toMatchObject({ Authorization: `Bearer ${TOKEN}-2` });
+  const exported = writeApplyFile(await app.ctx.db.write((tx) => exportFile(tx)), []);
+  expect(exported).toContain(
+    "      headers:\n        Authorization: null\n        X-Tenant: null\n      body: null\n",
+  );
+  const told = JSON.stringify([outcome, app.audit(), app.events(), app.logged, exported]);
+  expect(told).toContain("https://api.acme.example/login");
+  expect(told).not.toContain(TOKEN);
+  expect(told).not.toContain(PASSWORD);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { createTestApp, type TestApp } from "../../support/app";
+import { apply } from "../../support/apply";
+import { MONITORS_FILE as FILE, readMonitors } from "../../support/monitors-file";
+
+const refusalOf = async (app: TestApp, text: string): Promise<string> => {
+  try {
+    await apply(app, text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("it was not refused");
+};
+
+const lineOf = (text: string, what: string) => text.slice(0, text.indexOf(what)).split("\n").length;
+
+test("the file that is broken below is one that is taken", async () => {
+  await using app = await createTestApp();
+  expect((await apply(app, FILE)).changes).toHaveLength(10);
+});
+
+test.each([
+  {
+    right: "type: tls",
+    wrong: "type: pigeon",
+    says: "monitors[0].type must be one of http, tcp, tls, dns, ping, push",
+  },
+  { right: "interval_seconds: 30", wrong: "interval: 30", says: ".interval is not a known field" },
+  {
+    right: "interval_seconds: 30",
+    wrong: "interval_seconds: 4",
+    says: ".interval_seconds must be a whole number from 5 to 86,400",
+  },
+  {
+    right: "interval_seconds: 30",
+    wrong: "retry_interval_seconds: 61",
+    says: ".retry_interval_seconds is 61, longer than the interval of 60",
+  },
+  {
+    right: "config: { host: acme.example }",
+    wrong: "degraded_after_ms: 1",
+    says: "monitors[0].config is required",
+  },
+  {
+    right: "https://api.acme.example/health",
+    wrong: "http://169.254.169.254/",
+    says: ".config.url names an address that is a link-local address",
+  },
+  {
+    right: "https://api.acme.example/health",
+    wrong: "file:///etc/passwd",
+    says: ".config.url must begin with http:// or https://",
+  },
+  {
+    right: "assertions:\n                - { source: status, op: eq, value: 204 }",
+    wrong: "body: Hello",
+    says: ".config.body cannot be sent with GET",
+  },
+  {
+    right: "op: eq, value: 204",
+    wrong: "op: matches, value: 204",
+    says: ".config.assertions[0].op must be one of eq, ne",
+  },
+  {
+    right: "name: Database",
+    wrong: "name: Api health",
+    without: "                ref: db\n",
+    says: "has the ref api-health, which another above it has",
+  },
+  {
+    right: "name: Database",
+    wrong: "name: …",
+    without: "                ref: db\n",
+    says: "give it a ref",
+  },
+  { right: "other/mail", wrong: "other/post", says: "components[1] is no component: other/post" },
+  { right: "other/mail", wrong: "mail", says: "components[1] is no component: mail" },
+])("$says: refused by its line, and nothing is made", async ({ right, wrong, without, says }) => {
+  await using app = await createTestApp();
+  const text = FILE.replace(right, wrong).replace(without ?? "", "");
+  const refusal = await refusalOf(app, text);
+  expect(refusal).toStartWith(`line ${lineOf(text, wrong)}: `);
+  expect(refusal).toContain(says);
+  expect(refusal).not.toContain("\n");
+  expect(app.audit()).toEqual([]);
+  expect(await readMonitors(app)).toEqual([]);
+});
+
+test("another type under the ref of one that is there is refused, and leaves it as it is", async () => {
+  await using app = await createTestApp();
+  await apply(app, FILE);
+  const before = await readMonitors(app);
+  const text = FILE.replace("type: tls", "type: push").replace("host: acme.example", "");
+  expect(await refusalOf(app, text)).toBe(
+    `line ${lineOf(text, "type: push, paused")}: type is tls and stays it; for another type, take another ref`,
+  );
+  expect(await readMonitors(app)).toEqual(before);
+});

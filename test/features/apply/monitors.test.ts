@@ -1,0 +1,199 @@
+import { describe, expect, test } from "bun:test";
+import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
+import { findPageBySlug } from "../../../src/features/pages";
+import { createTestApp, type TestApp } from "../../support/app";
+import { apply, linesOf } from "../../support/apply";
+import { createMonitorApi } from "../../support/monitor-api";
+import { MONITORS_FILE as FILE, readMonitors as read } from "../../support/monitors-file";
+
+/** The ids of components by their refs. */
+async function componentIds(app: TestApp): Promise<Record<string, string>> {
+  const key = await app.keyWith("read:status");
+  const lists = await Promise.all(
+    ["acme", "other"].map((page) => app.call(`/api/v1/components?page=${page}`, { key })),
+  );
+  return Object.fromEntries(
+    lists.flatMap(({ body }) =>
+      body.data.map((one: { ref: string; id: string }) => [one.ref, one.id]),
+    ),
+  );
+}
+
+describe("monitors in a file", () => {
+  test("are made: below a component, of several, also on another page, and of none", async () => {
+    await using app = await createTestApp();
+    const outcome = await apply(app, FILE);
+    expect(linesOf(outcome).filter((line) => line.includes("monitor"))).toEqual([
+      "+ monitor api-health",
+      "+ monitor nightly-backup",
+      "+ monitor db",
+      "+ monitor certificate",
+    ]);
+    const { api = "", storefront = "", mail = "" } = await componentIds(app);
+    expect(await read(app)).toMatchObject([
+      {
+        name: "API health",
+        ref: "api-health",
+        component_ids: [api],
+        interval_seconds: 30,
+        degraded_after_ms: 800,
+        failure_threshold: 3,
+        config: {
+          url: "https://api.acme.example/health",
+          method: "GET",
+          assertions: [{ value: 204 }],
+        },
+        state: "pending",
+      },
+      {
+        ref: "nightly-backup",
+        component_ids: [api],
+        config: { grace_seconds: 60 },
+        failure_threshold: 1,
+      },
+      {
+        ref: "db",
+        component_ids: [api, storefront, mail],
+        on_down: "major_outage",
+        config: { port: 5432 },
+      },
+      { ref: "certificate", component_ids: [], paused: true, state: "paused" },
+    ]);
+  });
+
+  test("are as they are after a second run: no version, no event, no audit row", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const before = await read(app);
+    const audited = app.audit().length;
+    expect(await apply(app, FILE, true)).toEqual({ changes: [], leftovers: [] });
+    expect(app.audit()).toHaveLength(audited);
+    expect(await read(app)).toEqual(before);
+  });
+
+  test("are changed in what differs, each field told; what the file leaves out has its default again", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const [health] = await read(app);
+    const changed = FILE.replace("            interval_seconds: 30\n", "")
+      .replace("/health", "/ready")
+      .replace("components: [acme/api, other/mail]", "components: [acme/api]")
+      .replace("paused: true, ", "");
+    expect(linesOf(await apply(app, changed))).toEqual([
+      '~ monitor api-health: interval_seconds 30 → 60, config.url "https://api.acme.example/health" → "https://api.acme.example/ready"',
+      '~ monitor db: components ["acme/api","acme/storefront","other/mail"] → ["acme/api","acme/storefront"]',
+      "~ monitor certificate: paused true → false",
+    ]);
+    const after = await read(app);
+    expect(after[0]).toMatchObject({ id: health.id, interval_seconds: 60, degraded_after_ms: 800 });
+    expect(after[3]).toMatchObject({ paused: false, state: "pending" });
+  });
+
+  test("stay the same under another ref and below another component", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const before = await read(app);
+    const moved = FILE.replace(
+      "ref: db",
+      "ref: postgres\n                previous_refs: [db]",
+    ).replace("components: [acme/api, other/mail]", "components: []");
+    expect(linesOf(await apply(app, moved))).toEqual([
+      '~ monitor db: ref "db" → "postgres", components ["acme/api","acme/storefront","other/mail"] → ["acme/storefront"]',
+    ]);
+    const after = await read(app);
+    expect(after.map(({ id }: { id: string }) => id)).toEqual(
+      before.map(({ id }: { id: string }) => id),
+    );
+    expect(after[2].ref).toBe("postgres");
+    expect((await apply(app, moved)).changes).toEqual([]);
+  });
+
+  test("that leave the file stay until they are pruned, and pruning takes only what apply made", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("manage:monitors");
+    const byHand = { type: "http", name: "By hand", config: { url: "https://x.example/" } };
+    await app.call("/api/v1/monitors", { method: "POST", key, json: byHand });
+    await apply(app, FILE);
+    const smaller = FILE.slice(0, FILE.indexOf("monitors:\n  - { name: Certificate"));
+    const kept = await apply(app, smaller);
+    expect(kept).toEqual({ changes: [], leftovers: ["monitor certificate"] });
+    expect(await read(app)).toHaveLength(5);
+    const taken = `${smaller}monitors:\n  - { name: Other, ref: certificate2, type: push }\n`;
+    expect(linesOf(await apply(app, taken, true))).toEqual([
+      "- monitor certificate",
+      "+ monitor certificate2",
+    ]);
+    await apply(app, "pages: []", true);
+    expect((await read(app)).map(({ name }: { name: string }) => name)).toEqual(["By hand"]);
+  });
+
+  test("are in the file of one page where they watch it, and that is found unchanged", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const page = findPageBySlug(app.ctx.db, { slug: "other" });
+    const said = await app.ctx.db.write((tx) => exportFile(tx, { page }));
+    expect(said).toEqual({
+      pages: [
+        {
+          slug: "other",
+          name: "Other",
+          ref: "other",
+          components: [
+            {
+              name: "Mail",
+              ref: "mail",
+              monitors: [
+                {
+                  name: "Database",
+                  ref: "db",
+                  type: "tcp",
+                  on_down: "major_outage",
+                  config: { host: "db.acme.example", port: 5432 },
+                  components: ["acme/api", "acme/storefront"],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    expect((await apply(app, writeApplyFile(said, []))).changes).toEqual([]);
+  });
+
+  test("name a page also by a slug that it had before", async () => {
+    await using app = await createTestApp();
+    await apply(app, FILE);
+    const renamed = FILE.replace("slug: other,", "slug: another, previous_slugs: [other],");
+    expect(linesOf(await apply(app, renamed))).toEqual(['~ page other: slug "other" → "another"']);
+  });
+
+  test("that were made by hand are found by their ref, changed, and never pruned", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("manage:monitors");
+    const json = { type: "push", name: "Nightly backup", config: {} };
+    const { body } = await app.call("/api/v1/monitors", { method: "POST", key, json });
+    expect(linesOf(await apply(app, FILE))).toContain(
+      '~ monitor nightly-backup: interval_seconds 60 → 86400, components [] → ["acme/api"]',
+    );
+    await apply(app, "pages: []", true);
+    expect((await read(app)).map(({ id }: { id: string }) => id)).toEqual([body.id]);
+  });
+
+  test("that push have a token that nobody is told, until another is asked for", async () => {
+    await using api = await createMonitorApi({ logLevel: "trace" });
+    const { app } = api;
+    const outcome = await apply(app, FILE);
+    const lines = outcome.changes.map(describeChange);
+    const told = JSON.stringify([outcome, lines, app.audit(), app.events(), app.logged]);
+    expect(told).toContain("nightly-backup");
+    expect(told).not.toMatch(/[0-9A-Za-z]{43}/);
+    const push = (await read(app))[1];
+    const { body } = await api.call(`/${push.id}/rotate-token`, { method: "POST" });
+    const beat = () => app.call(`/api/v1/heartbeats/${body.token}`);
+    expect((await beat()).status).toBe(200);
+    // The token is nothing that a file says.
+    expect((await apply(app, FILE)).changes).toEqual([]);
+    expect((await beat()).status).toBe(200);
+    expect(api.heartbeats.map(({ id }) => id)).toEqual([push.id, push.id]);
+  });
+});

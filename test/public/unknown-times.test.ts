@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { readHtml } from "../support/html";
+import { fails, openWatch } from "../support/watch";
+
+test("a server that was down says on its page that it does not know, and counts it neither way", async () => {
+  await using watch = await openWatch({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const { app, clock } = watch;
+  const { components } = await app.page({}, ["Watched", "By hand"]);
+  await watch.monitor({ component_ids: [components["Watched"] ?? ""], failure_threshold: 1 });
+  const shown = async () => {
+    const page = readHtml((await app.call("/status/acme")).text);
+    const rows = page.texts(".component").map((row) => row.replaceAll(/\s+/g, " "));
+    const [watched = "", byHand = ""] = rows;
+    return { watched, byHand, drawn: page.attributes(".component:first-child .day", "class") };
+  };
+
+  // From noon on: two hours up, and then a day and a half of which nobody knows, told in begun minutes.
+  await clock.advance(2 * HOUR_MS);
+  watch.kill();
+  await clock.advance(DAY_MS + 12 * HOUR_MS);
+  await watch.start();
+  await clock.advance(10 * MINUTE_MS);
+  const after = await shown();
+  expect(after.watched).toContain("Operational");
+  expect(after.watched).toContain("10 Mar 2026: Operational (10 h 1 min no data)");
+  expect(after.watched).toContain("11 Mar 2026: No data");
+  expect(after.watched).toContain("12 Mar 2026: Operational (2 h 1 min no data)");
+  expect(after.watched).toContain("100 % uptime");
+  expect(after.drawn).toEqual([
+    "day is-unknown",
+    "day is-operational",
+    "day is-unknown",
+    "day is-operational",
+  ]);
+  expect(after.byHand).not.toContain("no data");
+
+  // Of what is known, 2 h 30 min but for the seconds around the gap, 20 min were down.
+  watch.let("api.test", fails());
+  await clock.advance(20 * MINUTE_MS);
+  const key = await app.keyWith("read:status");
+  const { body } = await app.call("/api/v1/status/acme", { key });
+  const [watched, byHand] = body.components;
+  expect(watched.status).toBe("major_outage");
+  expect(byHand.uptime_90d).toBe(1);
+  const known = 2 * HOUR_MS + 30 * MINUTE_MS;
+  expect(Math.abs(watched.uptime_90d - (1 - (20 * MINUTE_MS) / known))).toBeLessThan(0.01);
+});

@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import type { CreateMonitorBody } from "../../src/features/monitors";
+import { NameText, Text } from "../../src/kernel/schema";
+import type { MonitorType } from "../../src/kernel/monitor-state";
+import { textOf } from "./any-text";
+
+/** What is never read back, wherever it was written. */
+export const MONITOR_SECRET = "s3cret-4-monitors";
+
+const host = fc.constantFrom("db.example.com", "192.0.2.7", "2001:db8::1", "münchen.example");
+const optional = { requiredKeys: [] };
+const expected = fc.oneof(textOf(Text({ maxLength: 20 }), 8), fc.integer(), fc.boolean());
+
+const secret = fc.constantFrom("", " again", " ${A}").map((more) => `${MONITOR_SECRET}${more}`);
+
+const assertion = fc.oneof(
+  fc.constant({ source: "status", op: "lt", value: 400 }),
+  fc.record({
+    source: fc.constant("body"),
+    op: fc.constantFrom("eq", "contains"),
+    value: textOf(Text({ maxLength: 20 }), 8),
+  }),
+  fc.record({
+    source: fc.constant("json"),
+    property: fc.constantFrom("$.a", "$['b c'][0]"),
+    op: fc.constantFrom("eq", "ne"),
+    value: fc.option(expected),
+  }),
+);
+
+const httpMore = fc.record(
+  {
+    method: fc.constantFrom("GET", "POST", "PUT"),
+    headers: fc.dictionary(fc.constantFrom("authorization", "X-Key", "null", "0"), secret),
+    body: secret,
+    follow_redirects: fc.boolean(),
+    ip_family: fc.constantFrom("any", "ipv6"),
+    verify_tls: fc.boolean(),
+    assertions: fc.array(assertion, { maxLength: 2 }),
+    certificate_warning_days: fc.constantFrom(0, 14, 30),
+  },
+  optional,
+);
+
+/** Configs by type; some of them are refused, such as a body that is sent with GET. */
+const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
+  http: fc
+    .tuple(fc.constantFrom("https://a.example/#x", "http://192.0.2.1:81/?q=1"), httpMore)
+    .map(([url, more]) => ({ url, ...more })),
+  tcp: fc.record({ host, port: fc.integer({ min: 1, max: 65_535 }) }),
+  tls: fc.record(
+    { host, port: fc.constantFrom(443, 8443), days: fc.constantFrom(0, 14) },
+    { requiredKeys: ["host"] },
+  ),
+  dns: fc.record(
+    {
+      name: fc.constantFrom("example.com", "_dmarc.example.com"),
+      record_type: fc.constantFrom("A", "MX", "TXT"),
+      resolver: fc.constantFrom("192.0.2.53", "[2001:db8::53]:5353"),
+      expected: fc.uniqueArray(textOf(NameText, 8), { minLength: 1, maxLength: 2 }),
+    },
+    { requiredKeys: ["name"] },
+  ),
+  ping: fc.record({ host }),
+  push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
+};
+
+const settings = fc.record(
+  {
+    interval_seconds: fc.constantFrom(5, 60, 3_600),
+    timeout_ms: fc.constantFrom(100, 10_000),
+    failure_threshold: fc.constantFrom(1, 3),
+    success_threshold: fc.constantFrom(1, 2),
+    retry_interval_seconds: fc.constantFrom(1, 10, 60),
+    degraded_after_ms: fc.constantFrom(null, 500),
+    on_down: fc.constantFrom("partial_outage" as const, "major_outage" as const),
+    open_incident: fc.constantFrom("never" as const, "draft" as const, "automatic" as const),
+    paused: fc.boolean(),
+  },
+  optional,
+);
+
+type AnyMonitor = Omit<CreateMonitorBody, "component_ids">;
+
+/** What makes a monitor of whatever type, but for what it watches. */
+export const anyMonitor: fc.Arbitrary<AnyMonitor> = fc
+  .constantFrom<MonitorType[]>("http", "http", "http", "tcp", "tls", "dns", "ping", "push")
+  .chain((type) => fc.tuple(fc.constant(type), textOf(NameText, 12), settings, configs[type]))
+  .map(([type, name, more, config]) => ({ type, name, ...more, config }));

@@ -1,0 +1,28 @@
+import type { TSchema } from "@sinclair/typebox";
+import fc from "fast-check";
+import { fieldErrors } from "../../src/errors";
+
+// What YAML has a meaning for, at the beginning of a text, at its end and within.
+const AWKWARD = [
+  ..."abcXYZ019 \t\n\r:#-?'\"`&*!|>%@{}[],~=<.\\/_+é🎉",
+  ..."\u0001\u0085\u200e\u2028\u2029\ufeff\ud800",
+  ": ",
+  " #",
+  "- ",
+  "---\n",
+  "...\n",
+  "\n\n",
+  "  ",
+  "null",
+  "yes",
+  "2026-01-01",
+  "0x1f",
+  "${A}",
+];
+
+/** Texts that a schema takes. */
+export function textOf(schema: TSchema, maxLength: number): fc.Arbitrary<string> {
+  return fc
+    .string({ unit: fc.constantFrom(...AWKWARD), maxLength })
+    .filter((text) => fieldErrors(schema, text).length === 0);
+}

@@ -1,0 +1,18 @@
+import type { AppContext } from "../../src/context";
+import { getMonitorRecord, type Monitoring } from "../../src/features/monitors";
+import { insertCheck } from "../../src/features/monitors/checks-store";
+
+/** Where every target answers, and nothing is checked but what is asked for. */
+export function calmMonitoring(ctx: AppContext): Monitoring {
+  return {
+    async checkNow(id) {
+      const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
+      const at = ctx.clock.now();
+      const row = { monitorNum, at, outcome: "ok", latencyMs: 87, message: null } as const;
+      await ctx.db.write((tx) => insertCheck(tx, row));
+      return row;
+    },
+    heartbeat: async () => {},
+    tryOut: async () => ({ outcome: "ok", latencyMs: 87, message: null }),
+  };
+}

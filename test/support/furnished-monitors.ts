@@ -1,0 +1,224 @@
+import type { Tx } from "../../src/db";
+import { createMonitor, type CreateMonitorBody, pauseMonitor } from "../../src/features/monitors";
+import { insertCheck } from "../../src/features/monitors/checks-store";
+import { enter } from "../../src/features/monitors/engine/consequences";
+import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
+import { freshStanding } from "../../src/features/monitors/rules";
+import {
+  findMonitorState,
+  type MonitorRow,
+  saveCertificate,
+  saveHeartbeat,
+} from "../../src/features/monitors/store";
+import type { Actor } from "../../src/kernel/actor";
+import type { MonitorState } from "../../src/kernel/monitor-state";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import type { TestApp } from "./app";
+import type { FurnishedPage } from "./furnished-pages";
+
+/** A state that a monitor entered, in ms before now, and in words why. */
+interface Entered {
+  ago: number;
+  state: MonitorState;
+  message?: string;
+}
+
+interface Plan {
+  input: Omit<CreateMonitorBody, "component_ids">;
+  components?: readonly string[];
+  createdAgo: number;
+  /** How long an answer took so long ago; null where none came, undefined where nothing was asked. */
+  latency(ago: number): number | null | undefined;
+  history: readonly Entered[];
+  certificateEndsIn?: number;
+  isPaused?: boolean;
+}
+
+const EVERY_MS = 15 * MINUTE_MS;
+const TIMED_OUT = "Timed out connecting.";
+
+/** Ups and downs that look like a day's, the same in every run. */
+function usual(base: number, ago: number): number {
+  const day = Math.sin((ago / DAY_MS) * 2 * Math.PI);
+  const noise = ((ago / MINUTE_MS) * 7_919) % 97;
+  return Math.round(base * (1 + day * 0.3) + noise * base * 0.006);
+}
+
+const isWithin = (ago: number, from: number, to: number) => ago <= from && ago > to;
+
+const PLANS: readonly Plan[] = [
+  {
+    input: {
+      type: "http",
+      name: "Storefront",
+      config: {
+        url: "https://shop.northwind.example/",
+        headers: { "X-Probe": "let-me-in" },
+        assertions: [
+          { source: "status", op: "eq", value: 200 },
+          { source: "body", op: "contains", value: "Add to basket" },
+        ],
+      },
+      on_down: "major_outage",
+      degraded_after_ms: 2_000,
+    },
+    components: ["Storefront"],
+    createdAgo: 95 * DAY_MS,
+    latency(ago) {
+      if (isWithin(ago, 6 * HOUR_MS, 5 * HOUR_MS)) return null;
+      if (isWithin(ago, 16 * HOUR_MS, 15 * HOUR_MS)) return undefined;
+      return usual(140, ago);
+    },
+    history: [
+      { ago: 95 * DAY_MS, state: "up" },
+      { ago: 61 * DAY_MS, state: "no_data" },
+      { ago: 61 * DAY_MS - 3 * HOUR_MS, state: "up" },
+      { ago: 6 * HOUR_MS, state: "down", message: TIMED_OUT },
+      { ago: 5 * HOUR_MS, state: "up" },
+    ],
+    certificateEndsIn: 61 * DAY_MS,
+  },
+  {
+    input: {
+      type: "http",
+      name: "Wiki",
+      config: { url: "https://wiki.northwind.example/api/health?full=1" },
+      degraded_after_ms: 800,
+    },
+    components: ["Wiki"],
+    createdAgo: 40 * DAY_MS,
+    latency: (ago) => usual(ago < 2 * HOUR_MS ? 1_300 : 320, ago),
+    history: [
+      { ago: 40 * DAY_MS, state: "up" },
+      { ago: 2 * HOUR_MS, state: "degraded" },
+    ],
+  },
+  {
+    input: {
+      type: "tcp",
+      name: "VPN gateway",
+      config: { host: "vpn.northwind.example", port: 1194 },
+      open_incident: "automatic",
+    },
+    components: ["VPN"],
+    createdAgo: 20 * DAY_MS,
+    latency: (ago) =>
+      ago < 25 * MINUTE_MS || isWithin(ago, 70 * HOUR_MS, 69 * HOUR_MS) ? null : usual(18, ago),
+    history: [
+      { ago: 20 * DAY_MS, state: "up" },
+      { ago: 70 * HOUR_MS, state: "down", message: TIMED_OUT },
+      { ago: 69 * HOUR_MS, state: "up" },
+      { ago: 24 * MINUTE_MS, state: "down", message: TIMED_OUT },
+    ],
+  },
+  {
+    input: {
+      type: "tls",
+      name: "Certificate of the shop",
+      config: { host: "shop.northwind.example" },
+    },
+    createdAgo: 95 * DAY_MS,
+    latency: (ago) => (ago < 3 * DAY_MS ? usual(60, ago) : undefined),
+    history: [{ ago: 95 * DAY_MS, state: "up" }],
+    certificateEndsIn: 9 * DAY_MS,
+  },
+  {
+    input: {
+      type: "push",
+      name: "Nightly backup",
+      config: { grace_seconds: 3_600 },
+      interval_seconds: 86_400,
+    },
+    createdAgo: 30 * DAY_MS,
+    latency: (ago) => (Math.floor(ago / EVERY_MS) % 96 === 46 ? usual(240_000, ago) : undefined),
+    history: [{ ago: 30 * DAY_MS, state: "up" }],
+  },
+  {
+    input: {
+      type: "dns",
+      name: "Mail of the shop",
+      config: {
+        name: "northwind.example",
+        record_type: "MX",
+        expected: ["10 mail.northwind.example"],
+      },
+    },
+    createdAgo: 12 * DAY_MS,
+    latency: (ago) => (ago > 5 * DAY_MS ? usual(9, ago) : undefined),
+    history: [{ ago: 12 * DAY_MS, state: "up" }],
+    isPaused: true,
+  },
+  {
+    input: {
+      type: "http",
+      name: "Partner endpoint",
+      config: { url: "http://10.20.0.14:8080/ready" },
+    },
+    createdAgo: 3 * SECOND_MS,
+    latency: () => undefined,
+    history: [],
+  },
+];
+
+/** What is watched: most of it is well, one is down, one is slow, one is paused and one is new. */
+export async function addMonitors(
+  { ctx, clock }: TestApp,
+  now: number,
+  pages: readonly FurnishedPage[],
+  by: Actor,
+): Promise<void> {
+  const componentOf = (name: string) => {
+    const found = pages.flatMap((page) => {
+      try {
+        return [page.component(name)];
+      } catch {
+        return [];
+      }
+    });
+    return found[0] ?? "";
+  };
+  for (const plan of PLANS) {
+    clock.setWallClock(now - plan.createdAgo);
+    const input = { ...plan.input, component_ids: (plan.components ?? []).map(componentOf) };
+    // One after the other: they are what happened.
+    // oxlint-disable-next-line no-await-in-loop
+    await ctx.db.write((tx) => {
+      const { row } = createMonitor(ctx, tx, input as CreateMonitorBody, by).record;
+      live({ ctx, clock }, tx, row, plan, now);
+      if (!plan.isPaused) return;
+      clock.setWallClock(now - 5 * DAY_MS);
+      pauseMonitor(ctx, tx, row.id, by);
+    });
+  }
+  clock.setWallClock(now);
+  const kept = retentionOf(ctx.config);
+  let isMore = true;
+  // oxlint-disable-next-line no-await-in-loop
+  while (isMore) isMore = await ctx.db.write((tx) => rollUp(tx, { now }, kept));
+}
+
+function live(
+  { ctx, clock }: Pick<TestApp, "ctx" | "clock">,
+  tx: Tx,
+  row: MonitorRow,
+  plan: Plan,
+  now: number,
+): void {
+  for (let ago = plan.createdAgo; ago > 0; ago -= EVERY_MS) {
+    const latencyMs = plan.latency(ago);
+    if (latencyMs === undefined) continue;
+    const outcome = latencyMs === null ? "failed" : "ok";
+    const message = latencyMs === null ? TIMED_OUT : null;
+    insertCheck(tx, { monitorNum: row.num, at: now - ago, outcome, latencyMs, message });
+    if (row.type === "push") saveHeartbeat(tx, { monitorNum: row.num, at: now - ago });
+  }
+  for (const { ago, state, message = null } of plan.history) {
+    clock.setWallClock(now - ago);
+    const before = findMonitorState(tx, { monitorNum: row.num });
+    const standing = freshStanding(state, now - ago);
+    enter(ctx, tx, row, { from: before?.state ?? "pending", standing, message });
+  }
+  if (plan.certificateEndsIn !== undefined) {
+    saveCertificate(tx, { monitorNum: row.num, expiresAt: now + plan.certificateEndsIn });
+  }
+}

@@ -1,0 +1,206 @@
+import { expect } from "bun:test";
+import {
+  createMonitor,
+  getMonitorRecord,
+  type CreateMonitorBody,
+  type Monitoring,
+} from "../../src/features/monitors";
+import { insertCheck } from "../../src/features/monitors/checks-store";
+import { enter } from "../../src/features/monitors/engine/consequences";
+import type { ProbeResult } from "../../src/features/monitors/probe";
+import { freshStanding } from "../../src/features/monitors/rules";
+import { listAllMonitors } from "../../src/features/monitors/store";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { MonitorState, MonitorType } from "../../src/kernel/monitor-state";
+import type { Role } from "../../src/kernel/role";
+import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
+import { type Fields, openForm } from "./dashboard";
+import { typedIn } from "./html";
+
+export const MONITORS = "/admin/monitors";
+export const NEW_MONITOR = `${MONITORS}/new`;
+
+/** A check that was run of what is no monitor. */
+export interface TriedOut {
+  type: MonitorType;
+  config: object;
+  timeoutMs: number;
+}
+
+/** Monitors as somebody in the dashboard meets them. Nothing is checked by itself. */
+export interface MonitorDashboard extends AsyncDisposable {
+  app: TestApp;
+  /** Its components are API and Website. */
+  site: TestPage;
+  /** Of an admin unless another role was asked for. */
+  session: string;
+  open(path?: string): Promise<Answer>;
+  send(path: string, form: Fields): Promise<Answer>;
+  /** What the form of a new HTTP monitor holds when all of it is right; each time another filling in. */
+  fields(fields?: Fields): Fields;
+  /** Opens the form for a new monitor, of the type that the fields name, and sends it filled in. */
+  create(fields?: Fields): Promise<Answer>;
+  /** Opens the form that edits a monitor and sends it as it came, but for these fields. */
+  edit(id: string, fields: Fields): Promise<Answer>;
+  /** Makes a monitor without the form and answers its id. */
+  make(input?: Partial<CreateMonitorBody>): Promise<string>;
+  /** Has a monitor enter a state at a time (unix ms), with all that follows from it. */
+  enter(id: string, state: MonitorState, at: number, message?: string): Promise<void>;
+  /** Writes results down: at, and how long the answer took, or null where none came. */
+  record(
+    id: string,
+    ...results: readonly (readonly [at: number, latencyMs: number | null])[]
+  ): Promise<void>;
+  /** What is stored of it, secrets and all. */
+  stored(id: string): ReturnType<typeof getMonitorRecord>;
+  /** What a check answers from now on. */
+  found: ProbeResult;
+  triedOut: TriedOut[];
+  /** The ids of monitors that were checked. */
+  checked: string[];
+  /** What must not change where something is refused, or only tried out. */
+  written(): unknown;
+}
+
+export async function createMonitorDashboard(role: Role = "admin"): Promise<MonitorDashboard> {
+  const triedOut: TriedOut[] = [];
+  const checked: string[] = [];
+  let drafts = 0;
+  const app = await createTestApp({
+    monitoring: (ctx): Monitoring => ({
+      async checkNow(id) {
+        checked.push(id);
+        const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
+        const { outcome, latencyMs, message } = dashboard.found;
+        const row = { monitorNum, at: ctx.clock.now(), outcome, latencyMs, message };
+        await ctx.db.write((tx) => insertCheck(tx, row));
+        return row;
+      },
+      heartbeat: async () => {},
+      async tryOut(type, config, timeoutMs) {
+        triedOut.push({ type, config, timeoutMs });
+        return dashboard.found;
+      },
+    }),
+  });
+  const site = await app.page();
+  const session = await app.signedIn(role);
+  const dashboard: MonitorDashboard = {
+    app,
+    site,
+    session,
+    found: { outcome: "ok", latencyMs: 12, message: null },
+    triedOut,
+    checked,
+    open: (path = MONITORS) => app.call(path, { session }),
+    send: (path, form) => app.call(path, { session, form }),
+    fields: (fields = {}) => ({
+      type: "http",
+      draft: `draft-${(drafts += 1)}`,
+      name: "Shop",
+      config_url: "https://shop.example.com/",
+      config_method: "GET",
+      config_follow_redirects: "yes",
+      config_verify_tls: "yes",
+      config_ip_family: "any",
+      config_certificate_warning_days: "14",
+      interval_seconds: "60",
+      component_ids: [site.components["API"] ?? ""],
+      on_down: "partial_outage",
+      open_incident: "never",
+      timeout_ms: "10000",
+      degraded_after_ms: "",
+      failure_threshold: "3",
+      success_threshold: "1",
+      retry_interval_seconds: "",
+      ...fields,
+    }),
+    async create(fields = {}) {
+      const sent = dashboard.fields(fields);
+      const form = await openForm(app, `${NEW_MONITOR}?type=${String(sent["type"])}`, session);
+      return dashboard.send(NEW_MONITOR, { form, ...sent });
+    },
+    async edit(id, fields) {
+      const path = `${MONITORS}/${id}/edit`;
+      return dashboard.send(path, { ...formOf((await dashboard.open(path)).text), ...fields });
+    },
+    make: (input = {}) =>
+      app.ctx.db.write((tx) => {
+        const body = { type: "http", name: "Shop", config: { url: "https://shop.example.com/" } };
+        const made = createMonitor(
+          app.ctx,
+          tx,
+          { ...body, ...input } as CreateMonitorBody,
+          CLI_ACTOR,
+        );
+        return made.record.row.id;
+      }),
+    enter: (id, state, at, message) =>
+      app.ctx.db.write((tx) => {
+        const { row, state: before } = getMonitorRecord(tx, id);
+        const standing = freshStanding(state, at);
+        enter(app.ctx, tx, row, { from: before.state, standing, message: message ?? null });
+      }),
+    record: (id, ...results) =>
+      app.ctx.db.write((tx) => {
+        const { num: monitorNum } = getMonitorRecord(tx, id).row;
+        for (const [at, latencyMs] of results) {
+          const isOk = latencyMs !== null;
+          const found = {
+            outcome: isOk ? "ok" : "failed",
+            message: isOk ? null : "Refused.",
+          } as const;
+          insertCheck(tx, { monitorNum, at, latencyMs, ...found });
+        }
+      }),
+    stored: (id) => getMonitorRecord(app.ctx.db, id),
+    written: () => ({
+      audit: app.audit(),
+      events: app.events(),
+      monitors: listAllMonitors(app.ctx.db, {}),
+    }),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+  return dashboard;
+}
+
+/** The id of the monitor whose screen a redirect leads to. */
+export function monitorIdIn(answer: Answer): string {
+  expect(answer.status).toBe(303);
+  const location = answer.headers.get("location") ?? "";
+  expect(location).toStartWith(`${MONITORS}/mon_`);
+  return location.slice(MONITORS.length + 1);
+}
+
+/** What a browser would send of the form on a page: all of its fields as they came. */
+export function formOf(html: string): Record<string, string | readonly string[]> {
+  const names = new Set(
+    [...html.matchAll(/<(?:input|select|textarea)[^>]* name="([^"]+)"/g)].map(
+      ([, name = ""]) => name,
+    ),
+  );
+  const fields = [...names].map(
+    (name) => [name, [...typedIn(html, name), ...chosenIn(html, name)]] as const,
+  );
+  return Object.fromEntries(fields.filter(([, values]) => values.length > 0));
+}
+
+/** What is chosen in a select, or stands in a text of several lines. */
+function chosenIn(html: string, name: string): string[] {
+  const found: string[] = [];
+  let isOwn = false;
+  new HTMLRewriter()
+    .on(`select[name="${name}"]`, { element: () => void (isOwn = true) })
+    .on(`select[name="${name}"] option`, {
+      element(option) {
+        if (isOwn && option.hasAttribute("selected"))
+          found.push(option.getAttribute("value") ?? "");
+      },
+    })
+    .on(`textarea[name="${name}"]`, {
+      element: () => void found.push(""),
+      text: (chunk) => void found.push((found.pop() ?? "") + chunk.text),
+    })
+    .transform(html);
+  return found;
+}

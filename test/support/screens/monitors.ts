@@ -1,0 +1,72 @@
+import { inEmpty, inFurnished, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
+
+const NEW = "/admin/monitors/new";
+
+/** Monitors. */
+export const MONITOR_SCREENS: readonly Screen[] = [
+  { name: "monitors-empty", open: ({ empty }) => inEmpty(empty, "/admin/monitors") },
+  { name: "monitors", open: inFurnished(() => "/admin/monitors") },
+  { name: "monitors-down", open: inFurnished(() => "/admin/monitors?state=down", "viewer") },
+  { name: "monitors-nothing-found", open: inFurnished(() => "/admin/monitors?q=mainframe") },
+  { name: "monitor", open: inMonitor("Storefront", "") },
+  { name: "monitor-90-days", open: inMonitor("Storefront", "?range=90d", "viewer") },
+  { name: "monitor-down", open: inMonitor("VPN gateway", "?range=7d") },
+  { name: "monitor-degraded", open: inMonitor("Wiki", "") },
+  { name: "monitor-certificate", open: inMonitor("Certificate of the shop", "?range=30d") },
+  { name: "monitor-push", open: inMonitor("Nightly backup", "?range=30d") },
+  { name: "monitor-paused", open: inMonitor("Mail of the shop", "") },
+  { name: "monitor-new", open: inMonitor("Partner endpoint", "") },
+  { name: "monitor-delete", open: inMonitor("Wiki", "/delete") },
+  {
+    name: "monitor-delete-dialog",
+    isOverlay: true,
+    open: inMonitor("Wiki", ""),
+    reach: (page) => openDialog(page, "Delete"),
+  },
+  { name: "monitor-rotate", open: inMonitor("Nightly backup", "/rotate") },
+  ...["http", "tcp", "tls", "dns", "ping", "push"].map((type) => ({
+    name: `new-monitor-${type}`,
+    open: inFurnished(() => `${NEW}?type=${type}`),
+  })),
+  {
+    name: "new-monitor-errors",
+    status: 422,
+    open: inFurnished(() => NEW),
+    async reach(page) {
+      await page.getByLabel("URL").fill("shop.northwind.example");
+      await page.getByLabel("Condition 1: What is looked at").selectOption("json");
+      await page.getByText("Headers and body").click();
+      await page.getByLabel("Header 1: Name").fill("Authorization");
+      await page.getByLabel("Header 1: Value").fill("Bearer abc");
+      await page.getByLabel("Check every (seconds)").fill("1");
+      await send(page, "Create monitor");
+    },
+  },
+  {
+    name: "new-monitor-tried",
+    open: inFurnished(() => NEW),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await page.getByLabel("URL").fill("https://shop.northwind.example/");
+      await send(page, "Check now");
+    },
+  },
+  {
+    name: "new-monitor-made",
+    open: ({ empty }) => inEmpty(empty, `${NEW}?type=push`),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Import of the prices");
+      await send(page, "Create monitor");
+    },
+  },
+  { name: "monitor-edit", open: inMonitor("Storefront", "/edit") },
+  {
+    name: "monitor-edit-stale",
+    status: 409,
+    open: inMonitor("Storefront", "/edit"),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await sendLate(page, "Save changes");
+    },
+  },
+];

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "bun:test";
+import { renderToString } from "preact-render-to-string";
+import { TextArea } from "../../src/ui";
+
+/** What a reader of HTML takes for a text area's value: all but a line's end right behind its tag. */
+function valueOf(value: string | undefined): string {
+  const html = renderToString(<TextArea label="Message" name="body" value={value} />);
+  const [, content = ""] = /<textarea[^>]*>([^]*)<\/textarea>/.exec(html) ?? [];
+  return content.replace(/\r\n?/g, "\n").replace(/^\n/, "");
+}
+
+describe("a text area", () => {
+  test("shows every line of its text, also an empty one at its beginning", () => {
+    expect(valueOf("\nFirst\n")).toBe("\nFirst\n");
+    expect(valueOf("\r\nFirst")).toBe("\nFirst");
+    expect(valueOf("\n\n")).toBe("\n\n");
+  });
+
+  test("shows a text that begins at once, and none, as they are", () => {
+    expect(valueOf("First\nSecond")).toBe("First\nSecond");
+    expect(valueOf("")).toBe("");
+    expect(valueOf(undefined)).toBe("");
+  });
+});
