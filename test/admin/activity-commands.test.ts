@@ -15,6 +15,8 @@ pages:
       - name: Core
         components:
           - name: API
+            monitors:
+              - { name: Port, type: tcp, config: { host: a.example.com, port: 80 } }
 `;
 const CHANGED = FILE.replace("name: Acme", "name: Acme 2").replace("name: API", "name: Web");
 
@@ -123,11 +125,17 @@ describe("a command that changes something", () => {
       return left.map(({ action }) => action).sort();
     };
     expect(await apply(FILE, "--dry-run")).toEqual([]);
-    expect(await apply(FILE)).toEqual(["component.create", "group.create", "page.create"]);
+    expect(await apply(FILE)).toEqual([
+      "component.create",
+      "group.create",
+      "monitor.create",
+      "page.create",
+    ]);
     expect(await apply(FILE)).toEqual([]);
     expect(await apply(CHANGED, "--prune")).toEqual([
       "component.create",
       "component.delete",
+      "monitor.update",
       "page.update",
     ]);
   });

@@ -8,11 +8,13 @@ import { API_VERBS } from "../support/verbs/api";
 import { ARRANGING_VERBS } from "../support/verbs/arranging";
 import { TELLING_VERBS } from "../support/verbs/telling";
 import { createVerbHouse, OWNER_PASSWORD, type VerbHouse, type Verbs } from "../support/verbs/verb";
+import { WATCHING_VERBS } from "../support/verbs/watching";
 
 const VERBS: Verbs = {
   ...API_VERBS,
   ...TELLING_VERBS,
   ...ARRANGING_VERBS,
+  ...WATCHING_VERBS,
   ...ADMINISTERING_VERBS,
 };
 /** Done where there is nobody yet: it has a test of its own. */
@@ -86,7 +88,7 @@ describe("every route that may change something", () => {
   test("is told of in the log or says why not, and few say that", () => {
     const silent = Object.values(VERBS).filter(({ leaves }) => leaves.length === 0);
     expect(silent.filter(({ because }) => because === undefined)).toEqual([]);
-    expect(silent).toHaveLength(12);
+    expect(silent).toHaveLength(13);
   });
 });
 

@@ -206,6 +206,52 @@ const PLACES: {
     },
   },
   {
+    where: "what is said of a webhook, and what is asked of its form",
+    async show(app, session, text) {
+      const { page } = await app.page();
+      const right = { format: "standard", url: "https://a.example.com", which: "all" };
+      const path = "/admin/settings/webhooks";
+      const made = await app.call(`${path}/new`, {
+        session,
+        form: { ...right, description: text, page: page.id },
+      });
+      const home = /\/admin\/settings\/webhooks\/whk_\w+/.exec(made.text)?.[0] ?? "";
+      const test = await app.call(`${home}/test`, { session, form: {} });
+      const asked = ["", "/edit", "/rotate", "/disable", "/redeliver", "/delete"];
+      const term = encodeURIComponent(text);
+      const paths = [
+        path,
+        ...asked.map((rest) => home + rest),
+        test.headers.get("location") ?? "",
+        `${path}?before=${term}`,
+        `${path}/new?format=${term}`,
+        `${home}?show=${term}&before=${term}`,
+      ];
+      const wrong = { format: text, url: text, which: "some", events: text, page: text };
+      const telegram = { format: "telegram", setting_chat_id: text, url: text, description: text };
+      return [
+        made,
+        await app.call(`${path}/new`, { session, form: wrong }),
+        await app.call(`${path}/new`, { session, form: telegram }),
+        await app.call(`${home}/edit`, { session, form: { ...wrong, version: text } }),
+        await app.call(`${home}/redeliver`, { session, form: { since: text } }),
+        ...(await Promise.all(paths.map((it) => app.call(it, { session })))),
+      ];
+    },
+  },
+  {
+    where: "the log of what was done, and what it is searched for",
+    async show(app, session, text) {
+      await app.call(`${ACCOUNT}/name`, { session, form: { name: text } });
+      await makeKey(app, session, { name: text });
+      const term = encodeURIComponent(text);
+      const names = ["q", "actor", "action", "target", "from", "before"];
+      const queries = ["", ...names.map((name) => `?${name}=${term}`)];
+      const path = "/admin/settings/activity";
+      return Promise.all(queries.map((query) => app.call(path + query, { session })));
+    },
+  },
+  {
     where: "a preset",
     show: async (app, session, text) => [
       await app.call(`${NEW_KEY}?preset=${encodeURIComponent(text)}`, { session }),

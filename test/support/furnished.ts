@@ -67,8 +67,8 @@ export async function furnish(house: TestApp): Promise<Furnished> {
     ...maintenanceDiary(house, NOW, pages, jonas),
     ...webhookEntries(house, pages, jonas),
   ]);
-  const webhooks = await deliverAll(house, NOW, pages);
   await addMonitors(house, NOW, [pages.shop, pages.inside], jonas);
+  const webhooks = await deliverAll(house, NOW, pages);
   const sessions = await signEverybodyIn(house, NOW);
   clock.setWallClock(NOW - 7 * MINUTE_MS);
   const links = await ctx.db.write((tx) => ({

@@ -4,6 +4,7 @@ import { getComponentRow, getGroupRow } from "../../features/components";
 import { getIncidentRow } from "../../features/incidents";
 import { getKey } from "../../features/keys";
 import { getMaintenancePart } from "../../features/maintenance";
+import { getMonitorRecord } from "../../features/monitors";
 import { getPage } from "../../features/pages";
 import { getUser } from "../../features/users";
 import { getWebhookRecord } from "../../features/webhooks";
@@ -15,6 +16,7 @@ import {
   incidentPath,
   keyPath,
   maintenancePath,
+  monitorPath,
   pagePath,
   userPath,
   webhookPath,
@@ -30,7 +32,6 @@ interface Kind {
   read(reader: Reader, id: string): void;
 }
 
-// What has no screen is not here.
 const KINDS: readonly Kind[] = [
   {
     prefix: "inc_",
@@ -55,6 +56,12 @@ const KINDS: readonly Kind[] = [
     role: "admin",
     path: groupPath,
     read: (reader, id) => void getGroupRow(reader, id),
+  },
+  {
+    prefix: "mon_",
+    role: "viewer",
+    path: monitorPath,
+    read: (reader, id) => void getMonitorRecord(reader, id),
   },
   {
     prefix: "page_",

@@ -102,7 +102,7 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
       <Cell label="State">
         <WebhookState row={row} />
       </Cell>
-      <Cell label="Succeeded, 24 h">
+      <Cell label="24 h success">
         <SuccessRate rate={record.successRate} />
       </Cell>
       <Cell label="Waiting">
