@@ -28,8 +28,8 @@ export function changedOnly<T extends object>(
 /** One thing that an apply did, or would do. */
 export interface Change {
   kind: "create" | "update" | "delete";
-  noun: "page" | "group" | "component" | "monitor";
-  /** Its page's slug and its own ref, such as `acme/checkout-api`; of a monitor its ref alone. */
+  noun: "page" | "group" | "component" | "monitor" | "webhook";
+  /** Its page's slug and its own ref, such as `acme/checkout-api`; of monitors and webhooks the ref alone. */
   label: string;
   fields: FieldChange[];
 }

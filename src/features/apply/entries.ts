@@ -1,6 +1,6 @@
 import type { ComponentRow, GroupRow } from "../components";
 import type { Path } from "./locate";
-import { refOf } from "./meaning";
+import { type Named, refOf } from "./meaning";
 import type { FileComponent, FileGroup, FilePage } from "./model";
 
 /** Something on a page in a file, and the row that it means, if that is there already. */
@@ -53,10 +53,7 @@ export class RowsByRef<Row extends { ref: string }> {
   }
 
   /** An entry means a row by its ref or by one that it had before; no two entries mean the same. */
-  match<Item extends { ref?: string; name: string; previous_refs?: string[] }>(
-    item: Item,
-    path: Path,
-  ): Entry<Item, Row> {
+  match<Item extends Named>(item: Item, path: Path): Entry<Item, Row> {
     const ref = refOf(item);
     const known = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
     const row = known === undefined ? undefined : this.#rows.get(known);

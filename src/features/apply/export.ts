@@ -4,6 +4,7 @@ import { type ComponentRow, listComponentsOfPage, listGroups } from "../componen
 import { listAllPages, type PageRow } from "../pages";
 import { changedOnly, differences } from "./difference";
 import { type ExportedMonitors, exportMonitors } from "./export-monitors";
+import { exportWebhooks } from "./export-webhooks";
 import {
   presentComponentFields,
   presentGroupFields,
@@ -30,9 +31,11 @@ export function exportFile(
     (row) => !row.isSample,
   );
   const monitors = exportMonitors(reader, rows);
+  const webhooks = exportWebhooks(reader, rows, { every: !page });
   return {
     pages: rows.map((row) => exportPage(reader, row, monitors)),
     ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
+    ...(webhooks.length > 0 && { webhooks }),
   };
 }
 

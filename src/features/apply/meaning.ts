@@ -2,18 +2,21 @@ import type { FieldError } from "../../errors";
 import { toRef } from "../../kernel/text";
 import { judgeDeclared } from "../monitors";
 import { judgePageInput, type PageInput } from "../pages";
+import { judgeDeclaredWebhook } from "../webhooks";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
 
-interface Named {
+/** What refs tell apart. Webhooks alone have no name. */
+export interface Named {
   ref?: string;
-  name: string;
+  name?: string;
+  description?: string | null;
   previous_refs?: string[];
 }
 
-/** The ref of something in a file: the one that it gives, or one made from its name. */
-export function refOf(item: { ref?: string; name: string }): string {
-  return item.ref ?? toRef(item.name);
+/** The ref of something in a file: the one that it gives, or one made from its name, else its description. */
+export function refOf({ ref, name, description }: Named): string {
+  return ref ?? toRef(name ?? description ?? "");
 }
 
 /** The fields of a page in a file that are the page's own. */
@@ -26,11 +29,14 @@ export function pageFields(page: FilePage): PageInput {
 export function judgeMeaning(content: ApplyFile): FieldError[] {
   const pages = placed(content.pages, "#/pages");
   const monitors = monitorsIn(content);
+  const webhooks = placed(content.webhooks, "#/webhooks");
   return [
     ...pages.flatMap(judgePage),
     ...judgeRefs(pages),
     ...judgeRefs(monitors),
     ...monitors.flatMap(({ item, at }) => below(at, judgeDeclared(item))),
+    ...judgeRefs(webhooks),
+    ...webhooks.flatMap(({ item, at }) => below(at, judgeDeclaredWebhook(item))),
     ...judgeDoubles(pages, ({ slug }) => slug, "slug"),
     ...pages
       .filter(({ item }) => item.default === true)
@@ -58,9 +64,9 @@ function below(at: string, errors: readonly FieldError[]): FieldError[] {
 function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {
   const nameless = items
     .filter(({ item }) => refOf(item) === "")
-    .map(({ at }) => ({
-      pointer: `${at}/name`,
-      detail: "has no letter a to z and no digit to make a ref from: give it a ref",
+    .map(({ item, at }) => ({
+      pointer: item.name === undefined ? at : `${at}/name`,
+      detail: `has no ${item.name === undefined ? "description with a " : ""}letter a to z ${item.name === undefined ? "or" : "and no"} digit to make a ref from: give it a ref`,
     }));
   return [...nameless, ...judgeDoubles(items, refOf, "ref"), ...judgeRenames(items)];
 }

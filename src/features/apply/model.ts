@@ -3,6 +3,7 @@ import { Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components";
 import { declaredMonitorSchema } from "../monitors";
 import { PageInput, RefText } from "../pages";
+import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
 
 const PreviousRefs = Type.Optional(Type.Array(RefText));
 
@@ -55,9 +56,20 @@ export const FilePage = Type.Object(
 );
 export type FilePage = Static<typeof FilePage>;
 
+/** A webhook in a file. It has no name: where its ref is left out, that is made from its description. */
+export const FileWebhook = Type.Object(
+  { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
+  { additionalProperties: false },
+);
+export type FileWebhook = Static<typeof FileWebhook>;
+
 /** A whole declarative file, with the monitors that stand below no component. */
 export const ApplyFile = Type.Object(
-  { pages: Type.Array(FilePage), monitors: Monitors },
+  {
+    pages: Type.Array(FilePage),
+    monitors: Monitors,
+    webhooks: Type.Optional(Type.Array(FileWebhook)),
+  },
   { additionalProperties: false },
 );
 export type ApplyFile = Static<typeof ApplyFile>;

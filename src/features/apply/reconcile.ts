@@ -17,10 +17,11 @@ import { pageFields, refOf } from "./meaning";
 import type { FilePage } from "./model";
 import { applyMonitors } from "./monitors";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
+import { applyWebhooks } from "./webhooks";
 
 /**
- * Makes pages, groups, components and monitors what the file says, inside one transaction. A field that the
- * file leaves out gets its default; a status is never touched; what was made otherwise and is not in
+ * Makes pages, groups, components, monitors and webhooks what the file says, inside one transaction. A field
+ * that the file leaves out gets its default; a status is never touched; what was made otherwise and is not in
  * the file stays. Running it again changes nothing.
  *
  * Throws an ApplyFileError that names the line where the database forbids something.
@@ -36,13 +37,14 @@ export function applyFile(
   leavePages(run);
   freeMovedDomains(run);
   const meant = new Set<string>();
-  const { pages, monitors = [] } = file.content;
+  const { pages, monitors = [], webhooks = [] } = file.content;
   const homes = pages.flatMap((wanted, index) => {
     const path = ["pages", index];
     const page = fulfilPage(run, wanted, meant, path);
     return applyInside(run, page, wanted, path);
   });
   applyMonitors(run, [...homes, { monitors, path: ["monitors"], componentId: null }]);
+  applyWebhooks(run, webhooks);
   return run.outcome;
 }
 

@@ -1,7 +1,8 @@
 import type { FieldError } from "../../errors";
 import { mapDeclaredSecrets } from "../monitors";
+import { mapWebhookSecrets } from "../webhooks";
 import type { ApplyFile } from "./model";
-import { withMonitors } from "./placed";
+import { placed, withMonitors } from "./placed";
 
 /** The variables that secrets in a file may refer to. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,16 +20,19 @@ export function resolveReferences(
   env: Environment,
   errors: FieldError[],
 ): ApplyFile {
-  return withMonitors(file, ({ item, at }) =>
-    mapDeclaredSecrets(item, (text, inner) =>
-      text.replace(REFERENCE, (whole: string, isText: string | undefined, name: string) => {
-        if (isText) return whole.slice(1);
-        const value = env[name];
-        if (value) return value;
-        const detail = `refers to the variable ${name}, which is ${value === "" ? "empty" : "not set"}`;
-        errors.push({ pointer: `${at}${inner.slice(1)}`, detail });
-        return whole;
-      }),
-    ),
+  const resolve = (at: string) => (text: string, inner: string) =>
+    text.replace(REFERENCE, (whole: string, isText: string | undefined, name: string) => {
+      if (isText) return whole.slice(1);
+      const value = env[name];
+      if (value) return value;
+      const detail = `refers to the variable ${name}, which is ${value === "" ? "empty" : "not set"}`;
+      errors.push({ pointer: `${at}${inner.slice(1)}`, detail });
+      return whole;
+    });
+  const resolved = withMonitors(file, ({ item, at }) => mapDeclaredSecrets(item, resolve(at)));
+  if (!file.webhooks) return resolved;
+  const webhooks = placed(file.webhooks, "#/webhooks").map(({ item, at }) =>
+    mapWebhookSecrets(item, resolve(at)),
   );
+  return { ...resolved, webhooks };
 }

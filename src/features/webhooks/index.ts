@@ -5,6 +5,14 @@
 export { ANY_EVENT, CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 export { webhookName } from "./changes";
 export { createWebhook, type WebhookMarks } from "./create";
+export {
+  DECLARED_WEBHOOK_FIELDS,
+  type DeclaredWebhook,
+  declareWebhook,
+  judgeDeclaredWebhook,
+  mapWebhookSecrets,
+} from "./declared";
+export { listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "./declared-verbs";
 export { deleteWebhook } from "./delete";
 export { type Deliverer, type DelivererFigures, startDelivering } from "./deliver/deliverer";
 export { createPace, type Pace } from "./deliver/pace";

@@ -1,21 +1,23 @@
 import type { Tx } from "../../db";
-import { FieldErrors, validate } from "../../errors";
+import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { UpdateWebhookBody } from "./bodies";
 import { changedRow, nameInWords, type Services, tellDeliverer } from "./changes";
+import type { WebhookMarks } from "./create";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord } from "./records";
 import { changedSettings, judgeEvents, judgeReach, readPage, type Wanted } from "./settings";
-import { updateWebhookRow, type WebhookRow } from "./store";
+import { findWebhookByRef, updateWebhookRow, type WebhookRow } from "./store";
 
 /**
  * Changes an endpoint; what the input leaves out stays, secrets too, and so does a URL that is given as
  * it is shown. Another format begins without settings. What waits for one that is disabled is not sent;
  * one that is enabled is told of what happens from then on. A change to what it is already changes
- * nothing.
+ * nothing. `marks` may give it another ref.
  *
- * Throws `not_found`, or `validation_failed` that names every broken field.
+ * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for a ref that is
+ * taken.
  */
 export function updateWebhook(
   ctx: Services,
@@ -23,13 +25,14 @@ export function updateWebhook(
   id: string,
   input: UpdateWebhookBody,
   actor: Actor,
+  marks: Pick<WebhookMarks, "ref"> = {},
 ): WebhookRecord {
   validate(UpdateWebhookBody, input);
   const now = ctx.clock.now();
   const record = getWebhookRecord(tx, id, now);
   const { row: before } = record;
   const errors = new FieldErrors();
-  const wanted = wantedAfter(tx, errors, before, input);
+  const wanted = { ref: marks.ref ?? before.ref, ...wantedAfter(tx, errors, before, input) };
   judgeEvents(errors, wanted.events);
   // What may not be called any more, by now, can still be disabled.
   if (REACH.some((field) => !Bun.deepEquals(before[field], wanted[field]))) {
@@ -37,6 +40,9 @@ export function updateWebhook(
     judgeReach(ctx, errors, wanted, complaintOfHiddenUrl(before, wanted, input));
   }
   errors.throwIfAny();
+  if (wanted.ref !== before.ref && findWebhookByRef(tx, { ref: wanted.ref })) {
+    throw conflict(`The ref ${wanted.ref} is taken by another webhook.`);
+  }
   const changed = (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((field) => !Bun.deepEquals(before[field], wanted[field]))
     .map((field) => WORDS[field]);
@@ -62,7 +68,8 @@ export function updateWebhook(
 const REACH = ["url", "format", "settings"] as const;
 
 /** What a change is about, in words for the audit log; no value, which may be a secret. */
-const WORDS: Readonly<Record<Exclude<keyof Wanted, "enabled">, string>> = {
+const WORDS: Readonly<Record<"ref" | Exclude<keyof Wanted, "enabled">, string>> = {
+  ref: "ref",
   url: "URL",
   description: "description",
   events: "events",

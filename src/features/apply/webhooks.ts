@@ -1,0 +1,60 @@
+import type { Tx } from "../../db";
+import { invalidFields, pointer } from "../../errors";
+import { findPageBySlug, type PageRow } from "../pages";
+import { deleteWebhook, listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "../webhooks";
+import { type Entry, RowsByRef } from "./entries";
+import type { FileWebhook } from "./model";
+import type { ApplyRun } from "./run";
+
+type KnownWebhook = WebhookAtHome & { ref: string };
+type WebhookEntry = Entry<FileWebhook, KnownWebhook>;
+
+/** Makes webhooks what the file says of them, once the pages are what it says. */
+export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): void {
+  const known = listWebhooksAtHome(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<KnownWebhook>(known);
+  const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
+  // First, so that the refs of those that are gone are free for those that come.
+  leaveTheRest(run, known, entries);
+  for (const entry of entries) fulfilWebhook(run, entry);
+}
+
+function fulfilWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEntry): void {
+  const { ctx, tx, options } = run;
+  const wish = run.at(path, () => {
+    const page = pageOf(tx, item, known);
+    return webhookWishOf(item, { ref, page }, known);
+  });
+  run.fulfil({
+    noun: "webhook",
+    label: known?.ref ?? ref,
+    path,
+    row: known?.row,
+    present: () => wish.present,
+    wanted: wish.wanted,
+    create: () => wish.create(ctx, tx, options.actor),
+    update: () => wish.update(ctx, tx, options.actor),
+  });
+}
+
+/** The page that a webhook in a file is for, also by a slug that it had before; null for every page. */
+function pageOf(tx: Tx, { page: slug }: FileWebhook, known?: KnownWebhook): PageRow | null {
+  if (slug === undefined || slug === null) return null;
+  if (known?.page?.slug === slug) return known.page;
+  const page = findPageBySlug(tx, { slug });
+  if (page) return page;
+  throw invalidFields([{ pointer: pointer("page"), detail: `is no page: ${slug}` }]);
+}
+
+/** What no entry means: it stays, unless an earlier apply made it and this one prunes. */
+function leaveTheRest(
+  run: ApplyRun,
+  known: readonly KnownWebhook[],
+  entries: readonly WebhookEntry[],
+): void {
+  const meant = new Set(entries.map(({ row }) => row?.row.id));
+  for (const { row, ref } of known) {
+    if (row.managedBy !== "apply" || meant.has(row.id)) continue;
+    run.leave("webhook", ref, () => deleteWebhook(run.ctx, run.tx, row.id, run.options.actor));
+  }
+}

@@ -1,0 +1,95 @@
+import type { Reader, Tx } from "../../db";
+import { FieldErrors } from "../../errors";
+import type { Actor } from "../../kernel/actor";
+import { listAllPages, type PageRow } from "../pages";
+import { ANY_EVENT } from "./bodies";
+import type { Services } from "./changes";
+import { createWebhook } from "./create";
+import { type DeclaredWebhook, formatOf, isOffByHand } from "./declared";
+import { wantedReach } from "./declared-secrets";
+import { rotateSecret } from "./rotate";
+import { listAllWebhooks, type WebhookRow } from "./store";
+import { updateWebhook } from "./update";
+
+/** An endpoint that is there. */
+export interface WebhookAtHome {
+  row: WebhookRow;
+  /** The page that it is for; null for every page, undefined where its page is gone. */
+  page: PageRow | null | undefined;
+}
+
+/** Every endpoint, oldest first. */
+export function listWebhooksAtHome(reader: Reader): WebhookAtHome[] {
+  const rows = listAllWebhooks(reader, {});
+  if (rows.every(({ pageId }) => pageId === null)) return rows.map((row) => ({ row, page: null }));
+  const pages = new Map(listAllPages(reader, {}).map((page) => [page.id, page]));
+  return rows.map((row) => ({ row, page: row.pageId === null ? null : pages.get(row.pageId) }));
+}
+
+/** What a file says of an endpoint's place among other things. */
+export interface WebhookPlace {
+  ref: string;
+  /** Null for every page. */
+  page: PageRow | null;
+}
+
+/** What a file asks for of an endpoint: by field, to be compared and shown, and the verbs that bring it about. */
+export interface WebhookWish {
+  /** Without a secret. */
+  present: Readonly<Record<string, unknown>>;
+  wanted: Readonly<Record<string, unknown>>;
+  /** Throws as `createWebhook` does. */
+  create(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
+  /** Throws as `updateWebhook` does. A secret that changes is rotated: the one before signs for a while. */
+  update(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
+}
+
+/**
+ * What a file asks for of an endpoint, a new one or the one that is there. One that was disabled by itself
+ * stays so. Throws `validation_failed` for a secret that is to be kept where there is none.
+ */
+export function webhookWishOf(
+  webhook: DeclaredWebhook,
+  { ref, page }: WebhookPlace,
+  known: WebhookAtHome | undefined,
+): WebhookWish {
+  const row = known?.row;
+  const reach = wantedReach(webhook, row);
+  const errors = new FieldErrors();
+  errors.addAll([], reach.missing);
+  errors.throwIfAny();
+  const format = formatOf(webhook);
+  const { description = null, events = [ANY_EVENT] } = webhook;
+  const isOffByItself = row !== undefined && !row.enabled && !isOffByHand(row);
+  const enabled = isOffByItself ? false : (webhook.enabled ?? true);
+  const open = { description, events, format, enabled };
+  const input = {
+    ...open,
+    page: page?.id ?? null,
+    ...(reach.url !== undefined && { url: reach.url }),
+  };
+  return {
+    present: known ? { ...presentOf(known), ...reach.present } : {},
+    wanted: { ref, ...open, page: page?.slug ?? null, ...reach.wanted },
+    create(ctx, tx, actor) {
+      const { url } = reach;
+      if (url === undefined) throw new Error("an endpoint cannot be made without its URL");
+      const secret = reach.secret === undefined ? {} : { secret: reach.secret };
+      const made = { ...input, url, settings: reach.creation, ...secret };
+      return createWebhook(ctx, tx, made, actor, { ref, managedBy: "apply" }).row;
+    },
+    update(ctx, tx, actor) {
+      if (!row) throw new Error("an endpoint that is not there cannot be changed");
+      const change = { ...input, settings: reach.change };
+      const changed = updateWebhook(ctx, tx, row.id, change, actor, { ref }).row;
+      const { secret } = reach;
+      if (secret === undefined || secret === changed.secret) return changed;
+      return rotateSecret(ctx, tx, row.id, actor, secret).row;
+    },
+  };
+}
+
+function presentOf({ row, page }: WebhookAtHome): Record<string, unknown> {
+  const { ref, description, events, format, enabled, pageId } = row;
+  return { ref, description, events, format, enabled, page: page ? page.slug : pageId };
+}
