@@ -102,7 +102,8 @@ export class Connector {
     return connectTls({
       host: address,
       port,
-      ...(isName && { servername: host }),
+      // By RFC 6066 without the dot that ends a name which is told whole.
+      ...(isName && { servername: host.replace(/\.$/, "") }),
       ...(protocols && { ALPNProtocols: protocols }),
       ...(this.#secureContext && { secureContext: this.#secureContext }),
       // The certificate is judged below, once it has been read: one that has expired is told with its date.

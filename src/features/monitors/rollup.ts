@@ -24,8 +24,11 @@ const RESULTS_AT_ONCE = 500;
 /** What a step costs beside its results, in the same measure. */
 const STEP_COST = 5;
 const MONITORS_AT_ONCE = 50;
-/** At most so many rows of each kind are trimmed with an hour: more than an hour can have made. */
-const TRIMMED_AT_ONCE = 2_000;
+/**
+ * At most so many rows of each kind are trimmed with an hour: more than an hour can have made, of a job that
+ * calls as often as it may.
+ */
+const TRIMMED_AT_ONCE = 4_000;
 
 /** For how long results are kept, in ms. Days are kept for ever. */
 export interface Retention {

@@ -7,6 +7,7 @@ import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
 import { incidents } from "../../db/tables/incidents";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
 
 type Nothing = Record<string, never>;
 
@@ -189,7 +190,7 @@ export const findOpenNoData = selectOne((orm, $: { componentId: string }) =>
     .limit(1),
 );
 
-/** How an incident is; undefined where it is deleted. */
+/** How an incident is; undefined where it is deleted, or its page is. */
 export const findIncidentState = selectOne((orm, $: { id: string }) =>
   orm
     .select({
@@ -200,5 +201,6 @@ export const findIncidentState = selectOne((orm, $: { id: string }) =>
       startedAt: incidents.startedAt,
     })
     .from(incidents)
-    .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt))),
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt), isNull(pages.deletedAt))),
 );

@@ -2,13 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
 import { selectMany } from "../../../src/db";
-import { monitorChecks, monitorRollups } from "../../../src/db/tables/monitors";
+import { monitorChecks } from "../../../src/db/tables/monitors";
 import type { CheckRow } from "../../../src/features/monitors/checks-store";
 import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup";
 import { findMonitorState } from "../../../src/features/monitors/store";
 import { quantileOf, RELATIVE_ERROR, sketchFromBytes } from "../../../src/kernel/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
+import { listRollupRows, recounted, rolledUp } from "../../support/rollups";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
@@ -21,14 +22,6 @@ const listResults = selectMany((orm, $: { num: number }) =>
     .where(eq(monitorChecks.monitorNum, $.num))
     .orderBy(asc(monitorChecks.at)),
 );
-const listRows = selectMany((orm, $: { num: number }) =>
-  orm
-    .select()
-    .from(monitorRollups)
-    .where(eq(monitorRollups.monitorNum, $.num))
-    .orderBy(asc(monitorRollups.size), asc(monitorRollups.at)),
-);
-
 /** Rolls up until nothing is left; answers how many calls it took. */
 async function rollUpAll(store: MonitorStore, now: number, oldestUnwritten?: number) {
   let calls = 1;
@@ -50,32 +43,6 @@ function results(num: number, from: number, to: number, everyMs: number): CheckR
   return rows;
 }
 
-/** What a rollup says, without its sketch. */
-function told(store: MonitorStore, num: number, size: number) {
-  return listRows(store.ctx.db, { num })
-    .filter((row) => row.size === size)
-    .map(({ at, checks, failures, answers, latencySum, latencyMin, latencyMax }) => {
-      return { at, checks, failures, answers, latencySum, latencyMin, latencyMax };
-    });
-}
-
-/** The same, counted anew from the results themselves. */
-function recounted(rows: readonly CheckRow[], size: number) {
-  const known = rows.filter(({ outcome }) => outcome !== "unknown");
-  return [...Map.groupBy(known, ({ at }) => at - (at % size))].map(([at, own]) => {
-    const latencies = own.flatMap(({ latencyMs }) => latencyMs ?? []);
-    return {
-      at,
-      checks: own.length,
-      failures: own.filter(({ outcome }) => outcome === "failed").length,
-      answers: latencies.length,
-      latencySum: latencies.length ? latencies.reduce((a, b) => a + b) : null,
-      latencyMin: latencies.length ? Math.min(...latencies) : null,
-      latencyMax: latencies.length ? Math.max(...latencies) : null,
-    };
-  });
-}
-
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
@@ -89,12 +56,12 @@ describe.each([
     const rows = results(num, MIDNIGHT + 6.3 * HOUR_MS, MIDNIGHT + 29 * HOUR_MS, 20_000);
     await store.record(...rows);
     await rollUpAll(store, MIDNIGHT + 29 * HOUR_MS + ROLL_UP_DELAY_MS);
-    expect(told(store, num, MINUTE_MS)).toEqual(recounted(rows, MINUTE_MS));
-    expect(told(store, num, HOUR_MS)).toEqual(recounted(rows, HOUR_MS));
+    expect(rolledUp(store.ctx.db, num, MINUTE_MS)).toEqual(recounted(rows, MINUTE_MS));
+    expect(rolledUp(store.ctx.db, num, HOUR_MS)).toEqual(recounted(rows, HOUR_MS));
     const firstDay = rows.filter(({ at }) => at < MIDNIGHT + DAY_MS);
-    expect(told(store, num, DAY_MS)).toEqual(recounted(firstDay, DAY_MS));
+    expect(rolledUp(store.ctx.db, num, DAY_MS)).toEqual(recounted(firstDay, DAY_MS));
 
-    const day = listRows(store.ctx.db, { num }).find(({ size }) => size === DAY_MS);
+    const day = listRollupRows(store.ctx.db, { num }).find(({ size }) => size === DAY_MS);
     const latencies = firstDay.flatMap(({ outcome, latencyMs }) =>
       outcome === "unknown" || latencyMs === null ? [] : [latencyMs],
     );
@@ -112,11 +79,11 @@ describe("an hour", () => {
     await store.record(...results(num, MIDNIGHT, MIDNIGHT + HOUR_MS, MINUTE_MS));
     const end = MIDNIGHT + HOUR_MS;
     await rollUpAll(store, end + ROLL_UP_DELAY_MS - 1);
-    expect(told(store, num, HOUR_MS)).toEqual([]);
+    expect(rolledUp(store.ctx.db, num, HOUR_MS)).toEqual([]);
     await rollUpAll(store, end + ROLL_UP_DELAY_MS, end - 1);
-    expect(told(store, num, HOUR_MS)).toEqual([]);
+    expect(rolledUp(store.ctx.db, num, HOUR_MS)).toEqual([]);
     await rollUpAll(store, end + ROLL_UP_DELAY_MS);
-    expect(told(store, num, HOUR_MS)).toHaveLength(1);
+    expect(rolledUp(store.ctx.db, num, HOUR_MS)).toHaveLength(1);
     expect(findMonitorState(store.ctx.db, { monitorNum: num })?.rolledUntil).toBe(end);
   });
 
@@ -125,7 +92,7 @@ describe("an hour", () => {
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record({ ...check(num, MIDNIGHT + 1, null), outcome: "unknown" });
     await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS);
-    expect(listRows(store.ctx.db, { num })).toEqual([]);
+    expect(listRollupRows(store.ctx.db, { num })).toEqual([]);
   });
 
   test("that was rolled up before the clock was set back is counted anew", async () => {
@@ -138,7 +105,7 @@ describe("an hour", () => {
     expect(findMonitorState(store.ctx.db, { monitorNum: num })?.rolledUntil).toBe(MIDNIGHT);
     await store.record(check(num, back, 300));
     await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS);
-    expect(told(store, num, HOUR_MS)).toEqual([
+    expect(rolledUp(store.ctx.db, num, HOUR_MS)).toEqual([
       {
         at: MIDNIGHT,
         checks: 2,
@@ -162,8 +129,8 @@ describe("after a stop", () => {
     const calls = await rollUpAll(store, MIDNIGHT + 90 * DAY_MS + 2 * HOUR_MS);
     expect(calls).toBeLessThan(5);
     const all = [...before, ...after];
-    expect(told(store, num, HOUR_MS)).toEqual(recounted(all, HOUR_MS));
-    expect(told(store, num, DAY_MS)).toEqual(recounted(before, DAY_MS));
+    expect(rolledUp(store.ctx.db, num, HOUR_MS)).toEqual(recounted(all, HOUR_MS));
+    expect(rolledUp(store.ctx.db, num, DAY_MS)).toEqual(recounted(before, DAY_MS));
   });
 
   test("a call does a bounded part of it, and says that there is more", async () => {
@@ -175,7 +142,7 @@ describe("after a stop", () => {
       await store.record(...results(num, MIDNIGHT, MIDNIGHT + 5 * HOUR_MS, 5_000));
     }
     const now = MIDNIGHT + 6 * HOUR_MS;
-    const rows = () => monitors.flatMap(({ num }) => told(store, num, HOUR_MS)).length;
+    const rows = () => monitors.flatMap(({ num }) => rolledUp(store.ctx.db, num, HOUR_MS)).length;
     expect(await store.ctx.db.write((tx) => rollUp(tx, { now }, KEPT))).toBe(true);
     expect(rows()).toBeGreaterThan(0);
     expect(rows()).toBeLessThan(5);
@@ -196,7 +163,7 @@ describe("what was kept long enough", () => {
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(...results(num, MIDNIGHT, MIDNIGHT + 2 * HOUR_MS, MINUTE_MS));
     const left = () => {
-      const rows = listRows(store.ctx.db, { num });
+      const rows = listRollupRows(store.ctx.db, { num });
       const sizes = [MINUTE_MS, HOUR_MS, DAY_MS];
       const rolled = sizes.map((size) => rows.filter((row) => row.size === size).length);
       return [listResults(store.ctx.db, { num }).length, ...rolled];

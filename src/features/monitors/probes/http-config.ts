@@ -108,9 +108,10 @@ export function completed(config: HttpConfig) {
 }
 
 function givenHeaders(headers: Record<string, string | null>): Record<string, string> {
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) if (value !== null) given[name] = value;
-  return given;
+  // Assigned one by one, a header named __proto__ would be none.
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
 }
 
 export function judgeHttp(config: HttpConfig): FieldError[] {

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
+import { retentionOf, rollUp, ROLL_UP_DELAY_MS } from "../../../../src/features/monitors/rollup";
 import { outagesOf, timesByState, uptimeOf } from "../../../../src/features/monitors/spans";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/kernel/time";
 import { listCausesOfPage } from "../../../support/causes";
+import { recounted, rolledUp } from "../../../support/rollups";
 import { openWatch, type Target, type Watch } from "../../../support/watch";
 
 const MONITORS = 1_000;
@@ -57,7 +59,7 @@ function recount(results: readonly CheckRow[]): { from: number; to: number | nul
   return outages;
 }
 
-test("a day of 1,000 monitors: states, outages, uptime, marks and events are what a recount of all results gives", async () => {
+test("a day of 1,000 monitors: states, outages, uptime, marks, events and rollups are what a recount of all results gives", async () => {
   await using watch = await openWatch({ isStarted: false });
   const { page, components } = await watch.app.page(
     {},
@@ -83,8 +85,11 @@ test("a day of 1,000 monitors: states, outages, uptime, marks and events are wha
   await watch.clock.advance(DAY_MS);
   await watch.stop();
 
-  const { db } = watch.app.ctx;
+  const { db, config } = watch.app.ctx;
   const now = watch.clock.now();
+  const later = now + HOUR_MS + ROLL_UP_DELAY_MS;
+  while (await db.write((tx) => rollUp(tx, { now: later }, retentionOf(config))));
+  const today = startOfDay(later);
   const marks = Map.groupBy(
     listCausesOfPage(db, { pageId: page.id, since: 0 }).map(({ cause }) => cause),
     ({ sourceId }) => sourceId,
@@ -99,6 +104,13 @@ test("a day of 1,000 monitors: states, outages, uptime, marks and events are wha
     total.checks += results.length;
     const first = results[0]?.at ?? 0;
     expect(first - startedAt).toBeLessThanOrEqual(INTERVAL_SECONDS * SECOND_MS);
+
+    for (const size of [MINUTE_MS, HOUR_MS]) {
+      expect(rolledUp(db, num, size)).toEqual(recounted(results, size));
+    }
+    // Of the days that are over.
+    const past = results.filter(({ at }) => at < today);
+    expect(rolledUp(db, num, DAY_MS)).toEqual(recounted(past, DAY_MS));
 
     const wanted = recount(results);
     total.outages += wanted.length;

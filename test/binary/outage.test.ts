@@ -1,0 +1,81 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { expect, test } from "bun:test";
+import { createInstallation, holdsWithin } from "../support/binary";
+import { startTarget } from "../support/target";
+
+const LIMIT_MS = 25_000;
+/** The server looks at its clock before it connects, and the target when it is asked. */
+const WITHIN_MS = 1_000;
+
+test("the executable sees an outage in real time, dates it, announces it, and counts it in uptime to the second", async () => {
+  using target = startTarget(Date.now);
+  await using site = await createInstallation();
+  await site.createPage("acme", ["API"]);
+  const scopes = ["manage:monitors", "read:status", "read:analytics"];
+  const { value: key } = await site.createKey(scopes);
+  const server = await site.serve();
+  const read = async (path: string) => (await server.fetch(`/api/v1${path}`, { key })).json();
+  const page = async () => (await server.fetch("/status/acme")).text();
+  const [component] = (await read("/components?page=acme")).data;
+
+  const created = await server.fetch("/api/v1/monitors", {
+    key,
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      type: "http",
+      name: "Shop",
+      config: { url: target.url },
+      component_ids: [component.id],
+      interval_seconds: 5,
+      failure_threshold: 2,
+      retry_interval_seconds: 1,
+      on_down: "major_outage",
+      open_incident: "automatic",
+    }),
+  });
+  expect(created.status).toBe(201);
+  const { id } = await created.json();
+  const isNow = (state: string) =>
+    holdsWithin(LIMIT_MS, async () => (await read(`/monitors/${id}`)).state === state);
+  expect(await isNow("up")).toBe(true);
+  expect(await page()).toContain("All Systems Operational");
+
+  target.isWell = false;
+  expect(await isNow("down")).toBe(true);
+  expect(await page()).toContain("Shop is down");
+  const [incident] = (await read("/incidents?page=acme")).data;
+  const from = target.asked.find(({ isWell }) => !isWell)?.at ?? Number.NaN;
+  expect(Math.abs(Date.parse(incident.started_at) - from)).toBeLessThan(WITHIN_MS);
+
+  target.isWell = true;
+  expect(await isNow("up")).toBe(true);
+  expect(await page()).toContain("All Systems Operational");
+  const outage = target.outage();
+  const { status, resolved_at } = await read(`/incidents/${incident.id}`);
+  expect(status).toBe("resolved");
+  expect(Math.abs(Date.parse(resolved_at) - outage.to)).toBeLessThan(WITHIN_MS);
+  for (const subject of [`monitor=${id}`, `component=${component.id}`]) {
+    const { total } = await read(`/analytics/uptime?${subject}`);
+    expect(Math.abs(total.down_ms - (outage.to - outage.from))).toBeLessThan(WITHIN_MS);
+    expect(total.uptime).toBeCloseTo(1 - total.down_ms / total.counted_ms, 5);
+  }
+  expect(await server.stop()).toBe(0);
+  expect(eventsIn(site.dataDir)).toEqual([
+    "monitor.down",
+    "incident.created",
+    "monitor.up",
+    "incident.resolved",
+  ]);
+}, 60_000);
+
+/** What was told of monitors and incidents, in the order of telling. */
+function eventsIn(dataDir: string): string[] {
+  using database = new Database(join(dataDir, "allclear.db"), { readonly: true });
+  return database
+    .query<{ type: string }, []>("SELECT type FROM events ORDER BY id")
+    .all()
+    .map(({ type }) => type)
+    .filter((type) => !type.startsWith("component."));
+}

@@ -1,0 +1,39 @@
+import { asc, eq } from "drizzle-orm";
+import { type Reader, selectMany } from "../../src/db";
+import { monitorRollups } from "../../src/db/tables/monitors";
+import type { CheckRow } from "../../src/features/monitors/checks-store";
+
+/** What was rolled up of a monitor, the smallest size first and each oldest first. */
+export const listRollupRows = selectMany((orm, $: { num: number }) =>
+  orm
+    .select()
+    .from(monitorRollups)
+    .where(eq(monitorRollups.monitorNum, $.num))
+    .orderBy(asc(monitorRollups.size), asc(monitorRollups.at)),
+);
+
+/** What the rollups of a size say, without their sketches. */
+export function rolledUp(reader: Reader, num: number, size: number) {
+  return listRollupRows(reader, { num })
+    .filter((row) => row.size === size)
+    .map(({ at, checks, failures, answers, latencySum, latencyMin, latencyMax }) => {
+      return { at, checks, failures, answers, latencySum, latencyMin, latencyMax };
+    });
+}
+
+/** The same, counted anew from the results themselves. */
+export function recounted(rows: readonly CheckRow[], size: number) {
+  const known = rows.filter(({ outcome }) => outcome !== "unknown");
+  return [...Map.groupBy(known, ({ at }) => at - (at % size))].map(([at, own]) => {
+    const latencies = own.flatMap(({ latencyMs }) => latencyMs ?? []);
+    return {
+      at,
+      checks: own.length,
+      failures: own.filter(({ outcome }) => outcome === "failed").length,
+      answers: latencies.length,
+      latencySum: latencies.length ? latencies.reduce((a, b) => a + b) : null,
+      latencyMin: latencies.length ? Math.min(...latencies) : null,
+      latencyMax: latencies.length ? Math.max(...latencies) : null,
+    };
+  });
+}
