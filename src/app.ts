@@ -22,6 +22,7 @@ import {
   type Metrics,
   monitorFamilies,
   processFamilies,
+  webhookFamilies,
 } from "./features/metrics";
 import { metricsRoutes } from "./features/metrics/routes";
 import {
@@ -139,6 +140,7 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     ...databaseFamilies(ctx.db),
     ...limiterFamilies(limiter),
     ...monitorFamilies(ctx.db),
+    ...webhookFamilies(ctx.db, ctx.clock),
     ...routes.counts.families(),
   );
   const door = createDoor({

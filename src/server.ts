@@ -4,7 +4,7 @@ import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { createEgress } from "./egress";
 import { startMaintenanceClock } from "./features/maintenance";
-import { checkFamilies } from "./features/metrics";
+import { checkFamilies, deliveryFamilies } from "./features/metrics";
 import { createMonitoring, startRollUps } from "./features/monitors";
 import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
@@ -77,6 +77,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
       readHeadline,
       createPace(ctx.clock, { requests: () => requests }),
     );
+    running.metrics.add(...deliveryFamilies(ctx.db, () => deliverer.stats()));
     monitoring.start();
     const rollUps = startRollUps(ctx, monitoring);
     return {

@@ -1,6 +1,6 @@
 import { OperatorError, type Reader } from "../db";
 import { exportFile, monitorsIn, writeApplyFile } from "../features/apply";
-import { findPageBySlug, listAllPages, type PageRow } from "../features/pages";
+import { findPageBySlug, type PageRow } from "../features/pages";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
 
@@ -9,12 +9,10 @@ const HEAD = [
   "Each thing is found again by its ref. A field that is left out has its default.",
   "Not in here: statuses, incidents, maintenance, logos, users and API keys.",
 ];
-const OF_SECRETS = [
-  "Nor the secrets and tokens of monitors: null keeps one that is known; elsewhere give it, as ${NAME}.",
-];
-const ONE_OF_SEVERAL = [
-  "This is one page of several: `allclear apply --prune` with it removes what else apply made.",
-];
+const ofSecrets = (things: string) =>
+  `Nor the secrets and tokens of ${things}: null keeps one that is known; elsewhere give it, as \${NAME}.`;
+const NOT_ALL =
+  "This is not all that there is: `allclear apply --prune` with it removes what else apply made.";
 
 /** Prints what is there as a file for apply. */
 export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
@@ -24,13 +22,16 @@ export async function runExport({ config, value, output }: Invocation): Promise<
     // A transaction, although nothing is written: all of it is read as it was at one moment.
     const text = await ctx.db.write((tx) => {
       const page = slug === undefined ? undefined : findRealPage(tx, slug);
-      const isOneOfSeveral = page !== undefined && listAllPages(tx, {}).length > 1;
       const file = exportFile(tx, { page });
-      const hasMonitors = monitorsIn(file).length > 0;
+      const isAll = page === undefined || Bun.deepEquals(file, exportFile(tx));
+      const withSecrets = [
+        ...(monitorsIn(file).length > 0 ? ["monitors"] : []),
+        ...(file.webhooks ? ["webhooks"] : []),
+      ].join(" and ");
       return writeApplyFile(file, [
         ...HEAD,
-        ...(hasMonitors ? OF_SECRETS : []),
-        ...(isOneOfSeveral ? ONE_OF_SEVERAL : []),
+        ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
+        ...(isAll ? [] : [NOT_ALL]),
       ]);
     });
     // Its own last line end comes back with the writing; others may belong to a text.

@@ -3,7 +3,7 @@ import type { Command } from "./command";
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Print pages, components and monitors as a file for apply.",
+  summary: "Print pages, components, monitors and webhooks as a file for apply.",
   flags: [{ name: "page", placeholder: "SLUG", help: "This page alone." }],
   options: optionNames("export"),
   // Loaded when it is called: a server need not hold a YAML writer in memory.

@@ -4,7 +4,7 @@ import { readExposition } from "../support/exposition";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
-test("the executable tells its figures, what runs the checks among them", async () => {
+test("the executable tells its figures, what runs the checks and what delivers among them", async () => {
   await using site = await createInstallation();
   const { value: key } = await site.createKey(["read:analytics"]);
   const server = await site.serve();
@@ -21,6 +21,7 @@ test("the executable tells its figures, what runs the checks among them", async 
     value: 1,
   });
   expect(samples("allclear_monitor_checks_total")).toHaveLength(18);
+  expect(samples("allclear_webhook_tries_running")).toEqual([{ labels: {}, value: 0 }]);
   expect(samples("allclear_database_size_bytes")[0]?.value).toBeGreaterThan(100_000);
   expect(samples("process_resident_memory_bytes")[0]?.value).toBeGreaterThan(10e6);
   expect((await server.fetch("/metrics")).status).toBe(401);

@@ -91,9 +91,9 @@ describe("allclear export", () => {
     const page = await printed(run, "--page", "internal");
     expect(page).toContain("  - slug: inside\n    name: Internal\n    ref: internal\n");
     expect(page).not.toContain("northwind");
-    expect(page).toContain("# This is one page of several: `allclear apply --prune`");
+    expect(page).toContain("# This is not all that there is: `allclear apply --prune`");
     expect(await printed(run, "--page", "inside")).toBe(page);
-    expect(await printed(run)).not.toContain("one page of several");
+    expect(await printed(run)).not.toContain("not all that there is");
   });
 
   test("a page that is not there is refused, and nothing is printed", async () => {

@@ -22,11 +22,14 @@ import {
   updateMonitor,
 } from "../../src/features/monitors";
 import { createPage, deletePage, listAllPages, updatePage } from "../../src/features/pages";
+import { deleteWebhook, listWebhooksAtHome } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { DescriptionText, NameText } from "../../src/kernel/schema";
 import { anyMonitor } from "./any-monitor";
 import { textOf } from "./any-text";
+import { anyWebhook } from "./any-webhook";
 import type { TestApp } from "./app";
+import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-acts";
 
 const name = textOf(NameText, 12);
 const description = fc.option(textOf(DescriptionText, 60));
@@ -92,6 +95,7 @@ const ACTS = [
   "edit monitor",
   "pause monitor",
   "delete monitor",
+  ...WEBHOOK_ACTS,
 ] as const;
 
 /** Something that somebody does in an installation. What it is done to is counted round and round. */
@@ -106,6 +110,7 @@ const act = fc.record({
   groupFields,
   componentFields,
   monitorFields: anyMonitor,
+  webhookFields: anyWebhook,
   /** Those of the components that there are, on whatever page. */
   watched: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
@@ -120,6 +125,7 @@ export async function furnishAnyhow(app: TestApp, acts: readonly Act[]): Promise
   const empty = ctx.db.write((tx) => {
     for (const { id } of listAllPages(tx, {})) deletePage(ctx, tx, id, CLI_ACTOR);
     for (const { row } of listMonitorsAtHome(tx)) deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
+    for (const { row } of listWebhooksAtHome(tx)) deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
   });
   // Asked for at once, done one after the other: a refused one is undone by itself.
   const attempts = acts.map((one) =>
@@ -136,6 +142,7 @@ function perform(app: TestApp, tx: Tx, one: Act): void {
   const { ctx } = app;
   const { what, which, position, word } = one;
   if (what.endsWith("monitor")) return performOnMonitor(app, tx, one);
+  if (what.endsWith("webhook")) return performOnWebhook(app, tx, one);
   const page = pick(listAllPages(tx, {}), which);
   if (what === "add page" || !page) {
     createPage(ctx, tx, { slug: `page-${which}`, ...one.pageFields }, CLI_ACTOR);

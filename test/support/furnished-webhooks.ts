@@ -8,7 +8,7 @@ import {
 } from "../../src/features/webhooks";
 import type { TryResult } from "../../src/features/webhooks/deliver/attempt";
 import { recordTry } from "../../src/features/webhooks/deliver/record";
-import { deleteDelivery } from "../../src/features/webhooks/delivery-store";
+import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { Actor } from "../../src/kernel/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
@@ -128,7 +128,7 @@ async function deliver(
 ): Promise<"retried" | undefined> {
   if (!getWebhookRecord(ctx.db, row.webhookId, now).row.enabled) {
     // Had it been disabled when this happened, nothing would have been queued.
-    await ctx.db.write((tx) => deleteDelivery(tx, { id: row.id }));
+    await ctx.db.write((tx) => deleteUntried(tx, { id: row.id }));
     return undefined;
   }
   let due: number | undefined = row.createdAt;

@@ -47,7 +47,9 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
   // Once more with the secrets, of which nothing is told but what is wrong.
-  refuse([...errors, ...fieldErrors(ApplyFile, content), ...judgeMeaning(content)], lineOf);
+  const judged = [...fieldErrors(ApplyFile, content), ...judgeMeaning(content)];
+  const unresolved = new Set(errors.map(({ pointer }) => pointer));
+  refuse([...errors, ...judged.filter(({ pointer }) => !unresolved.has(pointer))], lineOf);
   return { content, lineOf };
 }
 

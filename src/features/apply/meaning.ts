@@ -64,10 +64,14 @@ function below(at: string, errors: readonly FieldError[]): FieldError[] {
 function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {
   const nameless = items
     .filter(({ item }) => refOf(item) === "")
-    .map(({ item, at }) => ({
-      pointer: item.name === undefined ? at : `${at}/name`,
-      detail: `has no ${item.name === undefined ? "description with a " : ""}letter a to z ${item.name === undefined ? "or" : "and no"} digit to make a ref from: give it a ref`,
-    }));
+    .map(({ item, at }) =>
+      item.name === undefined
+        ? { pointer: at, detail: "has no description to make a ref from: give it a ref" }
+        : {
+            pointer: `${at}/name`,
+            detail: "has no letter a to z and no digit to make a ref from: give it a ref",
+          },
+    );
   return [...nameless, ...judgeDoubles(items, refOf, "ref"), ...judgeRenames(items)];
 }
 

@@ -8,3 +8,4 @@ export { limiterFamilies } from "./limiter";
 export { createMetrics, type Exposition, type Metrics } from "./metrics";
 export { checkFamilies, monitorFamilies } from "./monitors";
 export { processFamilies } from "./process";
+export { deliveryFamilies, webhookFamilies } from "./webhooks";

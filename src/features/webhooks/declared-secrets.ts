@@ -66,39 +66,38 @@ function wantSettings(
   // Another format begins without any.
   const before: Readonly<Record<string, unknown>> = row?.format === format ? row.settings : {};
   for (const name of Object.keys((settings as TObject).properties)) {
-    const given = webhook.settings?.[name];
-    if (secretSettings.includes(name)) wantSecretSetting(reach, name, given, before[name]);
-    else {
-      reach.present[`settings.${name}`] = before[name] ?? null;
-      reach.wanted[`settings.${name}`] = given ?? null;
-      if (given !== undefined) reach.creation[name] = given;
-      if (given !== before[name]) reach.change[name] = given ?? null;
+    const [given, has] = [webhook.settings?.[name], before[name]];
+    if (secretSettings.includes(name)) {
+      wantSecretSetting(reach, { name, given, has, isNeeded: !mayLeaveOut(format, name) });
+      continue;
     }
+    reach.present[`settings.${name}`] = has ?? null;
+    reach.wanted[`settings.${name}`] = given ?? null;
+    if (given !== undefined) reach.creation[name] = given;
+    if (given !== has) reach.change[name] = given ?? null;
   }
+}
 
-  function wantSecretSetting(
-    { creation, change, present, wanted, missing }: WantedReach,
-    name: string,
-    given: unknown,
-    has: unknown,
-  ): void {
-    const field = `settings.${name}`;
-    const told = has === undefined ? null : SECRET;
-    present[field] = told;
-    wanted[field] = told;
-    if (given === undefined || given === null) {
-      const isNeeded = given === null || !mayLeaveOut(format, name);
-      if (has === undefined && isNeeded) {
-        missing.push({ pointer: pointer("settings", name), detail: MISSING });
-      }
-    } else if (given === "") {
-      change[name] = null;
-      wanted[field] = null;
-    } else {
-      creation[name] = given;
-      change[name] = given;
-      if (given !== has) wanted[field] = told === null ? SECRET : ANOTHER;
+function wantSecretSetting(
+  { creation, change, present, wanted, missing }: WantedReach,
+  setting: { name: string; given: unknown; has: unknown; isNeeded: boolean },
+): void {
+  const { name, given, has, isNeeded } = setting;
+  const field = `settings.${name}`;
+  const told = has === undefined ? null : SECRET;
+  present[field] = told;
+  wanted[field] = told;
+  if (given === undefined || given === null) {
+    if (has === undefined && (isNeeded || given === null)) {
+      missing.push({ pointer: pointer("settings", name), detail: MISSING });
     }
+  } else if (given === "") {
+    change[name] = null;
+    wanted[field] = null;
+  } else {
+    creation[name] = given;
+    change[name] = given;
+    if (given !== has) wanted[field] = told === null ? SECRET : ANOTHER;
   }
 }
 

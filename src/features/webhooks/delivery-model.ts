@@ -8,7 +8,7 @@ import type { TryRow } from "./delivery-store";
 export const DeliveryStatusText = OneOf(DELIVERY_STATUSES, {
   title: "DeliveryStatus",
   description:
-    "pending: it will be tried, or tried again; failed: it was tried for three days in vain; cancelled: its webhook was disabled before it arrived.",
+    "pending: it will be tried, or tried again; failed: it was tried for three days in vain; cancelled: its webhook was disabled before it arrived, or tells nothing of its event any more.",
 });
 
 export const DeliveryTry = Type.Object(

@@ -57,7 +57,12 @@ export const findForTry = selectOne((orm, $: { id: string }) =>
       delivery: deliveries,
       event: events,
       webhook: webhooks,
-      page: { name: pages.name, slug: pages.slug },
+      page: {
+        name: pages.name,
+        slug: pages.slug,
+        visibility: pages.visibility,
+        customDomains: pages.customDomains,
+      },
     })
     .from(deliveries)
     .innerJoin(events, eq(events.id, deliveries.eventId))
@@ -125,12 +130,20 @@ export const addToWebhookHour = mutate(
       }),
 );
 
-/** Makes due what was to be tried first at a later time: the clock was set back meanwhile. */
-export const hastenFirstTries = mutate((orm, $: { now: number }) =>
+/**
+ * Makes due, at most `limit` a call, what was to be tried first after `now`, or again after `latest`,
+ * which is later than any wait ends: the clock was set back meanwhile.
+ */
+export const hastenWaiting = mutate((orm, $: { now: number; latest: number; limit: number }) =>
   orm
     .update(deliveries)
     .set({ nextTryAt: $.now })
-    .where(sql`${isPending} AND ${deliveries.nextTryAt} > ${$.now} AND ${isFirst}`),
+    .where(
+      sql`${deliveries.id} IN (SELECT id FROM ${deliveries}
+          WHERE status = 'pending' AND next_try_at > ${$.now}
+          AND (tries = tries_before OR next_try_at > ${$.latest})
+          LIMIT ${$.limit})`,
+    ),
 );
 
 /** Cancels at most `limit` of what waits for an endpoint, unless that takes something again. */
@@ -146,7 +159,15 @@ export const cancelPending = mutate((orm, $: { webhookId: string; now: number; l
     ),
 );
 
-/** Takes back a delivery that there is nothing to be sent for. */
-export const deleteDelivery = mutate((orm, $: { id: string }) =>
-  orm.delete(deliveries).where(eq(deliveries.id, $.id)),
+/** Takes back a delivery for which nothing was ever sent. */
+export const deleteUntried = mutate((orm, $: { id: string }) =>
+  orm.delete(deliveries).where(and(eq(deliveries.id, $.id), eq(deliveries.tries, 0))),
+);
+
+/** Cancels one delivery that waits. */
+export const cancelDelivery = mutate((orm, $: { id: string; now: number }) =>
+  orm
+    .update(deliveries)
+    .set({ status: "cancelled", nextTryAt: null, finishedAt: $.now })
+    .where(and(eq(deliveries.id, $.id), isPending)),
 );

@@ -1,19 +1,28 @@
-import { and, desc, eq, gte, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lte, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
 import { deliveries, deliveryTries, webhookHours } from "../../db/tables/webhooks";
 
 // Said as the index of what is due says it, which holds all that is asked for here.
 const isPending = sql`${deliveries.status} = 'pending'`;
 
-/** How the tries of an endpoint went in the hours from `since` on (unix ms of an hour's beginning). */
-export const countTries = selectOne((orm, $: { webhookId: string; since: number }) =>
+/**
+ * How the tries of an endpoint went in the hours that begin from `since` to `until` (unix ms). A clock
+ * that was ahead for a while has left hours that are still to come.
+ */
+export const countTries = selectOne((orm, $: { webhookId: string; since: number; until: number }) =>
   orm
     .select({
       succeeded: sql<number>`COALESCE(SUM(${webhookHours.succeeded}), 0)`,
       failed: sql<number>`COALESCE(SUM(${webhookHours.failed}), 0)`,
     })
     .from(webhookHours)
-    .where(and(eq(webhookHours.webhookId, $.webhookId), gte(webhookHours.hour, $.since))),
+    .where(
+      and(
+        eq(webhookHours.webhookId, $.webhookId),
+        gte(webhookHours.hour, $.since),
+        lte(webhookHours.hour, $.until),
+      ),
+    ),
 );
 
 /** What waits, by endpoint: how many, and the oldest of it. */

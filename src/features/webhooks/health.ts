@@ -13,7 +13,7 @@ const DELIVERIES_LOOKED_AT = 100;
  */
 export function successRate(reader: Reader, webhookId: string, now: number): number | null {
   const since = now - (now % HOUR_MS) - 23 * HOUR_MS;
-  const { succeeded = 0, failed = 0 } = countTries(reader, { webhookId, since }) ?? {};
+  const { succeeded = 0, failed = 0 } = countTries(reader, { webhookId, since, until: now }) ?? {};
   return succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
 }
 

@@ -17,11 +17,20 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** By which part of it a wait may be shorter or longer, so that what failed at once comes back apart. */
 const SPREAD = 0.2;
 
-/** An endpoint that fails for so long, without a success in between, is disabled. */
+/** An endpoint that fails for so long, without a success in between, is disabled… */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
+
+/**
+ * … by a delivery that has itself failed so often before, which takes most of a day: where little happens, a
+ * failure today and another last week are no five days of them.
+ */
+const DISABLE_AFTER_FAILURES = 6;
 
 /** Nobody may ask for a longer wait. */
 const RETRY_AFTER_MAX_MS = DAY_MS;
+
+/** No wait is longer than this. */
+export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
 
 const GONE = 410;
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
@@ -67,7 +76,7 @@ export function judgeTry(ended: EndedTry): Verdict {
   if (statusCode === GONE) {
     return { ...failed, disable: "It answered 410 Gone: it wants nothing more." };
   }
-  if (endedAt - failingSince >= DISABLE_AFTER_MS) {
+  if (endedAt - failingSince >= DISABLE_AFTER_MS && failuresBefore >= DISABLE_AFTER_FAILURES) {
     return { ...failed, disable: "Every delivery to it has failed for 5 days." };
   }
   const delay = RETRY_DELAYS_MS[failuresBefore];

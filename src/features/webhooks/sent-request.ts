@@ -1,8 +1,9 @@
 import type { AppContext } from "../../context";
 import type { RecordedEvent } from "../../events";
-import { type ReadHeadline, secretsIn, writeMessage } from "./deliver/message";
+import { blanked, secretsIn } from "./deliver/blanking";
+import { type ReadHeadline, writeMessage } from "./deliver/message";
 import { findForTry } from "./delivery-store";
-import { CUT, shownUrl } from "./formats";
+import { shownUrl } from "./formats";
 
 /** What is sent for a delivery, as it may be shown: what is secret in it is cut out. */
 export interface SentRequest {
@@ -29,7 +30,7 @@ export function sentRequest(
   const message = writeMessage({ event, webhook, page }, ctx.baseUrl, headlineOf);
   if (!message) return undefined;
   const secrets = secretsIn(webhook);
-  const cut = (text: string) => secrets.reduce((shown, one) => shown.replaceAll(one, CUT), text);
+  const cut = (text: string) => blanked(text, secrets);
   const { url = webhook.url } = message;
   const headers = { ...message.headers, "webhook-id": event.id };
   return {

@@ -56,6 +56,10 @@ export function readPage(
   if (slugOrId === null) return null;
   const page = findPageBySlugOrId(reader, slugOrId);
   if (!page) errors.add(["page"], "is no page's slug or id");
+  // Its webhooks would go with it, and nobody would notice.
+  else if (page.isSample) {
+    errors.add(["page"], "is the sample page, which goes with the first one of your own");
+  }
   return page?.id ?? null;
 }
 

@@ -35,7 +35,8 @@ export function updateWebhook(
   const wanted = { ref: marks.ref ?? before.ref, ...wantedAfter(tx, errors, before, input) };
   judgeEvents(errors, wanted.events);
   // What may not be called any more, by now, can still be disabled.
-  if (REACH.some((field) => !Bun.deepEquals(before[field], wanted[field]))) {
+  const isElsewhere = REACH.some((field) => !Bun.deepEquals(before[field], wanted[field]));
+  if (isElsewhere) {
     judgeSecrets(errors, before, wanted, input);
     judgeReach(ctx, errors, wanted, complaintOfHiddenUrl(before, wanted, input));
   }
@@ -48,9 +49,14 @@ export function updateWebhook(
     .map((field) => WORDS[field]);
   const isSwitched = wanted.enabled !== before.enabled;
   if (changed.length === 0 && !isSwitched) return record;
-  const after: WebhookRow = { ...changedRow(ctx, before), ...wanted };
-  const switched = { disabledReason: null, disabledAt: wanted.enabled ? null : now };
-  updateWebhookRow(tx, isSwitched ? { ...after, ...switched, failingSince: null } : after);
+  const after: WebhookRow = {
+    ...changedRow(ctx, before),
+    ...wanted,
+    ...(isSwitched ? { disabledReason: null, disabledAt: wanted.enabled ? null : now } : {}),
+    // How it went before says nothing of how it goes from now on.
+    ...(isSwitched || isElsewhere ? { failingSince: null } : {}),
+  };
+  updateWebhookRow(tx, after);
   if (changed.length > 0) {
     const summary = `Changed ${nameInWords(before)}: ${changed.join(", ")}`;
     audit(ctx, tx, actor, "webhook.update", id, summary);

@@ -7,10 +7,12 @@ import {
   readApplyFile,
   writeApplyFile,
 } from "../../../src/features/apply";
-import type { ApplyFile } from "../../../src/features/apply/model";
+import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
 import { withMonitors } from "../../../src/features/apply/placed";
+import type { WebhookFormat } from "../../../src/kernel/webhook";
 import { anyActs, furnishAnyhow } from "../../support/any-house";
 import { MONITOR_SECRET } from "../../support/any-monitor";
+import { WEBHOOK_SECRET } from "../../support/any-webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 
@@ -23,7 +25,7 @@ const written = ({ ctx }: TestApp) =>
 
 /** The same file with references in the places of its secrets. */
 function withSecrets(file: ApplyFile): ApplyFile {
-  return withMonitors(file, ({ item }) => {
+  const { webhooks, ...others } = withMonitors(file, ({ item }) => {
     const { headers, body } = item.config ?? {};
     return {
       ...item,
@@ -40,29 +42,63 @@ function withSecrets(file: ApplyFile): ApplyFile {
       }),
     };
   });
+  return { ...others, ...(webhooks && { webhooks: webhooks.map(withWebhookSecrets) }) };
 }
+
+const GIVEN_URLS: Partial<Record<WebhookFormat, string>> = {
+  slack: "${SLACK}",
+  discord: "https://discord.com/api/webhooks/2/${TOKEN}",
+  teams: "https://teams.example/${TOKEN}",
+};
+
+function withWebhookSecrets(webhook: FileWebhook): FileWebhook {
+  const { format = "standard", settings } = webhook;
+  const secretOf = (name: string) => (name === "bot_token" ? "1:${TOKEN}" : "${TOKEN}");
+  const given = Object.entries(settings ?? {}).map(([name, value]) => [
+    name,
+    value === null ? secretOf(name) : value,
+  ]);
+  return {
+    ...webhook,
+    ...(webhook.url === null && { url: GIVEN_URLS[format] ?? null }),
+    ...(webhook.secret === null && { secret: "${SIGNING}" }),
+    ...(settings && { settings: Object.fromEntries(given) }),
+  };
+}
+
+const ENV = {
+  HEADER: "h",
+  BODY: "b",
+  SLACK: "https://hooks.slack.com/services/T1/B1/x",
+  TOKEN: "t0ken",
+  SIGNING: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+};
 
 describe("whatever was done to an installation", () => {
   test("what export writes is read as what export said, and applied to it changes nothing", async () => {
     await using app = await createTestApp();
-    let [pages, monitors] = [0, 0];
+    let [pages, monitors, webhooks] = [0, 0, 0];
     await fc.assert(
       fc.asyncProperty(anyActs, async (acts) => {
         await furnishAnyhow(app, acts);
         const said = await app.ctx.db.write((tx) => exportFile(tx));
         const text = await written(app);
         expect(text).not.toContain(MONITOR_SECRET);
+        expect(text).not.toContain(WEBHOOK_SECRET);
+        expect(text).not.toContain("whsec_");
         expect(readApplyFile(text).content).toEqual(said);
         const audited = app.audit().length;
         expect(await apply(app, text, true)).toEqual({ changes: [], leftovers: [] });
         expect(app.audit()).toHaveLength(audited);
         pages += said.pages.length;
         monitors += monitorsIn(said).length;
+        webhooks += said.webhooks?.length ?? 0;
       }),
       { numRuns: 50 },
     );
     expect(pages).toBeGreaterThan(10);
     expect(monitors).toBeGreaterThan(10);
+    expect(webhooks).toBeGreaterThan(10);
   });
 
   test("what export writes makes the same of an empty installation, once its secrets are given", async () => {
@@ -74,8 +110,7 @@ describe("whatever was done to an installation", () => {
         await furnishAnyhow(other, []);
         const text = await written(app);
         const given = await app.ctx.db.write((tx) => withSecrets(exportFile(tx)));
-        const env = { HEADER: "h", BODY: "b" };
-        const first = await apply(other, writeApplyFile(given, []), true, env);
+        const first = await apply(other, writeApplyFile(given, []), true, ENV);
         expect(await written(other)).toBe(text);
         // It can be told what it did, too.
         expect(first.changes.map(describeChange)).toHaveLength(first.changes.length);

@@ -29,6 +29,26 @@ describe("an endpoint's success rate", () => {
   });
 });
 
+describe("an hour that is still to come", () => {
+  test("since the clock was ahead for a while, is none of the last day's", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    const { id } = await site.endpoint(receiver.url);
+    const now = clock.now();
+    clock.setWallClock(now + 40 * DAY_MS);
+    await site.tell("cmp_1");
+    await site.idle();
+    expect(rateOf(site, id)).toBe(0);
+    clock.setWallClock(now);
+    expect(rateOf(site, id)).toBeNull();
+    receiver.answer = () => 200;
+    await site.tell("cmp_2");
+    await site.idle();
+    expect(rateOf(site, id)).toBe(1);
+  });
+});
+
 describe("an endpoint's last failure", () => {
   test("is told, also after a success", async () => {
     await using receiver = startReceiver(({ data }) => (data.id === "cmp_bad" ? 418 : 200));

@@ -112,11 +112,23 @@ describe("an endpoint", () => {
   });
 
   test("that has failed for 5 days is disabled, and not a moment before", () => {
-    const after = (ms: number) => judgeTry(ended({ failingSince: TEST_START - ms }));
+    const after = (ms: number) =>
+      judgeTry(ended({ failingSince: TEST_START - ms, failuresBefore: 6 }));
     expect(after(5 * DAY_MS - 1)).toMatchObject({ status: "pending" });
     expect(after(5 * DAY_MS - 1).disable).toBeUndefined();
     expect(after(5 * DAY_MS)).toMatchObject({ status: "failed" });
     expect(after(5 * DAY_MS).disable).toContain("5 days");
+  });
+
+  test("that failed long ago and again now is not disabled before the present delivery failed for most of a day", () => {
+    const failingSince = TEST_START - 30 * DAY_MS;
+    for (const failuresBefore of [0, 1, 5]) {
+      const verdict = judgeTry(ended({ failingSince, failuresBefore }));
+      expect(verdict.status).toBe("pending");
+      expect(verdict.disable).toBeUndefined();
+    }
+    expect(judgeTry(ended({ failingSince, mayRetry: false })).disable).toBeUndefined();
+    expect(judgeTry(ended({ failingSince, failuresBefore: 6 })).disable).toBeDefined();
   });
 
   test("has been failing since its first failure, and no more after a success", () => {

@@ -1,4 +1,6 @@
 import { type HttpAnswer, Fault, readBody } from "../../../egress";
+import { clean } from "../formats/clean";
+import { blanked, withoutBeginning } from "./blanking";
 
 /** How much of an answer is read and kept. */
 export const ANSWER_BYTES_MAX = 20 * 1024;
@@ -9,8 +11,9 @@ const TEXTUAL = /^(text\/|application\/([^;]*[+])?(json|xml|javascript|x-www-for
 const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/;
 
 /**
- * The first 20 KB of what was answered, where that is text; else null. `secrets` are blanked, for a
- * receiver may send back what it was sent.
+ * The first 20 KB of what was answered, where that is text; else null. What steers a terminal or turns
+ * the direction of text around is left out, and `secrets` are blanked, for a receiver may send back what
+ * it was sent.
  */
 export async function answerText(
   answer: HttpAnswer,
@@ -23,5 +26,6 @@ export async function answerText(
   // What was cut in the middle of a character ends in the sign for a broken one.
   const text = new TextDecoder().decode(body.bytes).replace(/\uFFFD$/, "");
   if (BINARY.test(text)) return null;
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, "…"), text);
+  const shown = blanked(clean(text), secrets);
+  return body.isCut ? withoutBeginning(shown, secrets) : shown;
 }

@@ -7,7 +7,8 @@ import type { Message } from "../format";
 import { secretsInForce } from "../secrets";
 import { signatureHeaders } from "../signing";
 import { ANSWER_BYTES_MAX, answerText } from "./answer-text";
-import { type Outgoing, type ReadHeadline, secretsIn, writeMessage } from "./message";
+import { secretsIn } from "./blanking";
+import { type Outgoing, type ReadHeadline, writeMessage } from "./message";
 
 /** For resolving, connecting, sending and reading the answer together. */
 export const TRY_TIMEOUT_MS = 15 * SECOND_MS;

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
-import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { whenAsked } from "../../../kernel/when-asked";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
@@ -171,7 +171,9 @@ class Delivering implements Deliverer {
     this.#timer?.cancel();
     const dueAt = this.#queue.nextDueAt();
     if (dueAt === Number.POSITIVE_INFINITY) return;
-    this.#timer = this.#ctx.clock.after(Math.max(0, dueAt - this.#steadyNow()), () => {
+    // A timer for more than 24 days would run out at once.
+    const waitMs = Math.min(DAY_MS, Math.max(0, dueAt - this.#steadyNow()));
+    this.#timer = this.#ctx.clock.after(waitMs, () => {
       this.#queue.wakeDue();
       this.#schedule();
     });

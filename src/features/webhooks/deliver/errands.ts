@@ -1,8 +1,9 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
-import { cancelPending, deleteDelivery, hastenFirstTries } from "../delivery-store";
+import { cancelDelivery, cancelPending, deleteUntried, hastenWaiting } from "../delivery-store";
+import { LONGEST_WAIT_MS } from "../rules";
 
-const CANCELLED_AT_ONCE = 500;
+const ROWS_AT_ONCE = 500;
 
 /**
  * What is to be tidied in the database besides results. What that refuses is left as it is: whoever looks
@@ -35,22 +36,35 @@ export class Errands {
     if (this.#beingCancelled.has(webhookId)) return;
     this.#beingCancelled.add(webhookId);
     const cancelSome = (tx: Tx) =>
-      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: CANCELLED_AT_ONCE });
-    while (!this.#isStopped && (await this.#run(cancelSome)) === CANCELLED_AT_ONCE);
+      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_AT_ONCE });
+    while (!this.#isStopped && (await this.#run(cancelSome)) === ROWS_AT_ONCE);
     this.#beingCancelled.delete(webhookId);
   }
 
   /**
-   * Makes due what was to be tried first after `now`: the clock was set back while nobody noticed.
-   * Whether there was any.
+   * Makes due what would otherwise wait for longer than anything is meant to: the clock was set back
+   * while nobody noticed. Whether there was any.
    */
   async hasten(now: number): Promise<boolean> {
-    return ((await this.#run((tx) => hastenFirstTries(tx, { now }))) ?? 0) > 0;
+    const latest = now + LONGEST_WAIT_MS;
+    const hastenSome = (tx: Tx) => hastenWaiting(tx, { now, latest, limit: ROWS_AT_ONCE });
+    let count = 0;
+    let some: number | undefined = ROWS_AT_ONCE;
+    while (!this.#isStopped && some === ROWS_AT_ONCE) {
+      some = await this.#run(hastenSome);
+      count += some ?? 0;
+    }
+    return count > 0;
   }
 
-  /** Takes back a delivery for which there is nothing to send. Whether that is done. */
+  /**
+   * Takes back a delivery for which there is nothing to send; one that was sent before, to be told in
+   * another way, stays in the log. Whether that is done.
+   */
   async takeBack(id: string): Promise<boolean> {
-    return (await this.#run((tx) => deleteDelivery(tx, { id }))) !== undefined;
+    const takeBack = (tx: Tx) =>
+      deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.#ctx.clock.now() }) > 0;
+    return (await this.#run(takeBack)) !== undefined;
   }
 
   async #run<T>(change: (tx: Tx) => T): Promise<T | undefined> {

@@ -19,6 +19,8 @@ export class Lane {
   #underWay = 0;
   /** Whether the database may hold what is due and not claimed. */
   mayHaveMore = true;
+  /** How many waited when more was last read: it is not read again for each that goes. */
+  searchedTo = Number.POSITIVE_INFINITY;
   /** When the next one is due that is not yet (steady ms), as far as is known. */
   nextDueAt = Number.POSITIVE_INFINITY;
 

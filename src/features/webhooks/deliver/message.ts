@@ -1,6 +1,7 @@
 import type { Reader } from "../../../db";
 import type { RecordedEvent } from "../../../events";
 import type { WebhookFormat } from "../../../kernel/webhook";
+import { type PageAddress, pageUrl as addressOf } from "../../pages";
 import type { FormatContext, Message } from "../format";
 import { FORMATS } from "../formats";
 
@@ -9,7 +10,7 @@ export interface Outgoing {
   event: RecordedEvent;
   webhook: { url: string; format: WebhookFormat; settings: Record<string, unknown> };
   /** The page that it happened on, if there is one. */
-  page: { name: string; slug: string } | null;
+  page: (PageAddress & { name: string }) | null;
 }
 
 /**
@@ -34,7 +35,7 @@ export function writeMessage(
     url,
     settings,
     pageName: page?.name ?? new URL(baseUrl).host,
-    pageUrl: page ? `${baseUrl}/status/${page.slug}` : baseUrl,
+    pageUrl: page ? addressOf(baseUrl, page) : baseUrl,
   };
   const { pageId } = event;
   if (pageId === null || !headlineOf) return FORMATS[format].write(event, context);
@@ -44,14 +45,4 @@ export function writeMessage(
       return headlineOf(pageId);
     },
   });
-}
-
-/** What is in an endpoint's settings and in its URL that nobody is to read. */
-export function secretsIn({ url, format, settings }: Outgoing["webhook"]): string[] {
-  const { secretSettings, openPath } = FORMATS[format];
-  const { pathname } = new URL(url);
-  const hidden = openPath ? pathname.slice(openPath.exec(pathname)?.[0].length ?? 1) : "";
-  return [hidden, ...secretSettings.map((name) => settings[name])].filter(
-    (value): value is string => typeof value === "string" && value !== "",
-  );
 }

@@ -7,6 +7,8 @@ import { Shares } from "./shares";
 /** How many of an endpoint's deliveries are held at a time, and with how few the next page is read. */
 const PAGE = 64;
 const LOW = 8;
+/** How many are held at most in search of one that waits for no other of its subject. */
+const MOST_HELD = 512;
 
 /** A delivery to be tried, with the lane that it is taken from. */
 export interface Begun {
@@ -42,7 +44,9 @@ export class Queue {
 
   /** Something may be due to an endpoint. */
   wake(webhookId: string): void {
-    this.wakeLane(this.#laneOf(webhookId));
+    const lane = this.#laneOf(webhookId);
+    lane.searchedTo = Number.POSITIVE_INFINITY;
+    this.wakeLane(lane);
   }
 
   wakeLane(lane: Lane): void {
@@ -101,29 +105,34 @@ export class Queue {
     for (const lane of this.#lanes.values()) if (lane.nextDueAt <= now) this.wakeLane(lane);
   }
 
-  /** Reads the next page where the one before runs out. Whether the lane holds anything that waits. */
+  /** Reads on where what is held runs out. Whether the lane holds anything that waits. */
   #fill(lane: Lane): boolean {
-    if (lane.waiting < LOW && lane.mayHaveMore) {
-      const { webhookId } = lane;
-      if (!findLiveWebhook(this.#db, { id: webhookId })) {
+    if (lane.mayHaveMore && (lane.waiting < LOW || isWorthSearching(lane))) {
+      if (!findLiveWebhook(this.#db, { id: lane.webhookId })) {
         lane.clear();
         if (lane.claimed === 0) this.#forget(lane);
         this.#active.delete(lane);
-        this.off(webhookId);
+        this.off(lane.webhookId);
         return false;
       }
-      const now = this.#steadyNow();
-      const limit = PAGE + lane.claimed;
-      const due = listDue(this.#db, { webhookId, now, limit });
-      lane.claim(due);
-      lane.mayHaveMore = due.length === limit;
-      if (!lane.mayHaveMore) {
-        lane.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
-      }
+      do this.#readPage(lane);
+      while (lane.mayHaveMore && lane.waiting < MOST_HELD && !lane.hasNext());
+      lane.searchedTo = lane.waiting;
     }
     if (lane.waiting > 0) return true;
     this.#active.delete(lane);
     return false;
+  }
+
+  #readPage(lane: Lane): void {
+    const { webhookId } = lane;
+    const now = this.#steadyNow();
+    const limit = PAGE + lane.claimed;
+    const due = listDue(this.#db, { webhookId, now, limit });
+    lane.claim(due);
+    lane.mayHaveMore = due.length === limit;
+    if (lane.mayHaveMore) return;
+    lane.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
   }
 
   #laneOf(webhookId: string): Lane {
@@ -139,4 +148,9 @@ export class Queue {
     this.#lanes.delete(lane.webhookId);
     this.#active.delete(lane);
   }
+}
+
+/** All that is held waits for others of its subject, and what is not may be of another one. */
+function isWorthSearching(lane: Lane): boolean {
+  return lane.waiting < MOST_HELD && lane.waiting + PAGE <= lane.searchedTo && !lane.hasNext();
 }

@@ -77,17 +77,27 @@ export class Recorder {
       );
       this.#writing -= 1;
       this.#isStuck = false;
+      this.#gatherOn();
       recorded(nextTryAt);
     } catch (error) {
       this.#writing -= 1;
       if (error instanceof Problem) this.#keep(unwritten, error);
       // Not tried again before the next start: what cannot be written would be sent for ever.
-      else
+      else {
         this.#ctx.log.error(
           { err: error, delivery: deliveryId },
           "a delivery's result cannot be recorded",
         );
+        // Nothing else is left of what could not be written before.
+        if (this.#gathered.length === 0) this.#isStuck = false;
+      }
     }
+  }
+
+  /** Sees to what came in while it was stuck, for which nobody waits yet. */
+  #gatherOn(): void {
+    if (this.#gathered.length === 0) return;
+    this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
   }
 
   #keep(unwritten: Unwritten, error: unknown): void {

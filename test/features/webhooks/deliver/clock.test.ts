@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
 
@@ -42,6 +42,24 @@ describe("a clock", () => {
     await site.idle();
     expect(receiver.received).toHaveLength(4);
     expect(site.deliveries().map(({ status }) => status)).toEqual(["delivered", "delivered"]);
+  });
+
+  test("that was far ahead for a while holds no retry up for longer than a day and a fifth", async () => {
+    await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
+    await using site = await createDeliverySite();
+    const { clock } = site.app;
+    const now = clock.now();
+    await site.endpoint(receiver.url);
+    clock.setWallClock(now + 400 * DAY_MS);
+    await site.tell("cmp_1");
+    await site.idle();
+    expect(site.deliveries()).toMatchObject([{ status: "pending", tries: 1 }]);
+    await site.deliverer.stop(0);
+    clock.setWallClock(now);
+    await site.restart();
+    await receiver.until(2);
+    await site.idle();
+    expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 2 }]);
   });
 
   test("that was set back while nobody delivered does not hold up what was never tried", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { updateWebhook } from "../../../../src/features/webhooks";
+import { redeliver, updateWebhook } from "../../../../src/features/webhooks";
 import { CLI_ACTOR } from "../../../../src/kernel/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";
@@ -119,6 +119,44 @@ describe("an event", () => {
     await site.tell({ type: "incident.updated", data: { name: "Loud", notify: true } });
     await site.idle();
     expect(receiver.received).toHaveLength(1);
+  });
+
+  test("that has arrived stays in the log though its endpoint's format tells of it no more", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    const { id } = await site.endpoint(receiver.url);
+    await site.tell({ type: "incident.updated", data: { name: "Quiet", notify: false } });
+    await site.idle();
+    const [{ id: deliveryId } = { id: "" }] = site.deliveries();
+    await ctx.db.write((tx) => {
+      updateWebhook(ctx, tx, id, { format: "slack" }, CLI_ACTOR);
+      redeliver(ctx, tx, id, deliveryId, CLI_ACTOR);
+    });
+    await site.idle();
+    expect(receiver.received).toHaveLength(1);
+    expect(site.deliveries()).toMatchObject([
+      { id: deliveryId, status: "cancelled", tries: 1, nextTryAt: null },
+    ]);
+    expect(site.tries()).toMatchObject([{ statusCode: 200 }]);
+  });
+
+  test("leads people to the page's own domain, if it has one", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    const page = { slug: "acme", custom_domains: ["status.acme.example"] };
+    const { page: acme } = await site.app.page(page);
+    await site.endpoint(new URL(receiver.url).origin, {
+      format: "gotify",
+      settings: { token: "t0ken" },
+    });
+    const data = { name: "API", status: "major_outage" };
+    await site.tell({ pageId: acme.id, data }, { pageId: null, data });
+    await site.idle();
+    const links = receiver.received.map(
+      ({ body }) => JSON.parse(body).extras["client::notification"].click.url,
+    );
+    expect(links).toEqual(["https://status.acme.example/status/acme", "https://status.test/"]);
   });
 
   test("is told as it was when it happened, to the endpoint as it is now", async () => {

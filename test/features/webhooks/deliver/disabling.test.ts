@@ -3,10 +3,12 @@ import {
   deleteWebhook,
   getWebhookRecord,
   redeliverFailed,
+  sendTestEvent,
   updateWebhook,
+  type UpdateWebhookBody,
 } from "../../../../src/features/webhooks";
 import { CLI_ACTOR } from "../../../../src/kernel/actor";
-import { DAY_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
 
@@ -75,12 +77,45 @@ describe("an endpoint that fails", () => {
       await site.pass(DAY_MS);
     }
     await site.tell("cmp_last");
-    await site.idle();
+    await site.pass(DAY_MS / 2);
     expect(rowOf(site, id)).toMatchObject({
       enabled: false,
       disabledReason: "Every delivery to it has failed for 5 days.",
     });
     expect(statusesOf(site)).not.toContain("pending");
+  });
+
+  test("for a moment, a week after it did before and heard of nothing since, is not disabled", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    const { id } = await site.endpoint(receiver.url);
+    await ctx.db.write((tx) => sendTestEvent(ctx, tx, id, CLI_ACTOR));
+    await site.pass(7 * DAY_MS);
+    await site.tell("cmp_1");
+    await site.pass(HOUR_MS);
+    expect(rowOf(site, id)).toMatchObject({ enabled: true, disabledReason: null });
+    receiver.answer = () => 200;
+    await site.pass(DAY_MS);
+    expect(statusesOf(site)).toEqual(["failed", "delivered"]);
+    expect(rowOf(site, id)).toMatchObject({ enabled: true, failingSince: null });
+  });
+
+  test("begins anew where it is led elsewhere, and nowhere else", async () => {
+    await using receiver = startReceiver(() => 500);
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    const { id } = await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.idle();
+    const { failingSince } = rowOf(site, id);
+    expect(failingSince).not.toBeNull();
+    const change = (input: UpdateWebhookBody) =>
+      ctx.db.write((tx) => updateWebhook(ctx, tx, id, input, CLI_ACTOR));
+    await change({ description: "The same place" });
+    expect(rowOf(site, id).failingSince).toBe(failingSince);
+    await change({ url: `${receiver.url}/mended` });
+    expect(rowOf(site, id).failingSince).toBeNull();
   });
 
   test("is not disabled when it succeeds now and then", async () => {

@@ -61,6 +61,23 @@ describe("events of one subject", () => {
     }
   });
 
+  test("hold up no other subject of their endpoint, however many of them wait", async () => {
+    await using receiver = startReceiver(({ data }) =>
+      data.id === "cmp_1" ? later().promise : 200,
+    );
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url);
+    await site.tell(...Array.from({ length: 300 }, () => "cmp_1"));
+    await receiver.until(1);
+    await site.tell("inc_1", "cmp_1", "inc_2");
+    await receiver.until(3);
+    expect(receiver.received.map(({ data }) => data.id).toSorted()).toEqual([
+      "cmp_1",
+      "inc_1",
+      "inc_2",
+    ]);
+  });
+
   test("go to one endpoint without waiting for another", async () => {
     await using slow = startReceiver(() => later().promise);
     await using quick = startReceiver();

@@ -1,0 +1,87 @@
+import type { Reader } from "../../db";
+import type { Clock } from "../../kernel/clock";
+import { SECOND_MS } from "../../kernel/time";
+import { type DelivererFigures, deliveryHealth, listAllWebhooks } from "../webhooks";
+import { type MetricFamily, single } from "./family";
+
+/** What waits for webhooks, as the database says. */
+export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): MetricFamily[] {
+  // Counting a long queue takes a while: once for both families.
+  const byWebhook = onceATurn(() => {
+    const { backlogs } = deliveryHealth(reader, clock.now());
+    return new Map(backlogs.map((backlog) => [backlog.webhookId, backlog]));
+  });
+  return [
+    {
+      type: "gauge",
+      name: "allclear_webhook_deliveries_waiting",
+      help: "Deliveries that have not arrived and will be tried, by the webhook's id.",
+      labelNames: ["webhook"],
+      *read() {
+        const backlogs = byWebhook();
+        for (const webhook of idsOf(reader, backlogs)) {
+          yield { labels: { webhook }, value: backlogs.get(webhook)?.count ?? 0 };
+        }
+      },
+    },
+    {
+      type: "gauge",
+      name: "allclear_webhook_oldest_delivery_age_seconds",
+      help: "For how long the oldest of them has waited, by the webhook's id; 0 where none does.",
+      labelNames: ["webhook"],
+      *read() {
+        const backlogs = byWebhook();
+        for (const webhook of idsOf(reader, backlogs)) {
+          const { oldestAt = clock.now() } = backlogs.get(webhook) ?? {};
+          const ageMs = Math.max(0, clock.now() - oldestAt);
+          yield { labels: { webhook }, value: ageMs / SECOND_MS };
+        }
+      },
+    },
+  ];
+}
+
+const TRY_OUTCOMES = ["succeeded", "failed"] as const;
+
+/** What delivers, as it counts itself. */
+export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures): MetricFamily[] {
+  return [
+    {
+      type: "counter",
+      name: "allclear_webhook_tries_total",
+      help: "Tries to deliver that ended, by the webhook's id and how they ended.",
+      labelNames: ["webhook", "outcome"],
+      *read() {
+        const { tries } = figures();
+        for (const webhook of idsOf(reader, tries)) {
+          for (const outcome of TRY_OUTCOMES) {
+            yield { labels: { webhook, outcome }, value: tries.get(webhook)?.[outcome] ?? 0 };
+          }
+        }
+      },
+    },
+    single(
+      "gauge",
+      "allclear_webhook_tries_running",
+      "Tries that are under way.",
+      () => figures().underWay,
+    ),
+  ];
+}
+
+/** Families are read in one turn, in which what this reads is read once. */
+function onceATurn<T>(read: () => T): () => T {
+  let known: { value: T } | undefined;
+  return () => {
+    if (!known) {
+      known = { value: read() };
+      queueMicrotask(() => (known = undefined));
+    }
+    return known.value;
+  };
+}
+
+/** Those that there are, and those that there is something to tell of. */
+function idsOf(reader: Reader, told: ReadonlyMap<string, unknown>): Set<string> {
+  return new Set([...listAllWebhooks(reader, {}).map(({ id }) => id), ...told.keys()]);
+}

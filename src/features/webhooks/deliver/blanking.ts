@@ -1,0 +1,78 @@
+import { CUT, FORMATS } from "../formats";
+import type { Outgoing } from "./message";
+
+/** Less than this of a query's value is an option, such as `wait=true`, and stands in any text. */
+const QUERY_VALUE_MIN = 6;
+/** A part of a path is a word, unless it is as long as no word, or is long and holds a digit. */
+const LONGER_THAN_WORDS = 16;
+const LONG = 8;
+/** Less than this of a secret says nothing of it. */
+const BEGINNING_MIN = 4;
+
+/**
+ * What is in an endpoint's settings and in its URL that nobody is to read, in the spellings in which a
+ * receiver may send it back: whole and in parts, as it is, decoded, and escaped. The longest first.
+ */
+export function secretsIn({ url, format, settings }: Outgoing["webhook"]): string[] {
+  const { secretSettings, openPath } = FORMATS[format];
+  const tokens = secretSettings.map((name) => settings[name]);
+  const secrets = [
+    ...(openPath ? hiddenIn(new URL(url), openPath) : []),
+    ...tokens.filter((value): value is string => typeof value === "string" && value !== ""),
+  ];
+  return [...new Set(secrets.flatMap(spellings))].toSorted((a, b) => b.length - a.length);
+}
+
+/** A text without them. */
+export function blanked(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, CUT), text);
+}
+
+/** A text that was cut somewhere, without the beginning of one that stands at its end. */
+export function withoutBeginning(text: string, secrets: readonly string[]): string {
+  let most = 0;
+  for (const secret of secrets) {
+    for (let length = secret.length - 1; length >= BEGINNING_MIN && length > most; length--) {
+      if (text.endsWith(secret.slice(0, length))) most = length;
+    }
+  }
+  return most === 0 ? text : text.slice(0, -most) + CUT;
+}
+
+function hiddenIn({ pathname, search, searchParams }: URL, openPath: RegExp): string[] {
+  const hidden = pathname.slice(openPath.exec(pathname)?.[0].length ?? 1);
+  const query = search.slice(1);
+  const values = [
+    ...query.split("&").map((pair) => pair.slice(pair.indexOf("=") + 1)),
+    ...searchParams.values(),
+  ];
+  return [
+    ...[hidden, query].filter((whole) => whole !== ""),
+    ...hidden.split("/").filter(isNoWord),
+    ...values.filter(({ length }) => length >= QUERY_VALUE_MIN),
+  ];
+}
+
+function isNoWord(part: string): boolean {
+  return part.length >= LONGER_THAN_WORDS || (part.length >= LONG && /\d/.test(part));
+}
+
+function spellings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [
+    secret,
+    decoded(secret),
+    encodeURIComponent(secret),
+    json,
+    // As some write JSON.
+    json.replaceAll("/", "\\/"),
+  ];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

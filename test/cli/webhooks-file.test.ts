@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { commandLine } from "../support/command-line";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const FILE = `
+pages:
+  - { slug: northwind, name: Northwind }
+webhooks:
+  - description: Our chat
+    format: slack
+    url: \${SLACK_URL}
+    page: northwind
+  - ref: deployments
+    url: https://ci.northwind.example/hooks
+    secret: \${SIGNING}
+`;
+
+const EXPORTED = `# Written by \`allclear export\`; \`allclear apply FILE\` makes it so, here or elsewhere.
+# Each thing is found again by its ref. A field that is left out has its default.
+# Not in here: statuses, incidents, maintenance, logos, users and API keys.
+# Nor the secrets and tokens of webhooks: null keeps one that is known; elsewhere give it, as \${NAME}.
+
+pages:
+  - slug: northwind
+    name: Northwind
+    ref: northwind
+    default: true
+webhooks:
+  - ref: our-chat
+    url: null
+    description: Our chat
+    page: northwind
+    format: slack
+  - ref: deployments
+    url: https://ci.northwind.example/hooks
+    secret: null
+`;
+
+const ENV = {
+  SLACK_URL: "https://hooks.slack.com/services/T00000000/B00000000/quite-private-end",
+  SIGNING: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+};
+
+describe("webhooks on the command line", () => {
+  test("are made with secrets of the environment, by a dry run too, and no output holds them", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    const outcomes = [
+      await run(["apply", file, "--dry-run"], ENV),
+      await run(["apply", file, "--json"], ENV),
+      await run(["apply", file], { ...ENV, SLACK_URL: `${ENV.SLACK_URL}-2` }),
+      await run(["export"]),
+    ];
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+    expect(outcomes[0]?.out).toContain("+ webhook our-chat");
+    expect(outcomes[2]?.out).toEqual(['~ webhook our-chat: url "a secret" → "another secret"']);
+    expect(`${outcomes[3]?.out.join("\n")}\n`).toBe(EXPORTED);
+    expect(JSON.stringify(outcomes)).not.toContain("quite-private-end");
+    expect(JSON.stringify(outcomes)).not.toContain("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+  });
+
+  test("that were exported are found unchanged where they were made, and ask for their secrets elsewhere", async () => {
+    using folder = temporaryFolder();
+    const [given, exported] = ["given", "exported"].map((name) =>
+      join(folder.path, `${name}.yaml`),
+    ) as [string, string];
+    await Bun.write(given, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    await run(["apply", given], ENV);
+    await Bun.write(exported, `${(await run(["export"])).out.join("\n")}\n`);
+    expect((await run(["apply", exported, "--prune"])).err).toEqual(["Nothing to change."]);
+
+    const elsewhere = commandLine(join(folder.path, "elsewhere"));
+    const refused = await elsewhere(["apply", exported]);
+    expect([refused.exitCode, refused.err]).toEqual([
+      2,
+      [
+        `${exported}:13: url is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
+      ],
+    ]);
+    await Bun.write(
+      exported,
+      EXPORTED.replace("url: null", 'url: "${SLACK_URL}"').replace(
+        "secret: null",
+        'secret: "${SIGNING}"',
+      ),
+    );
+    const made = await elsewhere(["apply", exported], ENV);
+    expect(made.err).toEqual(["Created 3, changed 0, removed 0."]);
+    expect(`${(await elsewhere(["export"])).out.join("\n")}\n`).toBe(EXPORTED);
+  });
+
+  test("may be in a private network that --outbound-allow names", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE.replace("https://ci.northwind.example", "http://10.1.2.3"));
+    const run = commandLine(join(folder.path, "data"));
+    const refused = await run(["apply", file], ENV);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.err.join("\n")).toContain(`${file}:10: url has a host that `);
+    const made = await run(["apply", file, "--outbound-allow", "10.0.0.0/8"], ENV);
+    expect([made.exitCode, made.err]).toEqual([0, ["Created 3, changed 0, removed 0."]]);
+  });
+
+  test("for every page are not in the file of one, which says that it is not all there is", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, FILE);
+    const run = commandLine(join(folder.path, "data"));
+    await run(["apply", file], ENV);
+    const { out } = await run(["export", "--page", "northwind"]);
+    const text = out.join("\n");
+    expect(text).toContain("  - ref: our-chat");
+    expect(text).not.toContain("  - ref: deployments");
+    expect(text).toContain("# This is not all that there is: `allclear apply --prune`");
+  });
+});

@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import { createTestApp, type TestApp } from "../../support/app";
+import { apply } from "../../support/apply";
+import { readWebhooks, WEBHOOK_ENV, WEBHOOKS_FILE as FILE } from "../../support/webhooks-file";
+
+const refusalOf = async (app: TestApp, text: string): Promise<string> => {
+  try {
+    await apply(app, text, false, WEBHOOK_ENV);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("it was not refused");
+};
+
+const lineOf = (text: string, what: string) => text.slice(0, text.indexOf(what)).split("\n").length;
+
+test("the file that is broken below is one that is taken", async () => {
+  await using app = await createTestApp();
+  expect((await apply(app, FILE, false, WEBHOOK_ENV)).changes).toHaveLength(6);
+});
+
+test.each([
+  {
+    right: "format: slack",
+    wrong: "format: pigeon",
+    says: "webhooks[1].format must be one of standard, statuspage, slack",
+  },
+  {
+    right: "incident.resolved",
+    wrong: "incident.exploded",
+    says: "webhooks[0].events[1] must be one of *, component.status_changed",
+  },
+  {
+    right: "incident.resolved",
+    wrong: "'*'",
+    at: "events:",
+    says: 'webhooks[0].events must be ["*"] alone or a list of types',
+  },
+  { right: "page: acme", wrong: "page: nowhere", says: "page is no page: nowhere" },
+  {
+    right: "https://ci.example.com/hooks/allclear",
+    wrong: "http://169.254.169.254/",
+    says: "url has a host that is",
+  },
+  {
+    right: "https://ci.example.com/hooks/allclear",
+    wrong: "http://2130706433/",
+    says: "url has a host that is",
+  },
+  {
+    right: "https://ci.example.com/hooks/allclear",
+    wrong: "https://me:pw@ci.example.com/",
+    says: "url must hold no user name and no password",
+  },
+  {
+    right: "https://ntfy.sh/acme-status",
+    wrong: "https://ntfy.sh/",
+    says: "url must be a topic's URL",
+  },
+  {
+    right: "https://ci.example.com/hooks/allclear",
+    wrong: "null",
+    at: "url: null",
+    says: "webhooks[0].url is required: in this format it is no secret that could be kept",
+  },
+  {
+    right: ', chat_id: "@acme"',
+    wrong: "",
+    at: "settings:",
+    says: "webhooks[2].settings.chat_id is required",
+  },
+  {
+    right: 'chat_id: "@acme"',
+    wrong: 'chat_id: "@acme", topic: 7',
+    says: "webhooks[2].settings.topic is not a known field",
+  },
+  {
+    right: "format: slack",
+    wrong: "format: slack\n    settings: { token: x }",
+    at: "settings: { token: x }",
+    says: "webhooks[1].settings.token is not a known field",
+  },
+  {
+    right: "enabled: false",
+    wrong: "enabled: perhaps",
+    says: "webhooks[2].enabled must be true or false",
+  },
+  {
+    right: "enabled: false",
+    wrong: "colour: red",
+    says: "webhooks[2].colour is not a known field",
+  },
+  { right: "ref: deployments", wrong: "ref: Our Chat", says: "webhooks[0].ref must match" },
+  {
+    right: "ref: deployments",
+    wrong: "ref: on-call",
+    at: "description: On call",
+    says: "webhooks[2] has the ref on-call, which another above it has",
+  },
+  {
+    right: "description: Our chat",
+    wrong: "description: …",
+    says: "webhooks[1] has no description to make a ref from: give it a ref",
+  },
+])("$says: refused by its line, and nothing is made", async ({ right, wrong, at, says }) => {
+  await using app = await createTestApp();
+  const text = FILE.replace(right, wrong);
+  const refusal = await refusalOf(app, text);
+  expect(refusal).toStartWith(`line ${lineOf(text, at ?? wrong)}: `);
+  expect(refusal).toContain(says);
+  expect(refusal).not.toContain("\n");
+  expect(app.audit()).toEqual([]);
+  expect(await readWebhooks(app)).toEqual([]);
+});
+
+test("a network that is allowed may be delivered to, and no other", async () => {
+  const text = FILE.replace("https://ci.example.com/", "http://10.1.2.3/");
+  await using strict = await createTestApp();
+  expect(await refusalOf(strict, text)).toContain("url has a host that is");
+  await using app = await createTestApp({ env: { ALLCLEAR_OUTBOUND_ALLOW: "10.0.0.0/8" } });
+  expect((await apply(app, text, false, WEBHOOK_ENV)).changes).toHaveLength(6);
+});

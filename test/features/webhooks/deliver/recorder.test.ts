@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { unavailable } from "../../../../src/errors";
+import type { TryResult } from "../../../../src/features/webhooks/deliver/attempt";
+import { Recorder } from "../../../../src/features/webhooks/deliver/recorder";
+import { SECOND_MS } from "../../../../src/kernel/time";
+import { createTestApp } from "../../../support/app";
+
+const RESULT: TryResult = {
+  at: 0,
+  latencyMs: 1,
+  statusCode: 200,
+  error: null,
+  answer: null,
+  retryAfter: undefined,
+};
+
+/** A recorder whose database answers each write as it is told to. */
+async function createRecorder() {
+  const app = await createTestApp();
+  const asked: PromiseWithResolvers<undefined>[] = [];
+  const db = {
+    ...app.ctx.db,
+    write: () => {
+      const answer = Promise.withResolvers<undefined>();
+      asked.push(answer);
+      return answer.promise;
+    },
+  } as typeof app.ctx.db;
+  return { app, asked, recorder: new Recorder({ ...app.ctx, db }, () => 0) };
+}
+
+const full = () => unavailable("The disk is full.", 5);
+
+describe("a recorder that was stuck", () => {
+  test("writes what came in while it wrote again, though nothing comes after it", async () => {
+    const { app, asked, recorder } = await createRecorder();
+    await using site = app;
+    const { clock } = site;
+    void recorder.add("dlv_1", RESULT);
+    await clock.advance(SECOND_MS);
+    asked[0]?.reject(full());
+    await clock.advance(0);
+    expect(recorder.isStuck).toBe(true);
+    await clock.advance(SECOND_MS);
+    expect(asked).toHaveLength(2);
+    const late = recorder.add("dlv_2", RESULT);
+    asked[1]?.resolve(undefined);
+    await clock.advance(0);
+    await clock.advance(SECOND_MS);
+    expect(recorder.isStuck).toBe(false);
+    expect(asked).toHaveLength(3);
+    asked[2]?.resolve(undefined);
+    expect(await late).toBeUndefined();
+    await clock.advance(0);
+    expect(recorder.isEmpty).toBe(true);
+  });
+
+  test("is so no more when all that is left can never be written", async () => {
+    const { app, asked, recorder } = await createRecorder();
+    await using site = app;
+    const { clock } = site;
+    void recorder.add("dlv_1", RESULT);
+    await clock.advance(SECOND_MS);
+    asked[0]?.reject(full());
+    await clock.advance(0);
+    await clock.advance(SECOND_MS);
+    expect(recorder.isStuck).toBe(true);
+    asked[1]?.reject(new Error("a row that no table takes"));
+    await clock.advance(0);
+    expect(recorder.isStuck).toBe(false);
+    expect(recorder.isEmpty).toBe(true);
+  });
+});

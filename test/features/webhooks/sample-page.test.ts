@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { createSamplePage } from "../../../src/features/sample";
+import { createTestApp, expectProblem } from "../../support/app";
+import { RECEIVER, WEBHOOKS } from "../../support/webhook-site";
+
+test("no webhook is for the sample page alone, with which it would go unnoticed", async () => {
+  await using app = await createTestApp();
+  const { ctx } = app;
+  await ctx.db.write((tx) => createSamplePage(ctx, tx));
+  const key = await app.keyWith("manage:webhooks");
+  const list = async () => (await app.call(WEBHOOKS, { key })).body.data;
+  const post = (json: object) => app.call(WEBHOOKS, { key, method: "POST", json });
+  const forAll = await post({ url: RECEIVER });
+  expect(forAll.status).toBe(201);
+  const path = `${WEBHOOKS}/${forAll.body.id}`;
+  const before = [await list(), app.audit()];
+  for (const refused of [
+    await post({ url: RECEIVER, page: "sample" }),
+    await app.call(path, { key, method: "PATCH", json: { page: "sample" } }),
+  ]) {
+    expect(expectProblem(refused, "validation_failed").errors).toEqual([
+      {
+        pointer: "#/page",
+        detail: "is the sample page, which goes with the first one of your own",
+      },
+    ]);
+  }
+  expect([await list(), app.audit()]).toEqual(before);
+
+  await app.page({ slug: "acme" });
+  const scoped = await app.call(path, { key, method: "PATCH", json: { page: "acme" } });
+  expect(scoped.body).toMatchObject({ page: "acme" });
+  expect(await list()).toHaveLength(1);
+});

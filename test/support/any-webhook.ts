@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { EVENTS, type EventType } from "../../src/events";
+import type { CreateWebhookBody } from "../../src/features/webhooks";
+import { DescriptionText } from "../../src/kernel/schema";
+import type { WebhookFormat } from "../../src/kernel/webhook";
+import { textOf } from "./any-text";
+
+/** What no file holds, wherever it was written. */
+export const WEBHOOK_SECRET = "s3cret-4-webhooks";
+
+type Reach = Pick<CreateWebhookBody, "url" | "settings">;
+
+const at = (...urls: string[]): fc.Arbitrary<Reach> =>
+  fc.constantFrom(...urls).map((url) => ({ url }));
+
+/** Where formats are sent to, and with what; some of it is refused, such as a private address. */
+const reaches: Record<WebhookFormat, fc.Arbitrary<Reach>> = {
+  standard: at(
+    "https://a.example/hook?of=${A}",
+    "http://192.0.2.1:81/#x",
+    "https://münchen.example",
+  ),
+  statuspage: at("https://b.example/statuspage", "http://10.0.0.1/"),
+  slack: at(
+    `https://hooks.slack.com/services/T0/B0/${WEBHOOK_SECRET}`,
+    `https://chat.example/hooks/${WEBHOOK_SECRET}`,
+  ),
+  discord: at(`https://discord.com/api/webhooks/1/${WEBHOOK_SECRET}`),
+  teams: at(`https://prod.example/workflows/w0?sig=${WEBHOOK_SECRET}`),
+  ntfy: fc.record({
+    url: fc.constantFrom("https://ntfy.sh/acme", "https://ntfy.sh/other"),
+    settings: fc.constantFrom({}, { token: WEBHOOK_SECRET }),
+  }),
+  gotify: fc.record({
+    url: fc.constantFrom("https://gotify.example", "https://gotify.example/base"),
+    settings: fc.constantFrom({ token: WEBHOOK_SECRET }, { token: `${WEBHOOK_SECRET}-2` }),
+  }),
+  telegram: fc.record({
+    url: fc.constant("https://api.telegram.org"),
+    settings: fc.constantFrom(
+      { bot_token: `12:${WEBHOOK_SECRET}`, chat_id: "@acme" },
+      { bot_token: `12:${WEBHOOK_SECRET}`, chat_id: "-100123", message_thread_id: 7 },
+    ),
+  }),
+};
+
+const events = fc.oneof(
+  fc.constant<["*"]>(["*"]),
+  fc.subarray(Object.keys(EVENTS) as EventType[], { minLength: 1, maxLength: 3 }),
+);
+
+const more = fc.record(
+  {
+    description: fc.option(textOf(DescriptionText, 30)),
+    events,
+    enabled: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+/** What makes an endpoint of whatever format, but for the page that it is for. */
+export const anyWebhook: fc.Arbitrary<Omit<CreateWebhookBody, "page">> = fc
+  .constantFrom(...(Object.keys(reaches) as WebhookFormat[]))
+  .chain((format) => fc.tuple(fc.constant(format), reaches[format], more))
+  .map(([format, reach, others]) => ({ format, ...reach, ...others }));

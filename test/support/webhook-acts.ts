@@ -1,0 +1,56 @@
+import type { Tx } from "../../src/db";
+import { listAllPages } from "../../src/features/pages";
+import {
+  createWebhook,
+  type CreateWebhookBody,
+  deleteWebhook,
+  listWebhooksAtHome,
+  rotateSecret,
+  updateWebhook,
+} from "../../src/features/webhooks";
+import { updateWebhookRow } from "../../src/features/webhooks/store";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import type { TestApp } from "./app";
+
+/** What is done to webhooks. What it is done to is counted round and round. */
+export const WEBHOOK_ACTS = [
+  "add webhook",
+  "add webhook",
+  "add webhook",
+  "edit webhook",
+  "rotate webhook",
+  "give up webhook",
+  "delete webhook",
+] as const;
+
+interface WebhookAct {
+  what: string;
+  which: number;
+  /** Which page it is for; an odd number is for every page. */
+  group: number;
+  word: string;
+  webhookFields: Omit<CreateWebhookBody, "page">;
+}
+
+/** Does it. Throws a Problem for what the rules forbid. */
+export function performOnWebhook({ ctx }: TestApp, tx: Tx, one: WebhookAct): void {
+  const { what, which, word, group, webhookFields } = one;
+  const pages = listAllPages(tx, {});
+  const page = group % 2 === 0 ? (pages[group % pages.length]?.slug ?? null) : null;
+  if (what === "add webhook") {
+    createWebhook(ctx, tx, { ...webhookFields, page }, CLI_ACTOR);
+    return;
+  }
+  const all = listWebhooksAtHome(tx);
+  const row = all[which % all.length]?.row;
+  if (!row) return;
+  if (what === "delete webhook") deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
+  if (what === "rotate webhook") rotateSecret(ctx, tx, row.id, CLI_ACTOR);
+  if (what === "edit webhook") {
+    updateWebhook(ctx, tx, row.id, { ...webhookFields, page }, CLI_ACTOR, { ref: word });
+  }
+  // As a receiver does that answers 410.
+  if (what === "give up webhook") {
+    updateWebhookRow(tx, { ...row, enabled: false, disabledReason: "It is gone.", disabledAt: 1 });
+  }
+}
