@@ -17,7 +17,7 @@ const TURNS = 3;
 const ROUNDS = 70;
 const REHEARSALS = 100;
 const REACH_MS = 10;
-/** Of a fiftieth of the results; what is above it grows with them. */
+/** Of a twelfth of the results; what is above it grows with them. */
 const REACH_RATIO = 1.25;
 /** As many as the page has components. The others belong to nobody who is asked for. */
 const SHOWN = 20;
@@ -25,9 +25,9 @@ const DAYS = 100;
 /** One for each page of the dashboard that is asked for. */
 const SESSIONS = 3;
 const MONITORS = 3_500;
-/** Results of each, one a minute: two days of them, and an hour, which is read one by one either way. */
+/** Results of each, one a minute: those of two days, and as few as fill a page of the file of their own. */
 const MANY = 2_880;
-const FEW = 60;
+const FEW = 240;
 const PAGE = "the public page just after a change";
 const DAY_MS = 86_400_000;
 const STATUSES = ["major_outage", "operational"] as const;

@@ -29,6 +29,7 @@ export interface DashboardIds {
   update: string;
   scheduled: string;
   underWay: string;
+  monitor: string;
 }
 
 /** What the parameters of a path stand for: by its beginning, the first that fits. */
@@ -37,6 +38,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/incidents/", { id: ids.openIncident, update_id: ids.update }],
     ["/admin/maintenance/:id/finish", { id: ids.underWay }],
     ["/admin/maintenance/", { id: ids.scheduled }],
+    ["/admin/monitors/", { id: ids.monitor }],
     ["/admin/components/groups/", { id: ids.group }],
     ["/admin/components/", { id: ids.component }],
     ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],

@@ -5,6 +5,7 @@ import { listGroups } from "../../src/features/components";
 import { getIncident } from "../../src/features/incidents";
 import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
 import { createKey, SCOPE_NAMES } from "../../src/features/keys";
+import { createMonitor } from "../../src/features/monitors";
 import { findPageBySlugOrId, updatePage } from "../../src/features/pages";
 import { createUser, inviteUser } from "../../src/features/users";
 import { sessionCookie } from "../../src/http";
@@ -140,6 +141,13 @@ function seedThings(
       scheduled_for: new Date(now - HOUR_MS).toISOString(),
       scheduled_until: new Date(now + 24 * HOUR_MS).toISOString(),
     };
+    const watching = {
+      type: "http",
+      name: "Website",
+      config: { url: "https://acme.example/" },
+      component_ids: componentIds.slice(0, 1),
+      paused: true,
+    } as const;
     const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
     while (advanceMaintenance(ctx, tx, now));
     return {
@@ -151,6 +159,7 @@ function seedThings(
       update: pick(getIncident(tx, openIncidentId, true).updates, 0).id,
       scheduled: scheduledId,
       underWay,
+      monitor: createMonitor(ctx, tx, watching, CLI_ACTOR).record.row.id,
     };
   });
 }

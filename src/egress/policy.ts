@@ -65,17 +65,28 @@ function judgeParsed(
 ): string | undefined {
   if (!ipaddr.isValid(text)) return "is no address";
   const address = ipaddr.process(text);
-  const carried = address instanceof ipaddr.IPv6 ? carriedIpv4(address) : undefined;
+  if (!(address instanceof ipaddr.IPv6)) return judge(address);
+  for (const hidden of hiddenIpv4(address)) {
+    const problem = metadataProblem(hidden);
+    if (problem) return problem;
+  }
   // Who reaches the one reaches the other: it is the carried address that counts.
-  return judge(carried ?? address);
+  return judge(carriedIpv4(address) ?? address);
 }
 
 function neverReached(address: Address): string | undefined {
-  const range = address.range();
-  if (range === "linkLocal") return "is a link-local address, where clouds keep their metadata";
-  if (METADATA.has(address.toString())) return "is an address at which a cloud keeps its metadata";
-  if (NOWHERE.has(range)) return "is not an address that a service has";
-  return undefined;
+  const problem = metadataProblem(address);
+  if (problem) return problem;
+  return NOWHERE.has(address.range()) ? "is not an address that a service has" : undefined;
+}
+
+function metadataProblem(address: Address): string | undefined {
+  if (address.range() === "linkLocal") {
+    return "is a link-local address, where clouds keep their metadata";
+  }
+  return METADATA.has(address.toString())
+    ? "is an address at which a cloud keeps its metadata"
+    : undefined;
 }
 
 function isGlobal(address: Address): boolean {
@@ -108,6 +119,28 @@ function carriedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
         ? ipv4Of(parts[6], parts[7])
         : undefined;
   }
+}
+
+/**
+ * The IPv4 addresses that an IPv6 one may lead to as well, if it does: both ends of a Teredo tunnel (RFC 4380), what
+ * ISATAP carries behind any prefix (RFC 5214), and what NAT64's local prefix carries with a length of less
+ * than 96 bits (RFC 6052, RFC 8215).
+ */
+function hiddenIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts;
+  const hidden: ipaddr.IPv4[] = [];
+  if (a === 0x2001 && b === 0) hidden.push(ipv4Of(c, d), ipv4Of(g ^ 0xffff, h ^ 0xffff));
+  if ((e & 0xfdff) === 0 && f === 0x5efe) hidden.push(ipv4Of(g, h));
+  if (a === 0x64 && b === 0xff9b && c === 1) {
+    // The bits from 64 to 71 are left out.
+    const [fifth, sixth, seventh] = [e & 0xff, f >> 8, f & 0xff];
+    hidden.push(
+      ipv4Of(d, (fifth << 8) | sixth),
+      ipv4Of(((d & 0xff) << 8) | fifth, f),
+      ipv4Of((fifth << 8) | sixth, (seventh << 8) | (g >> 8)),
+    );
+  }
+  return hidden;
 }
 
 function ipv4Of(high = 0, low = 0): ipaddr.IPv4 {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { TLSSocket } from "node:tls";
 import { createEgress } from "../../src/egress";
 import { createTestClock } from "../support/clock";
 import type { OnConnection, RawServer } from "../support/raw-server";
@@ -69,6 +70,26 @@ describe("a TCP connection", () => {
 });
 
 describe("a certificate", () => {
+  test("is asked for by the name without the dot that may end it", async () => {
+    const told = Promise.withResolvers<unknown>();
+    await using server = await startTlsServer("good", (socket) => {
+      told.resolve((socket as TLSSocket).servername);
+    });
+    const { egress } = await createTestEgress({ "shop.test.": [["127.0.0.1"]] });
+    const connection = successOf(
+      await egress.connect({
+        host: "shop.test.",
+        port: server.port,
+        tls: { verify: true },
+        policy: "monitor",
+        signal: patience(),
+      }),
+    );
+    expect(connection.certificate?.problem).toBeNull();
+    expect(await told.promise).toBe("shop.test");
+    connection.close();
+  });
+
   test("of a trusted authority for the name is right, and is told", async () => {
     await using server = await startTlsServer("good", silent);
     for (const host of ["localhost", "shop.test", "127.0.0.1"]) {

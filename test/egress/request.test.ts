@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { MOST_BODY_BYTES, readBody } from "../../src/egress";
 import { createTestEgress, faultOf, successOf } from "../support/egress";
@@ -210,6 +210,20 @@ describe("a hostile server", () => {
     const answer = successOf(await ask(endless));
     expect(answer).toMatchObject({ status: 200, isCut: true });
     expect(answer.sentBody.length).toBe(MOST_BODY_BYTES);
+  });
+
+  test("that sends pieces of one byte without end costs no more with each of them", async () => {
+    const pieces = "1\r\nb\r\n".repeat(5_000);
+    const endless = withoutEnd("HTTP/1.1 200 -\r\nTransfer-Encoding: chunked\r\n\r\n", pieces);
+    const joined = spyOn(Buffer, "concat");
+    try {
+      const answer = successOf(await ask(endless, { maxBodyBytes: 1_000 }));
+      expect(answer).toMatchObject({ status: 200, isCut: true });
+      expect(answer.sentBody.length).toBe(1_000);
+      expect(joined.mock.calls.filter(([, length]) => length === 1_000)).toHaveLength(1);
+    } finally {
+      joined.mockRestore();
+    }
   });
 
   test("that drips is waited for until the deadline", async () => {

@@ -61,6 +61,8 @@ export interface Watch extends AsyncDisposable {
   engine: Engine;
   /** Whether this server reaches its reference targets. */
   isOnline: boolean;
+  /** What a reference target waits for before it answers. */
+  reaching: Promise<void>;
   /** What the database does: `full` takes the changes, and loses them all at the commit. */
   disk: "fine" | "full";
   /** How many checks were asked of a target, or of all. */
@@ -143,8 +145,12 @@ export async function openWatch(
   }
 
   const egress = {
-    connect: async () =>
-      watch.isOnline ? { address: "", certificate: null, close: () => {} } : { kind: "connect" },
+    connect: async () => {
+      await watch.reaching;
+      return watch.isOnline
+        ? { address: "", certificate: null, close: () => {} }
+        : { kind: "connect" };
+    },
   } as unknown as Egress;
 
   const watch: Watch = {
@@ -152,6 +158,7 @@ export async function openWatch(
     clock,
     begin,
     isOnline: true,
+    reaching: Promise.resolve(),
     disk: "fine",
     get engine() {
       return process.engine;

@@ -72,9 +72,11 @@ export function wantedSecrets(
   for (const [field, kind] of Object.entries(secretsOf(type))) {
     const before = stored(known[field]);
     const asked = askedOf(declared[field], before);
-    const [creation, change]: [Fields, Fields] = [{}, {}];
+    // Names are anybody's, such as `constructor` and `__proto__`.
+    const [creation, change] = [new Map<string, unknown>(), new Map<string, unknown>()];
     for (const [name, text] of Object.entries(asked)) {
-      const [path, has] = [kind === "text" ? [field] : [field, name], before[name]];
+      const path = kind === "text" ? [field] : [field, name];
+      const has = Object.hasOwn(before, name) ? before[name] : undefined;
       const told = has === undefined ? null : SECRET;
       outcome.present[path.join(".")] = told;
       outcome.wanted[path.join(".")] = told;
@@ -82,14 +84,14 @@ export function wantedSecrets(
         if (has === undefined) outcome.missing.push({ pointer: pointer(...path), detail: MISSING });
         continue;
       }
-      change[name] = text === "" ? null : text;
-      if (text !== "") creation[name] = text;
+      change.set(name, text === "" ? null : text);
+      if (text !== "") creation.set(name, text);
       if (text !== has) {
         outcome.wanted[path.join(".")] = text === "" ? null : told === null ? SECRET : ANOTHER;
       }
     }
-    if (Object.keys(creation).length > 0) outcome.creation[field] = ofKind(kind, creation);
-    if (Object.keys(change).length > 0) outcome.change[field] = ofKind(kind, change);
+    if (creation.size > 0) outcome.creation[field] = ofKind(kind, creation);
+    if (change.size > 0) outcome.change[field] = ofKind(kind, change);
   }
   return outcome;
 }
@@ -114,8 +116,8 @@ function stored(value: unknown): Record<string, string> {
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] != null));
 }
 
-function ofKind(kind: "text" | "values", secrets: Fields): unknown {
-  return kind === "text" ? secrets[ALONE] : secrets;
+function ofKind(kind: "text" | "values", secrets: ReadonlyMap<string, unknown>): unknown {
+  return kind === "text" ? secrets.get(ALONE) : Object.fromEntries(secrets);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fieldErrors } from "../../../src/errors";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
-import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
+import { completed, type HttpConfig } from "../../../src/features/monitors/probes/http-config";
 
 const URL_HERE = "https://example.com/health";
 
@@ -41,6 +41,19 @@ describe("the config of an http monitor", () => {
         ],
       }),
     ).toEqual([]);
+  });
+
+  test("may name a header as objects name what they inherit", () => {
+    const headers = JSON.parse('{"__proto__": "a", "constructor": "b"}');
+    expect(problems({ url: URL_HERE, headers })).toEqual([]);
+    expect(httpProbe.present({ url: URL_HERE, headers }).header_names).toEqual([
+      "__proto__",
+      "constructor",
+    ]);
+    expect(Object.entries(completed({ url: URL_HERE, headers }).headers)).toEqual([
+      ["__proto__", "a"],
+      ["constructor", "b"],
+    ]);
   });
 
   test.each([

@@ -1,15 +1,20 @@
 import type { Tx } from "../../../db";
+import type { MonitorState } from "../../../kernel/monitor-state";
 import { HOUR_MS } from "../../../kernel/time";
+import { findLiveness, saveNoData } from "../checks-store";
 import type { WatchedComponent } from "../records";
 import { freshStanding } from "../rules";
+import { findOpenNoData } from "../standing-store";
 import {
   findMonitorState,
   insertMonitorState,
   listComponentsOfMonitors,
   type MonitorRow,
+  type StateRow,
 } from "../store";
 import { enterState } from "../timeline";
 import { mark, type Services, writeState } from "./consequences";
+import { AWAY, AWAY_MS } from "./liveness";
 import { refreshNoData } from "./no-data";
 
 /* What people do to monitors, and what follows from it at once. Nobody is told, and no incident changes. */
@@ -41,8 +46,30 @@ export function enterByHand(
 ): void {
   const before = findMonitorState(tx, { monitorNum: monitor.num });
   if (!before || before.state === state) return;
+  const from = enterGap(ctx, tx, monitor, before, at);
   const standing = freshStanding(state, Math.max(at, before.since));
-  writeState(ctx, tx, monitor, { from: before.state, standing, message: null });
+  writeState(ctx, tx, monitor, { from, standing, message: null });
+}
+
+/** Where no server has watched for a while, as under a command, nothing is known of that while. */
+function enterGap(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  { state, since }: Pick<StateRow, "state" | "since">,
+  at: number,
+): MonitorState {
+  const seenAt = findLiveness(tx, {})?.at;
+  if (state === "paused" || state === "no_data") return state;
+  if (seenAt === undefined || at - Math.max(seenAt, since) <= AWAY_MS) return state;
+  const startedAt = Math.max(seenAt, since);
+  const standing = freshStanding("no_data", startedAt);
+  const components = writeState(ctx, tx, monitor, { from: state, standing, message: AWAY });
+  for (const { id: componentId } of components) {
+    if (findOpenNoData(tx, { componentId })) continue;
+    saveNoData(tx, { componentId, startedAt, endedAt: at });
+  }
+  return "no_data";
 }
 
 /**

@@ -5,9 +5,9 @@ import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
 import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
-import { DueHeap } from "./due-heap";
 import type { MonitoringFigures } from "./figures";
 import { Findings, type Waiter } from "./findings";
+import { Lanes } from "./lanes";
 import { Liveness } from "./liveness";
 import { type Found, Prober, type Probing } from "./prober";
 import { closing } from "./recorder";
@@ -16,8 +16,6 @@ import { createSchedule, patienceWith, type Schedule } from "./schedule";
 import { Waker } from "./waker";
 import type { Watched } from "./watched";
 
-/** So many checks are under way at once; the others wait in the order in which they came due. */
-const UNDER_WAY_MAX = 256;
 /** How often it is looked whether the server was away. */
 const LOOK_MS = 15_000;
 /** What is due within this is begun together. */
@@ -40,13 +38,12 @@ export class Engine implements Monitoring {
   readonly #schedule: Schedule;
   readonly #waker: Waker;
   readonly #roster = new Roster();
-  readonly #due = new DueHeap<Watched>();
+  readonly #lanes = new Lanes();
   readonly #waiters = new Map<Watched, Waiter[]>();
   readonly #leave: (() => void)[];
   #isRosterStale = true;
   #isFailing = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
-  #underWay = 0;
   /** Raised whenever the server was away: a check that was begun before says nothing. */
   #epoch = 0;
   #state: "made" | "running" | "stopped" = "made";
@@ -99,7 +96,7 @@ export class Engine implements Monitoring {
     const { recorder, figures } = this.#findings;
     return {
       monitors: this.#roster.size,
-      underWay: this.#underWay,
+      underWay: this.#lanes.underWay,
       waiting: recorder.waiting,
       dropped: recorder.dropped,
       ...figures.soFar(),
@@ -161,8 +158,7 @@ export class Engine implements Monitoring {
     const { recorder } = this.#findings;
     const now = this.#ctx.clock.monotonic();
     if (recorder.dueAt <= now) recorder.write();
-    const hasRoom = this.#underWay < UNDER_WAY_MAX;
-    const nextDue = (hasRoom ? this.#due.peek()?.dueAt : undefined) ?? Number.POSITIVE_INFINITY;
+    const nextDue = this.#lanes.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
     const next = Math.min(nextDue, recorder.dueAt, now + LOOK_MS);
     this.#waker.at(Math.max(next, now + COARSENESS_MS));
   }
@@ -173,8 +169,8 @@ export class Engine implements Monitoring {
 
   #beginDue(): void {
     const now = this.#ctx.clock.monotonic();
-    while (this.#underWay < UNDER_WAY_MAX) {
-      const next = this.#due.peek();
+    for (;;) {
+      const next = this.#lanes.peek();
       if (!next || next.dueAt > now) return;
       this.#findings.figures.began(now - next.dueAt);
       this.#begin(next);
@@ -182,14 +178,12 @@ export class Engine implements Monitoring {
   }
 
   #begin(watched: Watched): void {
-    this.#due.remove(watched);
-    watched.isUnderWay = true;
-    this.#underWay += 1;
+    this.#lanes.begin(watched);
     void this.#check(watched);
   }
 
   async #check(watched: Watched): Promise<void> {
-    const { version } = watched;
+    const { version, heartbeatAt } = watched;
     const epoch = this.#epoch;
     const at = this.#ctx.clock.now();
     const startedAt = this.#ctx.clock.monotonic();
@@ -197,15 +191,16 @@ export class Engine implements Monitoring {
       ? // A server without a network is called by nobody.
         this.#prober.blame(NO_HEARTBEAT, startedAt - watched.intervalMs - watched.graceMs)
       : this.#prober.find(watched, startedAt));
-    watched.isUnderWay = false;
-    this.#underWay -= 1;
+    this.#lanes.end(watched, this.#ctx.clock.monotonic() - startedAt);
     if (this.#state === "stopped") return;
     this.#lookAround();
     const isWatched = this.#roster.ofNum(watched.num) === watched && !watched.isPaused;
     // What it was like before a change, or before this server was away, says nothing of now.
     const isOutdated = version !== watched.version || epoch !== this.#epoch;
     if (!isWatched) this.#giveUp(watched);
-    else if (isOutdated) this.#scheduleIn(watched, 0);
+    else if (isOutdated && watched.type !== "push") this.#scheduleIn(watched, 0);
+    // A job may also have called while it was found out whether this server has a network.
+    else if (isOutdated || watched.heartbeatAt !== heartbeatAt) this.#scheduleFirst(watched);
     else this.#take(watched, at, found);
     this.#beginDue();
   }
@@ -216,8 +211,9 @@ export class Engine implements Monitoring {
     this.#waiters.delete(watched);
     const isUnsure = this.#findings.take("check", watched, at, found, waiters);
     this.#wakeForRecorder();
-    if (isUnsure) this.#scheduleIn(watched, watched.retryMs);
-    else if (watched.type === "push") this.#scheduleIn(watched, watched.intervalMs);
+    // A job is not asked again sooner: each failure is a time at which it should have called.
+    if (watched.type === "push") this.#scheduleIn(watched, watched.intervalMs);
+    else if (isUnsure) this.#scheduleIn(watched, watched.retryMs);
     else this.#scheduleAt(watched, this.#schedule.next(watched.id, watched.intervalMs));
   }
 
@@ -228,7 +224,7 @@ export class Engine implements Monitoring {
   #scheduleAt(watched: Watched, dueAt: number): void {
     // What is under way is scheduled when it ends.
     if (this.#state !== "running" || watched.isUnderWay) return;
-    this.#due.schedule(watched, dueAt);
+    this.#lanes.schedule(watched, dueAt);
     this.#waker.at(dueAt);
   }
 
@@ -253,9 +249,9 @@ export class Engine implements Monitoring {
     const { changed, removed } = this.#roster.refresh(this.#ctx.db);
     this.#isRosterStale = false;
     this.#refreshedAt = this.#ctx.clock.monotonic();
-    for (const watched of removed) this.#due.remove(watched);
+    for (const watched of removed) this.#lanes.remove(watched);
     for (const watched of changed) {
-      if (watched.isPaused) this.#due.remove(watched);
+      if (watched.isPaused) this.#lanes.remove(watched);
       else if (isFirst || watched.type === "push") this.#scheduleFirst(watched);
       else this.#scheduleIn(watched, 0);
     }

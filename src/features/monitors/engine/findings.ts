@@ -3,7 +3,7 @@ import type { CheckRow } from "../checks-store";
 import { decide } from "../rules";
 import { listSilenced } from "../standing-store";
 import { CheckFigures } from "./figures";
-import type { Liveness } from "./liveness";
+import { AWAY, type Liveness } from "./liveness";
 import type { Found } from "./prober";
 import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
@@ -54,8 +54,7 @@ export class Findings {
   /** Hands on that this server was away: nothing is known since a moment, in unix ms. */
   takeAway(watched: Watched, since: number): void {
     const nothing = { outcome: "unknown", latencyMs: null } as const;
-    const message = "This server was away.";
-    const entry: Entry = { kind: "away", watched, at: since, ...nothing, message };
+    const entry: Entry = { kind: "away", watched, at: since, ...nothing, message: AWAY };
     judge(entry, false);
     this.recorder.add(entry, false);
   }

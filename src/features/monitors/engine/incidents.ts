@@ -9,6 +9,7 @@ import {
   getIncident,
   updateIncident,
 } from "../../incidents";
+import { probeOf } from "../probes";
 import type { WatchedComponent } from "../records";
 import { findIncidentState } from "../standing-store";
 import {
@@ -167,9 +168,9 @@ function incidentName(name: string): string {
   return `${[...name].slice(0, NAME_MAX - ending.length).join("")}${ending}`;
 }
 
-/** What a watched job says of itself is not for the public; what a probe says is. */
+/** A draft is read by people before it is published; what is published by itself says nothing private. */
 function bodyOf(monitor: MonitorRow, sentence: string, { message }: Failure): string {
-  const isShown = monitor.type !== "push" || monitor.openIncident === "draft";
+  const isShown = monitor.openIncident === "draft" || !probeOf(monitor.type).hasPrivateMessages;
   return message === null || !isShown ? sentence : `${sentence} ${asMarkdown(message)}`;
 }
 

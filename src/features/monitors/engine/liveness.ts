@@ -2,6 +2,8 @@ import type { Clock } from "../../../kernel/clock";
 
 /** A server that was not seen for longer was away: what happened meanwhile is not known. */
 export const AWAY_MS = 45_000;
+/** What is said of that while. */
+export const AWAY = "This server was away.";
 
 /**
  * Whether this server was awake all along, by its wall clock: that goes on while the server is down and

@@ -24,6 +24,8 @@ export interface Watched extends Due {
   standing: Standing;
   heartbeatAt: number | null;
   isUnderWay: boolean;
+  /** Whether its last check took long, as far as that is known. */
+  isSlow: boolean;
   /** How many of its entries wait to be written. */
   waiting: number;
 }
@@ -34,6 +36,8 @@ export function watchedOf(row: WatchedRow): Watched {
     id: row.id,
     ...settingsOf(row),
     isUnderWay: false,
+    // After a start the most that can be known: what hangs is down, and is not to keep all others waiting.
+    isSlow: row.state === "down",
     waiting: 0,
     dueAt: 0,
     place: -1,

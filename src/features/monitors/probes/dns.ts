@@ -54,6 +54,8 @@ export const dnsProbe = {
   label: "DNS record",
   config: DnsConfig,
   shown: DnsConfig,
+  // Records that are missing and those that there are: what a resolver inside says is not for outside.
+  hasPrivateMessages: true,
   judge: judgeDns,
   present: ({ record_type = DEFAULT_TYPE, ...config }) => ({ ...config, record_type }),
   merge: mergeFields,
@@ -106,8 +108,9 @@ function canonical(type: DnsRecordType, record: string): string {
   return text.toLowerCase().replace(/\.(?= |$)/g, "");
 }
 
+/** One line of 300 characters at most: what a record holds is anybody's. */
 function cut(message: string): string {
-  const characters = [...message];
-  if (characters.length <= MESSAGE_MAX) return message;
+  const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
+  if (characters.length <= MESSAGE_MAX) return characters.join("");
   return `${characters.slice(0, MESSAGE_MAX - 1).join("")}…`;
 }

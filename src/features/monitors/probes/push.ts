@@ -27,6 +27,7 @@ export const pushProbe = {
   shown: PushConfig,
   // A job that says that it failed, or that has not called at all, has used up its grace already.
   failureThreshold: 1,
+  hasPrivateMessages: true,
   judge: () => [],
   present: (config) => ({ grace_seconds: graceSecondsOf(config) }),
   merge: mergeFields,

@@ -146,6 +146,40 @@ describe("while it runs", () => {
     expect(watch.engine.figures().underWay).toBe(0);
   });
 
+  test("targets that hang delay one another, and no other check", async () => {
+    await using watch = await openWatch({ isStarted: false });
+    const hanging = await many(watch, 300, { interval_seconds: 5, timeout_ms: 60_000 });
+    for (const i of hanging.keys()) watch.let(`m${i}.test`, hangs());
+    await watch.start();
+    await watch.clock.advance(2 * MINUTE_MS);
+    const quick = await watch.monitor({ name: "quick", interval_seconds: 5 });
+    await watch.clock.advance(MINUTE_MS);
+    expect(watch.checks(quick.id).length).toBeGreaterThanOrEqual(11);
+    expect(watch.engine.figures().underWay).toBeGreaterThan(150);
+    expect(watch.engine.figures().underWay).toBeLessThanOrEqual(192);
+    for (let minute = 0; minute < 5; minute++) await watch.clock.advance(MINUTE_MS);
+    // None of those that hang is forgotten either.
+    for (const id of hanging) expect(watch.checks(id).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("nor after a start: those that hung before are known to be down", async () => {
+    await using watch = await openWatch({ isStarted: false });
+    const input = { interval_seconds: 5, timeout_ms: 60_000, failure_threshold: 1 };
+    const hanging = await many(watch, 300, input);
+    for (const i of hanging.keys()) watch.let(`m${i}.test`, fails());
+    const quick = await watch.monitor({ name: "quick", interval_seconds: 5 });
+    await watch.start();
+    await watch.clock.advance(10 * SECOND_MS);
+    expect(hanging.every((id) => watch.state(id) === "down")).toBe(true);
+    watch.kill();
+    for (const i of hanging.keys()) watch.let(`m${i}.test`, hangs());
+    await watch.clock.advance(SECOND_MS);
+    const before = watch.checks(quick.id).length;
+    await watch.start();
+    await watch.clock.advance(30 * SECOND_MS);
+    expect(watch.checks(quick.id).length).toBeGreaterThanOrEqual(before + 5);
+  });
+
   test("a target that never answers fails at the timeout and delays no other", async () => {
     await using watch = await openWatch();
     const slow = await watch.monitor({ name: "slow", failure_threshold: 1, timeout_ms: 3_000 });

@@ -4,8 +4,8 @@ import { openWatch, type Watch } from "../../../support/watch";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
 
-async function openJob(input = {}) {
-  const watch = await openWatch();
+async function openJob(input = {}, env: Record<string, string> = {}) {
+  const watch = await openWatch({ env });
   const { id } = await watch.monitor({
     name: "backup",
     type: "push",
@@ -16,6 +16,11 @@ async function openJob(input = {}) {
   });
   await watch.clock.advance(SECOND_MS);
   return { watch, id };
+}
+
+/** When a span of a timeline begins, in seconds since the test began. */
+function beginOf(span = ""): number {
+  return Number(span.split(" ")[1]);
 }
 
 async function beatFor(watch: Watch, id: string, minutes: number): Promise<void> {
@@ -64,11 +69,44 @@ describe("a push monitor", () => {
     expect(watch.told()).toEqual(["monitor.down", "monitor.up"]);
   });
 
+  test("stays up when its job calls while it is found out whether this server has a network", async () => {
+    const targets = { ALLCLEAR_REFERENCE_TARGETS: "192.0.2.1:443" };
+    const { watch, id } = await openJob({}, targets);
+    await using _ = watch;
+    await watch.engine.heartbeat(id, OK);
+    const asking = Promise.withResolvers<void>();
+    watch.reaching = asking.promise;
+    await watch.clock.advance(10 * MINUTE_MS + 31 * SECOND_MS);
+    expect(watch.engine.figures().underWay).toBe(1);
+    await watch.engine.heartbeat(id, OK);
+    asking.resolve();
+    await watch.clock.advance(10 * MINUTE_MS + 25 * SECOND_MS);
+    expect(watch.state(id)).toBe("up");
+    expect(watch.checks(id).map(({ outcome }) => outcome)).toEqual(["ok", "ok"]);
+    await watch.clock.advance(10 * SECOND_MS);
+    expect(watch.state(id)).toBe("down");
+  });
+
   test("is down when its job never called", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     await watch.clock.advance(10 * MINUTE_MS + 30 * SECOND_MS);
     expect(watch.state(id)).toBe("down");
+  });
+
+  test("is down after as many times without a call as its threshold", async () => {
+    const { watch, id } = await openJob({ failure_threshold: 3, retry_interval_seconds: 10 });
+    await using _ = watch;
+    await watch.engine.heartbeat(id, OK);
+    await watch.clock.advance(30 * MINUTE_MS + 29 * SECOND_MS);
+    expect(watch.state(id)).toBe("up");
+    await watch.clock.advance(2 * SECOND_MS);
+    expect(watch.state(id)).toBe("down");
+    expect(watch.checks(id).map(({ outcome }) => outcome)).toEqual([
+      "ok",
+      ...Array(3).fill("failed"),
+    ]);
+    expect(beginOf(watch.timeline(id).at(-1))).toBeCloseTo(631, 0);
   });
 
   test("is down when its job says so", async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { pauseMonitor } from "../../../../src/features/monitors";
+import { CLI_ACTOR } from "../../../../src/kernel/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
 
@@ -115,6 +117,37 @@ describe("while the server was down", () => {
     await watch.start();
     expect(watch.state(idle.id)).toBe("paused");
     expect(watch.noData(page.id)).toEqual([]);
+  });
+
+  test("nothing is known either of a monitor that a command pauses meanwhile", async () => {
+    const { watch, pageId, id } = await openSite();
+    await using _ = watch;
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    const [mark = ""] = watch.marks(pageId);
+    const lastAwake = (watch.liveness() ?? 0) - watch.begin;
+    watch.kill();
+    await watch.clock.advance(HOUR_MS);
+    const { ctx } = watch.app;
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
+    const pausedAt = watch.clock.now() - watch.begin;
+    await watch.start();
+    await watch.clock.advance(MINUTE_MS);
+    expect(states(watch, id).slice(-3)).toEqual(["down", "no_data", "paused"]);
+    expect(times(watch.timeline(id).at(-2))).toEqual({ from: lastAwake, to: pausedAt });
+    expect(watch.noData(pageId)).toEqual([`${lastAwake / 1000} → ${pausedAt / 1000}`]);
+    expect(watch.marks(pageId)).toEqual([`${mark} ${pausedAt / 1000}`]);
+    expect(watch.told()).toEqual(["monitor.down"]);
+  });
+
+  test("a monitor that is paused while the server watches has nothing unknown", async () => {
+    const { watch, pageId, id } = await openSite();
+    await using _ = watch;
+    await watch.clock.advance(10 * MINUTE_MS);
+    const { ctx } = watch.app;
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
+    expect(states(watch, id)).toEqual(["up", "paused"]);
+    expect(watch.noData(pageId)).toEqual([]);
   });
 
   test("a monitor that was made while it was down has nothing unknown before it", async () => {

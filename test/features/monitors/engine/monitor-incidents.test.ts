@@ -1,4 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { createMonitor } from "../../../../src/features/monitors";
+import { enter } from "../../../../src/features/monitors/engine/consequences";
+import { freshStanding } from "../../../../src/features/monitors/rules";
+import { deletePage, findPageBySlugOrId } from "../../../../src/features/pages";
+import { CLI_ACTOR } from "../../../../src/kernel/actor";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
 
@@ -166,6 +171,56 @@ describe("an automatic incident", () => {
       "investigating",
       "resolved",
     ]);
+  });
+
+  test("is left alone once its page is deleted, and the recovery is told all the same", async () => {
+    await using site = await openSite("automatic");
+    await site.goDown();
+    const { app } = site;
+    const page = findPageBySlugOrId(app.ctx.db, "acme");
+    await app.ctx.db.write((tx) => deletePage(app.ctx, tx, page?.id ?? "", CLI_ACTOR));
+    await site.goUp();
+    expect(site.told()).toEqual(["monitor.down", "monitor.up"]);
+    expect(kinds(site)).toEqual(["incident.created"]);
+    expect(app.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    await site.goDown();
+    expect(site.told()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
+    expect(kinds(site)).toEqual(["incident.created"]);
+  });
+
+  test.each([
+    ["dns", { name: "db.acme.test", expected: ["10.0.0.5"] }],
+    ["push", {}],
+  ] as const)("repeats nothing private: %s", async (type, config) => {
+    for (const openIncident of ["automatic", "draft"] as const) {
+      await using watch = await openWatch();
+      const { components } = await watch.app.page({}, ["API"]);
+      const { row } = await watch.app.ctx.db.write(
+        (tx) =>
+          createMonitor(
+            watch.app.ctx,
+            tx,
+            {
+              type,
+              name: "Inside",
+              config,
+              component_ids: Object.values(components),
+              open_incident: openIncident,
+            },
+            CLI_ACTOR,
+          ).record,
+      );
+      await watch.app.ctx.db.write((tx) => {
+        const at = watch.clock.now();
+        const standing = { ...freshStanding("down", at), failures: 1 };
+        enter(watch.app.ctx, tx, row, { from: "up", standing, message: "There is: 10.0.0.6" });
+      });
+      const key = await watch.app.keyWith("read:status", "write:incidents");
+      const { body } = await watch.app.call("/api/v1/incidents", { key });
+      const isTold = body.data[0].updates[0].body.includes("10.0.0.6");
+      expect(body.data[0].draft).toBe(openIncident === "draft");
+      expect(isTold).toBe(openIncident === "draft");
+    }
   });
 
   test("is opened on every page of its components, once", async () => {

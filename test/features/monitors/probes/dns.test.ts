@@ -71,6 +71,12 @@ describe("a dns check", () => {
     expect(message).toHaveLength(300);
   });
 
+  test("says what a record holds on one line, without what turns text around", async () => {
+    const text = { record_type: "TXT", expected: ["v=spf1 -all"] };
+    const { message } = await check(["a\r\nb\u202ec"], text);
+    expect(message).toBe("The record v=spf1 -all is missing; there is: a  b c");
+  });
+
   test("is refused for what is no name, and for a resolver that nothing may reach or that is a name", () => {
     const { judge } = probeOf("dns");
     expect(judge({ name: "_dmarc.example.com" })).toEqual([]);

@@ -134,3 +134,18 @@ describe("every type of monitor", () => {
     expect(graceSecondsOf({ grace_seconds: 0 })).toBe(0);
   });
 });
+
+test("a header may be named as objects name what they inherit, in a file too", () => {
+  const url = "https://example.com/";
+  const declared = { url, headers: JSON.parse('{"__proto__": "a", "constructor": "b"}') };
+  const { creation, change, missing } = wantedConfig("http", declared);
+  expect(missing).toEqual([]);
+  expect(Object.entries(creation["headers"] ?? {})).toEqual(Object.entries(declared.headers));
+  expect(Object.entries(change["headers"] ?? {})).toEqual(Object.entries(declared.headers));
+  const kept = { url, headers: JSON.parse('{"__proto__": null, "constructor": null}') };
+  expect(wantedConfig("http", kept, declared).missing).toEqual([]);
+  expect(wantedConfig("http", kept).missing.map(({ pointer }) => pointer)).toEqual([
+    "#/headers/__proto__",
+    "#/headers/constructor",
+  ]);
+});

@@ -1,0 +1,27 @@
+/**
+ * What checks are measured against: requests over connections of their own by bare `node:http`, evenly
+ * spread, and nothing else. `bare-checks URL N`: so many a second, until it is ended.
+ */
+import { request } from "node:http";
+
+/** As many are begun together as are due within this. */
+const TICK_MS = 25;
+
+const [url = "", perSecond = ""] = process.argv.slice(2);
+const { hostname, port } = new URL(url);
+const since = performance.now();
+let asked = 0;
+
+function ask(): void {
+  asked += 1;
+  const sent = request({ hostname, port, path: `/service/${asked}`, agent: false }, (answer) => {
+    answer.resume();
+  });
+  sent.end();
+}
+
+setInterval(() => {
+  const due = ((performance.now() - since) / 1_000) * Number(perSecond);
+  while (asked < due) ask();
+}, TICK_MS);
+process.stderr.write(`Open ${url}\n`);

@@ -1,0 +1,60 @@
+import { DueHeap } from "./due-heap";
+import type { Watched } from "./watched";
+
+/** So many checks are under way at once; the others wait in the order in which they came due. */
+const UNDER_WAY_MAX = 256;
+/**
+ * So many of them may be of monitors whose last check took long: targets that hang delay one another, and
+ * nobody else.
+ */
+const SLOW_UNDER_WAY_MAX = 192;
+const SLOW_MS = 1_000;
+
+/** The checks that are due and those that are under way. */
+export class Lanes {
+  readonly #quick = new DueHeap<Watched>();
+  readonly #slow = new DueHeap<Watched>();
+  #underWay = 0;
+  #slowUnderWay = 0;
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** Puts a monitor in that is not under way, or moves it. */
+  schedule(watched: Watched, dueAt: number): void {
+    this.#laneOf(watched).schedule(watched, dueAt);
+  }
+
+  remove(watched: Watched): void {
+    this.#laneOf(watched).remove(watched);
+  }
+
+  /** What is due first of all that there is room for. */
+  peek(): Watched | undefined {
+    if (this.#underWay >= UNDER_WAY_MAX) return undefined;
+    const quick = this.#quick.peek();
+    const slow = this.#slowUnderWay < SLOW_UNDER_WAY_MAX ? this.#slow.peek() : undefined;
+    if (!quick || !slow) return quick ?? slow;
+    return slow.dueAt < quick.dueAt ? slow : quick;
+  }
+
+  /** Takes out what is under way from now on, whether it was due or not. */
+  begin(watched: Watched): void {
+    this.remove(watched);
+    watched.isUnderWay = true;
+    this.#underWay += 1;
+    if (watched.isSlow) this.#slowUnderWay += 1;
+  }
+
+  end(watched: Watched, tookMs: number): void {
+    watched.isUnderWay = false;
+    this.#underWay -= 1;
+    if (watched.isSlow) this.#slowUnderWay -= 1;
+    watched.isSlow = tookMs >= SLOW_MS;
+  }
+
+  #laneOf({ isSlow }: Watched): DueHeap<Watched> {
+    return isSlow ? this.#slow : this.#quick;
+  }
+}
