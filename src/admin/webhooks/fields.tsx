@@ -100,6 +100,8 @@ interface PageFilterProps {
 
 function PageFilter({ page, pages, wrong }: PageFilterProps) {
   const isGone = page !== "" && !pages.some(({ id }) => id === page);
+  // The sample page goes with the first real one, and nothing can be bound to it.
+  const real = pages.filter(({ isSample }) => !isSample);
   return (
     <SelectField
       label="Page"
@@ -107,7 +109,7 @@ function PageFilter({ page, pages, wrong }: PageFilterProps) {
       hint="Where one is chosen, only what happens on it is sent."
       options={[
         { value: "", label: "Every page" },
-        ...pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) })),
+        ...real.map((one) => ({ value: one.id, label: labelAmong(real, one) })),
         ...(isGone ? [{ value: page, label: "A page that was deleted" }] : []),
       ]}
       value={page}
