@@ -13,11 +13,14 @@ RUN bun deploy/build.ts --outfile /out/allclear && mkdir /out/data
 FROM gcr.io/distroless/base-nossl-debian12:nonroot
 COPY --from=build /out/allclear /allclear
 COPY --from=build --chown=65532:65532 /out/data /data
-# SQLite's temporary files need a place when the root file system is read-only. The last two would
-# turn the executable into a plain Bun, or slip it options; empty is unset.
+# SQLite's temporary files need a place when the root file system is read-only. Passwords are verified
+# and names looked up in threads of which there are by default as many as cores: with four, neither
+# waits for the other. The last two would turn the executable into a plain Bun, or slip it options;
+# empty is unset.
 ENV ALLCLEAR_LISTEN=0.0.0.0:8080 \
     ALLCLEAR_DATA_DIR=/data \
     SQLITE_TMPDIR=/data \
+    UV_THREADPOOL_SIZE=4 \
     BUN_BE_BUN= \
     BUN_OPTIONS=
 USER 65532:65532

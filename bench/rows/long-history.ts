@@ -1,3 +1,4 @@
+import { changesOf } from "../support/component-changes";
 import { type Connection, openConnection, requestText } from "../support/connection";
 import { type Figure, median, percentile } from "../support/figure";
 import { openData } from "../support/open-data";
@@ -31,7 +32,6 @@ const LONG = {
   days: TIMES * SHORT_DAYS,
   maintenances: 10 * SHORT.maintenances,
 };
-const STATUSES = ["major_outage", "operational"] as const;
 
 /** A page with a past, served. */
 interface House {
@@ -123,21 +123,11 @@ async function openHouse(workshop: Workshop, furnished: Furnished): Promise<Hous
     const headers = { "Accept-Encoding": "gzip", ...(path.startsWith("/api/") && credential) };
     return [what, requestText(server.url, path, { headers })];
   });
-  let changes = 0;
   return {
     server,
     connection,
     requests: Object.fromEntries(requests),
-    async change() {
-      const { componentIds } = history;
-      const id = componentIds[changes % componentIds.length] ?? "";
-      const status = STATUSES[Math.floor(changes / componentIds.length) % STATUSES.length];
-      changes += 1;
-      const path = `/api/v1/components/${id}`;
-      const options = { headers: credential, patch: { status } };
-      const answer = await connection.send(requestText(server.url, path, options));
-      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
-    },
+    change: changesOf(connection, server.url, credential, history.componentIds),
     async close() {
       connection.close();
       await server.stop();

@@ -2,6 +2,7 @@ import { startSession } from "../../src/features/auth";
 import { createUser } from "../../src/features/users";
 import { sessionCookie } from "../../src/http";
 import { CLI_ACTOR } from "../../src/kernel/actor";
+import { changesOf } from "../support/component-changes";
 import { type Connection, openConnection, requestText } from "../support/connection";
 import { type Figure, median, percentile } from "../support/figure";
 import { openData } from "../support/open-data";
@@ -30,7 +31,6 @@ const MANY = 2_880;
 const FEW = 240;
 const PAGE = "the public page just after a change";
 const DAY_MS = 86_400_000;
-const STATUSES = ["major_outage", "operational"] as const;
 
 /** An installation whose monitors have results, served. */
 interface House {
@@ -157,21 +157,12 @@ async function openHouse(workshop: Workshop, each: number): Promise<House> {
     const requests = Object.entries(named).map(([name, path]) => [name, requestOf(path)]);
     return [what, Object.fromEntries(requests)];
   });
-  let changes = 0;
   return {
     results,
     server,
     connection,
     reads: Object.fromEntries(reads),
-    async change() {
-      const id = componentIds[changes % componentIds.length] ?? "";
-      const status = STATUSES[Math.floor(changes / componentIds.length) % STATUSES.length];
-      changes += 1;
-      const path = `/api/v1/components/${id}`;
-      const options = { headers: credential, patch: { status } };
-      const answer = await connection.send(requestText(server.url, path, options));
-      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
-    },
+    change: changesOf(connection, server.url, credential, componentIds),
     async close() {
       connection.close();
       await server.stop();

@@ -6,7 +6,7 @@ export type Role = (typeof ROLES)[number];
 /** What each role may do, as people read it. */
 export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
   owner: "Manages users, settings and API keys.",
-  admin: "Manages pages, components and API keys.",
+  admin: "Manages pages, components, monitors, webhooks and API keys.",
   editor: "Writes incidents and maintenance, and marks components.",
   viewer: "Reads every status page, private ones too.",
 };

@@ -3,7 +3,7 @@
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_IN_NAMES = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Length in code points, as the contract counts. */
+/** Length in code points, as the API counts. */
 export function codePointLength(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;

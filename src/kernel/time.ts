@@ -15,7 +15,7 @@ export function describeDuration(ms: number): string {
     : plural(Math.round(ms / HOUR_MS), "hour");
 }
 
-/** Unix milliseconds as ISO 8601 in UTC with milliseconds, the contract's only form of a time. */
+/** Unix milliseconds as ISO 8601 in UTC with milliseconds, the API's only form of a time. */
 export function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }

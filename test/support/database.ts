@@ -72,8 +72,7 @@ const FRAME_HEADER_BYTES = 24;
 
 /**
  * How many transactions were committed to a database's write-ahead log since it was begun: its
- * frames that carry the size of the database, which only the last of a transaction does
- * (SQLite's file format, section 4).
+ * frames that carry the size of the database, which only the last of a transaction does.
  */
 export function committedTransactions(path: string): number {
   const wal = readFileSync(`${path}-wal`);

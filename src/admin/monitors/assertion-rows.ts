@@ -11,7 +11,7 @@ export interface AssertionRow {
 }
 
 /** More rows than a monitor may have are not read. */
-export const ASSERTIONS_MAX = 30;
+const ASSERTIONS_MAX = 30;
 
 export const SOURCES = [
   { value: "status", label: "Status" },

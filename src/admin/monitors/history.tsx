@@ -59,9 +59,7 @@ export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: 
   return (
     <Section title="Last results">
       {checks.length === 0 ? (
-        <p class="muted">
-          None yet, or none in the last 48 hours: single results are kept no longer.
-        </p>
+        <p class="muted">None yet, or none for so long that no single result is kept.</p>
       ) : (
         <Table columns={CHECK_COLUMNS} caption="Last results">
           {checks.map(({ at, outcome, latencyMs, message }) => (

@@ -10,7 +10,7 @@ export interface Secrets {
   body: string;
 }
 
-export const NO_SECRETS: Secrets = { headers: {}, body: "" };
+const NO_SECRETS: Secrets = { headers: {}, body: "" };
 
 /**
  * Holds secrets while their form comes back: with what is wrong, with what a check found. In memory, for

@@ -35,7 +35,7 @@ export interface MonitorValues {
 }
 
 /** The fields that every type has, as the service complains of them, with their labels. */
-export const SETTING_LABELS = {
+const SETTING_LABELS = {
   interval_seconds: "Check every (seconds)",
   component_ids: "Components",
   on_down: "While it is down, they show",

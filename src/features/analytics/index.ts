@@ -5,18 +5,7 @@
 export { answerToCsv } from "./answer";
 export { toCsv, toCsvLine } from "./csv";
 export { incidentsAnswer } from "./incidents";
-export { latencyAnswer } from "./latency";
-export {
-  IncidentsAnswer,
-  IncidentsLine,
-  LatencyAnswer,
-  LatencyLine,
-  METHODS,
-  RequestsAnswer,
-  RequestsLine,
-  UptimeAnswer,
-  UptimeLine,
-} from "./model";
+export { LatencyLine, METHODS, UptimeLine } from "./model";
 export {
   DEFAULT_DAYS,
   type IntervalName,

@@ -62,7 +62,8 @@ export function checkRoutes(ctx: AppContext, admissions: Admissions, monitoring:
           ...DECLARED,
           id: "listMonitorChecks",
           summary: "List what checks found",
-          description: "Newest first, as long as single results are kept: 48 hours.",
+          description:
+            "Newest first, as long as single results are kept: 48 hours unless the server is set otherwise.",
           answers: { 200: { description: "A page of the list.", schema: ListOf(Check) } },
           errors: ["not_found"],
           conditional: "etag",

@@ -13,7 +13,7 @@ export type CheckRow = typeof monitorChecks.$inferSelect;
 export type SpanRow = typeof monitorSpans.$inferSelect;
 export type NoDataRow = typeof componentNoData.$inferSelect;
 
-const { monitorNum, startedAt, endedAt, state, message } = monitorSpans;
+const { monitorNum, startedAt } = monitorSpans;
 
 /**
  * Keeps a result; 0 where the monitor has one of the same millisecond already, which stays: two checks at
@@ -114,17 +114,6 @@ export const listSpans = selectMany((orm, $: { nums: string; from: number; to: n
           WHERE s.monitor_num = j.value AND s.started_at <= ${$.from}), 0)`,
       ),
     ),
-);
-
-/** The outages of a monitor that began before `before` (unix ms), the last first. */
-export const listOutagesBefore = selectMany(
-  (orm, $: { monitorNum: number; before: number; limit: number }) =>
-    orm
-      .select({ startedAt, endedAt, message })
-      .from(monitorSpans)
-      .where(and(eq(monitorNum, $.monitorNum), lt(startedAt, $.before), eq(state, "down")))
-      .orderBy(desc(startedAt))
-      .limit($.limit),
 );
 
 /**

@@ -3,13 +3,7 @@
  * engine sees to it in time and lets the consequences follow.
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
-export {
-  type CheckRow,
-  listChecksBefore,
-  listNoDataOfPage,
-  listOutagesBefore,
-  listSpans,
-} from "./checks-store";
+export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";
 export { createMonitor, type MonitorMarks, type NewMonitor } from "./create";
 export {
   type DeclaredMonitor,
@@ -29,14 +23,7 @@ export { deleteMonitor } from "./delete";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures, type Probing } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
 export { latencyByInterval, type LatencyFigures, latencyOf, latencyOfEach } from "./latency";
-export {
-  type Check,
-  type Monitor,
-  presentCheck,
-  presentMonitor,
-  revealMonitor,
-  type RevealedMonitor,
-} from "./model";
+export { type Check, type Monitor, presentMonitor } from "./model";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export { pauseMonitor, resumeMonitor } from "./pause";
 export { type MonitorConfig, probeOf } from "./probes";

@@ -43,6 +43,13 @@ const WATCHED = {
   heartbeatAt: monitorStates.heartbeatAt,
 };
 
+// Of a monitor whose number a JSON list holds, with where the rules stand; a deleted one is left out.
+const isListed = and(
+  sql`${monitors.num} = j.value`,
+  eq(monitorStates.monitorNum, monitors.num),
+  isNull(monitors.deletedAt),
+);
+
 /** Some monitors (`nums`: a JSON list) with where the rules stand with them. */
 export const listWatched = selectMany((orm, $: { nums: string }) =>
   orm
@@ -50,13 +57,7 @@ export const listWatched = selectMany((orm, $: { nums: string }) =>
     .from(sql`json_each(${$.nums}) AS j`)
     .crossJoin(monitors)
     .crossJoin(monitorStates)
-    .where(
-      and(
-        sql`${monitors.num} = j.value`,
-        eq(monitorStates.monitorNum, monitors.num),
-        isNull(monitors.deletedAt),
-      ),
-    ),
+    .where(isListed),
 );
 export type WatchedRow = ReturnType<typeof listWatched>[number];
 
@@ -93,13 +94,7 @@ export const listJudged = selectMany((orm, $: { nums: string }) =>
     .from(sql`json_each(${$.nums}) AS j`)
     .crossJoin(monitors)
     .crossJoin(monitorStates)
-    .where(
-      and(
-        sql`${monitors.num} = j.value`,
-        eq(monitorStates.monitorNum, monitors.num),
-        isNull(monitors.deletedAt),
-      ),
-    ),
+    .where(isListed),
 );
 export type JudgedRow = ReturnType<typeof listJudged>[number];
 

@@ -17,7 +17,6 @@ import type { Standing } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 export type StateRow = typeof monitorStates.$inferSelect;
-export type MonitorIncidentRow = typeof monitorIncidents.$inferSelect;
 
 type Nothing = Record<string, never>;
 

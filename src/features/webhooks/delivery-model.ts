@@ -44,7 +44,7 @@ export const Delivery = Type.Object(
 );
 export type Delivery = Static<typeof Delivery>;
 
-export function presentTry({ at, statusCode, latencyMs, error, answer }: TryRow): DeliveryTry {
+function presentTry({ at, statusCode, latencyMs, error, answer }: TryRow): DeliveryTry {
   return { at: toIso(at), status_code: statusCode, latency_ms: latencyMs, error, answer };
 }
 

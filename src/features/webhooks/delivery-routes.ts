@@ -67,7 +67,8 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
           ...DECLARED,
           id: "listWebhookDeliveries",
           summary: "List a webhook's deliveries",
-          description: "Newest first; kept for 30 days.",
+          description:
+            "Newest first; kept as long as events, 30 days unless the server is set otherwise.",
           answers: { 200: { description: "A page of the list.", schema: ListOf(Delivery) } },
           errors: ["not_found"],
           conditional: "etag",

@@ -36,10 +36,10 @@ export {
   successRate,
 } from "./health";
 export { FORMATS, shownUrl } from "./formats";
-export { presentWebhook, type RevealedWebhook, revealWebhook, type Webhook } from "./model";
+export { presentWebhook, type Webhook } from "./model";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
 export { rotateSecret } from "./rotate";
-export { findWebhookByRef, listAllWebhooks, type WebhookRow } from "./store";
+export { listAllWebhooks, type WebhookRow } from "./store";
 export { type SentRequest, sentRequest } from "./sent-request";
 export { signatureHeaders } from "./signing";
 export { sendTestEvent } from "./test-event";

@@ -18,7 +18,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 const SPREAD = 0.2;
 
 /** An endpoint that fails for so long, without a success in between, is disabled… */
-export const DISABLE_AFTER_MS = 5 * DAY_MS;
+const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
  * … by a delivery that has itself failed so often before, which takes most of a day: where little happens, a

@@ -30,7 +30,6 @@ describe("every statement about monitors", () => {
         checks.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
         checks.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
         checks.listSpans(tx, { nums, ...span });
-        checks.listOutagesBefore(tx, { monitorNum, before: 9, limit: 2 });
         checks.saveNoData(tx, { componentId, startedAt: 1, endedAt: null });
         checks.endNoData(tx, { componentId, endedAt: 2 });
         checks.listNoDataOfPage(tx, { pageId: page.id, since: 0 });

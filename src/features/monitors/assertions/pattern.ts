@@ -3,7 +3,7 @@ import { RE2JS } from "re2js";
 /** Whether a text holds what the pattern describes, looking at its first `PATTERN_LOOKS_AT` characters. */
 export type Pattern = (text: string) => boolean;
 
-export const PATTERN_LOOKS_AT = 65_536;
+const PATTERN_LOOKS_AT = 65_536;
 
 const LONGEST_PATTERN = 500;
 

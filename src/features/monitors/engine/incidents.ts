@@ -23,7 +23,7 @@ import {
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
 /** A monitor that is down again so soon after has not recovered: its incident goes on. */
-export const REOPEN_MS = 30 * MINUTE_MS;
+const REOPEN_MS = 30 * MINUTE_MS;
 
 /** In code points: the most that a name has. */
 const NAME_MAX = 255;

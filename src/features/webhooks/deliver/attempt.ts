@@ -11,7 +11,7 @@ import { secretsIn } from "./blanking";
 import { type Outgoing, type ReadHeadline, writeMessage } from "./message";
 
 /** For resolving, connecting, sending and reading the answer together. */
-export const TRY_TIMEOUT_MS = 15 * SECOND_MS;
+const TRY_TIMEOUT_MS = 15 * SECOND_MS;
 
 /** How a try went. */
 export interface TryResult {

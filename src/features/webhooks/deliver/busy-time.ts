@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { SECOND_MS } from "../../../kernel/time";
 
 const NANOSECONDS_PER_MS = 1e6;
+const MICROSECONDS_PER_MS = 1e3;
 
 /**
  * For how many ms, since any moment, this thread has had something to do: on a processor or, where Linux
@@ -27,5 +27,5 @@ function linuxBusyMs(): number | undefined {
 
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
-  return (user + system) / SECOND_MS;
+  return (user + system) / MICROSECONDS_PER_MS;
 }
