@@ -30,6 +30,7 @@ export interface DashboardIds {
   scheduled: string;
   underWay: string;
   monitor: string;
+  pushMonitor: string;
 }
 
 /** What the parameters of a path stand for: by its beginning, the first that fits. */
@@ -38,6 +39,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/incidents/", { id: ids.openIncident, update_id: ids.update }],
     ["/admin/maintenance/:id/finish", { id: ids.underWay }],
     ["/admin/maintenance/", { id: ids.scheduled }],
+    ["/admin/monitors/:id/rotate", { id: ids.pushMonitor }],
     ["/admin/monitors/", { id: ids.monitor }],
     ["/admin/components/groups/", { id: ids.group }],
     ["/admin/components/", { id: ids.component }],

@@ -148,6 +148,7 @@ function seedThings(
       component_ids: componentIds.slice(0, 1),
       paused: true,
     } as const;
+    const called = { type: "push", name: "Nightly backup", paused: true } as const;
     const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
     while (advanceMaintenance(ctx, tx, now));
     return {
@@ -160,6 +161,7 @@ function seedThings(
       scheduled: scheduledId,
       underWay,
       monitor: createMonitor(ctx, tx, watching, CLI_ACTOR).record.row.id,
+      pushMonitor: createMonitor(ctx, tx, called, CLI_ACTOR).record.row.id,
     };
   });
 }
