@@ -120,6 +120,7 @@ export function createContext(parts: {
   const signals: Signals = {
     keysChanged: createSignal(),
     pageChanged: createSignal(),
+    addressesChanged: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),
   };
