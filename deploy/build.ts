@@ -20,6 +20,8 @@ const FLAGS = [
   // Parsed ahead of time: a start takes a third of the time. Top-level await needs the esm format.
   "--bytecode",
   "--format=esm",
+  // In parts, so that what a start does not need is read when something does.
+  "--splitting",
   // A bunfig.toml or an .env in the working directory is none of the executable's business.
   "--no-compile-autoload-bunfig",
   "--no-compile-autoload-dotenv",

@@ -13,6 +13,8 @@ export interface Signals {
   keysChanged: Signal<void>;
   /** What a page shows was changed; the value is the page's id. */
   pageChanged: Signal<string>;
+  /** Where a page is found may be another: its slugs, its custom domains, whether it is public. */
+  addressesChanged: Signal<void>;
   /**
    * A webhook endpoint has something to be sent, or was enabled, disabled or deleted; the value is its
    * id.

@@ -121,6 +121,7 @@ export function createContext(parts: {
   const signals: Signals = {
     keysChanged: createSignal(),
     pageChanged: createSignal(),
+    addressesChanged: createSignal(),
     deliveriesQueued: createSignal(),
     monitorsChanged: createSignal(),
     settingsChanged: createSignal(),

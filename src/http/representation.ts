@@ -7,8 +7,7 @@ import { StampedHeaders, stampOnce } from "./stamp";
 const COMPRESS_FROM_BYTES = 1_024;
 
 interface Variant {
-  bytes: Uint8Array<ArrayBuffer>;
-  /** The same bytes, which a Response shares where it would copy an array. */
+  /** Its bytes, which a Response shares where it would copy an array. */
   body: Blob;
   etag: string;
   headers: StampedHeaders;
@@ -35,20 +34,17 @@ export const IMMUTABLE = "public, max-age=31536000, immutable";
  * encoding, keeps its compressed form beside the plain one, and answers `304` by itself.
  */
 export class Representation {
-  readonly #plain: Variant;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #options: RepresentationOptions;
   readonly #isWorthIt: boolean;
+  // Each made when somebody first asks for it: of a page that changes often, nobody may ask for both.
+  #plain: Variant | undefined;
   #gzip: Variant | undefined;
 
   constructor(content: string | Uint8Array<ArrayBuffer>, options: RepresentationOptions) {
-    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    this.bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     this.#options = options;
-    this.#isWorthIt = !options.isCompressed && bytes.byteLength >= COMPRESS_FROM_BYTES;
-    this.#plain = variant(bytes, options, this.#isWorthIt);
-  }
-
-  get bytes(): Uint8Array<ArrayBuffer> {
-    return this.#plain.bytes;
+    this.#isWorthIt = !options.isCompressed && this.bytes.byteLength >= COMPRESS_FROM_BYTES;
   }
 
   /** The answer to one request: the bytes in the best encoding, or 304 where the caller has them. */
@@ -64,10 +60,12 @@ export class Representation {
   }
 
   #choose(acceptEncoding: string | null): Variant {
-    if (!this.#isWorthIt || acceptEncoding === null || !acceptsGzip(acceptEncoding))
+    if (!this.#isWorthIt || acceptEncoding === null || !acceptsGzip(acceptEncoding)) {
+      this.#plain ??= variant(this.bytes, this.#options, this.#isWorthIt);
       return this.#plain;
+    }
     this.#gzip ??= variant(
-      Bun.gzipSync(this.#plain.bytes),
+      Bun.gzipSync(this.bytes),
       {
         ...this.#options,
         headers: { ...this.#options.headers, "Content-Encoding": "gzip" },
@@ -110,7 +108,7 @@ function variant(
     ...options.headers,
   });
   stampOnce(headers, options.isCrossOrigin ?? false);
-  return { bytes, body: new Blob([bytes]), etag, headers: new StampedHeaders(headers) };
+  return { body: new Blob([bytes]), etag, headers: new StampedHeaders(headers) };
 }
 
 function withoutContent(headers: Headers): Headers {

@@ -11,7 +11,7 @@ interface DayChartProps {
 const STEP = 4;
 const WIDTH = 3;
 const HEIGHT = 32;
-const NEXT_BAR = `m${STEP} 0h${WIDTH}v${HEIGHT}h-${WIDTH}z`;
+const NEXT_OUTLINE = `m${STEP} 0h${WIDTH}v${HEIGHT}h-${WIDTH}z`;
 /** Fewer days than these stand at the right, as wide as they would be among so many. */
 export const LEAST_DAYS = 30;
 /** What even a day without one good minute shows. */
@@ -43,13 +43,15 @@ export function DayChart({ label, runs }: DayChartProps) {
 // One stop for the keyboard; the script's arrow keys go from run to run.
 function drawRun({ day, length, name, word, minutes }: DayRun, x: number, isLast: boolean): string {
   const title = Bun.escapeHTML(`${name}: ${word}${minutes ? ` (${minutes})` : ""}`);
-  const bars = length > 1 ? drawBars(length, x) : drawBar(day, x);
+  const bars = length > 1 ? drawBars(day, length, x) : drawBar(day, x);
   return `<g class="day is-${day.status ?? "unknown"}" role="img" tabindex="${isLast ? 0 : -1}" data-day><title>${title}</title>${bars}</g>`;
 }
 
-/** Full bars side by side, in one path. */
-function drawBars(length: number, x: number): string {
-  return `<path class="day-bar" d="M${x - STEP} 0${NEXT_BAR.repeat(length)}"/>`;
+/** Full bars side by side: one dashed line, which the style sheet stretches, or an outline each. */
+function drawBars({ status }: StatusDay, length: number, x: number): string {
+  return status === null
+    ? `<path class="day-bar" d="M${x - STEP} 0${NEXT_OUTLINE.repeat(length)}"/>`
+    : `<path class="day-line" d="M${x} .5h${length * STEP - (STEP - WIDTH)}"/>`;
 }
 
 function drawBar(day: StatusDay, x: number): string {

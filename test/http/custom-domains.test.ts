@@ -1,9 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { createPage, deletePage, type PageInput, updatePage } from "../../src/features/pages";
+import {
+  createDomains,
+  createPage,
+  deletePage,
+  type PageInput,
+  touchPage,
+  updatePage,
+} from "../../src/features/pages";
 import { setPublicAddress } from "../../src/features/settings";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { createSignal } from "../../src/kernel/signal";
 import { createTestApp, type TestApp } from "../support/app";
+import { counted } from "../support/counted";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
 
@@ -205,7 +213,11 @@ describe("what a host means", () => {
     const { app } = await twoPages();
     await using _ = app;
     expect((await visit(app, HOST, "/")).text).toContain("Acme Page");
-    const signals = { ...app.ctx.signals, pageChanged: createSignal<string>() };
+    const elsewhere = {
+      pageChanged: createSignal<string>(),
+      addressesChanged: createSignal<void>(),
+    };
+    const signals = { ...app.ctx.signals, ...elsewhere };
     const third = { slug: "third", name: "Third Page", custom_domains: ["third.example"] };
     await app.ctx.db.write((tx) => createPage({ ...app.ctx, signals }, tx, third, CLI_ACTOR));
     expect((await visit(app, "third.example", "/")).text).toContain("Main Page");
@@ -221,6 +233,21 @@ describe("what a host means", () => {
     expect((await visit(app, HOST, "/admin")).status).not.toBe(404);
     expect((await visit(app, HOST, "/")).text).toContain("Main Page");
     expect((await visit(app, "acme.lan", "/admin")).status).toBe(404);
+  });
+
+  test("is read by one statement after a change of where a page is, by none after one of what it shows", async () => {
+    const { app, id } = await twoPages();
+    await using _ = app;
+    await app.page({ slug: "third", name: "Third Page", custom_domains: ["third.example"] });
+    const { ctx } = app;
+    const { tx, statements } = counted({ statements: ctx.db.statements, afterCommit() {} });
+    const domains = createDomains({ ...ctx, db: { ...ctx.db, statements: tx.statements } });
+    const found = () => domains.find(`http://${HOST}/`)?.slug;
+    expect([found(), statements()]).toEqual(["acme", 1]);
+    await ctx.db.write((tx) => touchPage(ctx, tx, id));
+    expect([found(), statements()]).toEqual(["acme", 1]);
+    await change(app, id, { slug: "neu" });
+    expect([found(), statements()]).toEqual(["neu", 2]);
   });
 
   test("stays what it was while the database cannot be read", async () => {

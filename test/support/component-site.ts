@@ -6,6 +6,7 @@ export interface ComponentSite extends AsyncDisposable {
   /** The component's path under the API. */
   path: string;
   id: string;
+  pageId: string;
   key: string;
   /** PATCHes the component with the key. */
   patch(options: CallOptions): Promise<Answer>;
@@ -15,7 +16,7 @@ export interface ComponentSite extends AsyncDisposable {
 
 export async function createComponentSite(): Promise<ComponentSite> {
   const app = await createTestApp();
-  const { components } = await app.page({ slug: "acme" }, ["API"]);
+  const { page, components } = await app.page({ slug: "acme" }, ["API"]);
   const id = components["API"] ?? "";
   const path = `/api/v1/components/${id}`;
   const key = await app.keyWith("write:components", "read:status");
@@ -23,6 +24,7 @@ export async function createComponentSite(): Promise<ComponentSite> {
     app,
     path,
     id,
+    pageId: page.id,
     key,
     patch: (options) => app.call(path, { key, method: "PATCH", ...options }),
     state: async () => ({

@@ -41,6 +41,13 @@ describe("the bars of days", () => {
   /** The heights of the bar alone, without what shows behind a low one. */
   const barOf = (html: string) => heights(html.replaceAll(/<rect class="day-back"[^>]*>/g, ""));
 
+  /** Where each line begins, in days, and over how many bars of three units and gaps of one it goes. */
+  const lines = (html: string) =>
+    [...html.matchAll(/<path class="day-line" d="M(\d+) .5h(\d+)"/g)].map(([, x, length]) => ({
+      from: Number(x) / 4 + 1,
+      bars: (Number(length) + 1) / 4,
+    }));
+
   test("are as high as the day was good: full only if all of it was, and never gone", () => {
     const bad = (goodShare: number): StatusDay => ({ ...good, status: "major_outage", goodShare });
     expect(barOf(draw(good))).toEqual([32]);
@@ -79,7 +86,7 @@ describe("the bars of days", () => {
       "21 November 2026: Major outage",
       "22 November 2026: Operational",
     ]);
-    expect(html.match(/h3v32h-3z/g)).toHaveLength(3);
+    expect(lines(html)).toEqual([{ from: 26, bars: 3 }]);
     expect(html).toContain('<th scope="row">18 November 2026 to 20 November 2026</th>');
   });
 
@@ -88,6 +95,7 @@ describe("the bars of days", () => {
     const html = draw(day, { ...day, day: "2026-11-21" });
     expect(html).toContain("<title>20 November 2026 to 21 November 2026: No data</title>");
     expect(html.match(/h3v32h-3z/g)).toHaveLength(2);
+    expect(lines(html)).toEqual([]);
   });
 
   test("tell a day of which nothing is known from a bad one, in word and in shape", () => {

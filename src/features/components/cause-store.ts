@@ -89,13 +89,12 @@ export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** All that one source ever marked. */
+/** All that one source ever marked, in no promised order: sorting costs more than the reading. */
 export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sourceId: string }) =>
   orm
     .select()
     .from(componentCauses)
-    .where(and(eq(componentCauses.source, $.source), eq(componentCauses.sourceId, $.sourceId)))
-    .orderBy(asc(componentCauses.id)),
+    .where(and(eq(componentCauses.source, $.source), eq(componentCauses.sourceId, $.sourceId))),
 );
 
 export const deleteCause = mutate((orm, $: { id: number }) =>

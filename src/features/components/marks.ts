@@ -34,7 +34,7 @@ const NO_BASELINES: NewBaselines = { statuses: new Map(), at: 0 };
  * this touches in line: each shows its new status at once, recorded and told one time at most, as
  * `why` says. Marks that last no time or say `operational` are left out. A deleted component keeps
  * its history as it is, and gets no marks. Only rows that differ are written: the same marks once more
- * change nothing.
+ * change nothing. The caller touches the page.
  */
 export function replaceMarks(
   ctx: Services,

@@ -1,6 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { ComponentStatus } from "../../kernel/component-status";
+import { touchPage } from "../pages";
 import { type ChangeReason, refreshStatuses } from "./set-status";
 import { endOpenCausesOfSource, insertCause, listOpenCausesOfSource } from "./cause-store";
 import { type ComponentRow, findComponent } from "./store";
@@ -39,7 +40,7 @@ export function openMarks(ctx: Services, tx: Tx, marks: OpenMarks, why: ChangeRe
     }
     touched.push(row);
   }
-  refreshStatuses(ctx, tx, touched, why);
+  showNow(ctx, tx, touched, why);
 }
 
 /** Ends what a source marks, at a moment in unix ms. Where it marks nothing, nothing changes. */
@@ -57,5 +58,11 @@ export function endMarks(
     const row = findComponent(tx, { id: componentId });
     if (row) touched.push(row);
   }
+  showNow(ctx, tx, touched, why);
+}
+
+/** Brings components in line with what marks them, and tells their pages. */
+function showNow(ctx: Services, tx: Tx, touched: readonly ComponentRow[], why: ChangeReason): void {
   refreshStatuses(ctx, tx, touched, why);
+  for (const pageId of new Set(touched.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
 }

@@ -14,7 +14,7 @@ import {
   insertChange,
   listOpenCausesOf,
 } from "./cause-store";
-import { type ComponentRow, findComponents, updateComponentRow } from "./store";
+import { type ComponentRow, findComponents, updateShownStatus } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -54,12 +54,13 @@ export function setBaselines(
     changed.push({ ...row, baselineStatus: baseline });
   }
   refreshStatuses(ctx, tx, changed, why);
+  for (const pageId of new Set(changed.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
 }
 
 /**
  * Brings what components show in line with their baselines and their open causes, and records and
  * tells each that is a change. The rows carry the baselines as they are to be; they are written either
- * way.
+ * way. The caller touches the pages.
  */
 export function refreshStatuses(
   ctx: Services,
@@ -72,7 +73,6 @@ export function refreshStatuses(
   for (const [pageId, own] of Map.groupBy(rows, (row) => row.pageId)) {
     const pageSlug = findPage(tx, { id: pageId })?.slug ?? "";
     for (const row of own) refreshStatus(ctx, tx, row, causes.get(row.id) ?? [], pageSlug, why);
-    touchPage(ctx, tx, pageId);
   }
 }
 
@@ -87,7 +87,7 @@ function refreshStatus(
   const now = ctx.clock.now();
   const status = effectiveStatus(row.baselineStatus, causes);
   const after = { ...row, status, version: row.version + 1, updatedAt: now };
-  updateComponentRow(tx, after);
+  updateShownStatus(tx, after);
   if (status === row.status) return;
   insertChange(tx, {
     componentId: row.id,

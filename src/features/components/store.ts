@@ -11,6 +11,20 @@ export const updateGroupRow = updateById(componentGroups);
 export const insertComponent = insertInto(components);
 export const updateComponentRow = updateById(components);
 
+/** What a change of status writes of a component. The other columns, and their indexes, are left alone. */
+export const updateShownStatus = mutate(
+  (orm, $: Pick<ComponentRow, "id" | "status" | "baselineStatus" | "version" | "updatedAt">) =>
+    orm
+      .update(components)
+      .set({
+        status: $.status,
+        baselineStatus: $.baselineStatus,
+        version: $.version,
+        updatedAt: $.updatedAt,
+      })
+      .where(eq(components.id, $.id)),
+);
+
 export const findGroup = selectOne((orm, $: { id: string }) =>
   orm
     .select()

@@ -67,7 +67,7 @@ export function createIncident(
   audit(ctx, tx, actor, "incident.create", row.id, `${opened(row)} “${row.name}”`);
   const record = {
     row,
-    page: getPage(tx, row.pageId),
+    page: page ?? getPage(tx, row.pageId),
     components: affectedBy(row, [update]),
     updates: [update],
   };

@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, invalidFields } from "../../errors";
 import { hostNameOf, toDomain } from "./domain-name";
-import { listPagesWithDomains, listSlugsOfPage } from "./store";
+import { listPagesWithDomains } from "./store";
 
 /**
  * The custom domains that a page is to have, as they are kept. What is wrong with them by themselves has
@@ -45,23 +45,23 @@ export interface Domains {
 }
 
 /**
- * Host names in memory. After a change of any page, here or in another process, and of the public
- * address, whose host is never a page's own, the next request reads them again. Where no page has a
- * custom domain, a look-up is two comparisons.
+ * Host names in memory. After a change of where pages are found, of anything in another process, and of
+ * the public address, whose host is never a page's own, the next request reads them again, by one
+ * statement; what a page shows is nothing to them. Where no page has a custom domain, a look-up is two
+ * comparisons.
  */
-export function createDomains(ctx: AppContext): Domains {
+export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals">): Domains {
   let known: ReadonlyMap<string, DomainPage> = new Map();
   let isStale = true;
   const drop = () => (isStale = true);
-  ctx.signals.pageChanged.on(drop);
+  ctx.signals.addressesChanged.on(drop);
   ctx.signals.settingsChanged.on(drop);
   ctx.signals.databaseChangedElsewhere.on(drop);
 
   function read(): ReadonlyMap<string, DomainPage> {
     const pages = new Map<string, DomainPage>();
-    for (const { id, slug, visibility, customDomains } of listPagesWithDomains(ctx.db, {})) {
-      const slugs = new Set(listSlugsOfPage(ctx.db, { pageId: id }).map((row) => row.slug));
-      const page = { slug, isPublic: visibility === "public", slugs };
+    for (const { slug, visibility, customDomains, slugs } of listPagesWithDomains(ctx.db, {})) {
+      const page = { slug, isPublic: visibility === "public", slugs: new Set(slugs) };
       for (const domain of customDomains) pages.set(domain, page);
     }
     pages.delete(hostNameOf(ctx.baseUrl));

@@ -81,6 +81,7 @@ export function createPage(
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
   if (!isSample) audit(ctx, tx, actor, "page.create", row.id, `Created the page “${row.name}”`);
   tx.afterCommit(() => ctx.signals.pageChanged.emit(row.id));
+  moveAddresses(ctx, tx);
   return row;
 }
 
@@ -130,6 +131,7 @@ export function updatePage(
   updatePageRow(tx, after);
   audit(ctx, tx, actor, "page.update", after.id, `Changed the page “${after.name}”`);
   touchPage(ctx, tx, id);
+  moveAddresses(ctx, tx);
   return getPage(tx, id);
 }
 
@@ -147,6 +149,7 @@ export function deletePage(ctx: Services, tx: Tx, id: string, actor: Actor): voi
     deletedAt: now,
   });
   deletePageSlugs(tx, { pageId: id });
+  moveAddresses(ctx, tx);
   audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
   if (row.isDefault) promoteOldest(ctx, tx);
 }
@@ -155,6 +158,11 @@ export function deletePage(ctx: Services, tx: Tx, id: string, actor: Actor): voi
 export function touchPage(ctx: Pick<Services, "clock" | "signals">, tx: Tx, id: string): void {
   raiseContentVersion(tx, { id, now: ctx.clock.now() });
   tx.afterCommit(() => ctx.signals.pageChanged.emit(id));
+}
+
+/** Says, in the transaction of the change, that a page may be found elsewhere from now on. */
+export function moveAddresses({ signals }: Pick<Services, "signals">, tx: Tx): void {
+  tx.afterCommit(() => signals.addressesChanged.emit());
 }
 
 /** One page by its id. Throws `not_found`. */
@@ -235,5 +243,6 @@ function eraseSamples(ctx: Services, tx: Tx): void {
     if (!page.isSample) continue;
     erasePage(tx, { id: page.id });
     tx.afterCommit(() => ctx.signals.pageChanged.emit(page.id));
+    moveAddresses(ctx, tx);
   }
 }

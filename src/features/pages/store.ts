@@ -78,10 +78,18 @@ export const deletePageSlugs = mutate((orm, $: { pageId: string }) =>
   orm.delete(pageSlugs).where(eq(pageSlugs.pageId, $.pageId)),
 );
 
-/** The pages that have custom domains, whatever they are. */
+/** The pages that have custom domains, whatever they are, each with every slug that answers for it. */
 export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) =>
   orm
-    .select()
+    .select({
+      id: pages.id,
+      slug: pages.slug,
+      visibility: pages.visibility,
+      customDomains: pages.customDomains,
+      slugs: sql`(SELECT json_group_array(slug) FROM page_slugs WHERE page_id = pages.id)`.mapWith(
+        (slugs: string): string[] => JSON.parse(slugs),
+      ),
+    })
     .from(pages)
     .where(and(isNull(pages.deletedAt), ne(sql`${pages.customDomains}`, sql`'[]'`))),
 );

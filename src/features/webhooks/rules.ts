@@ -68,6 +68,7 @@ export function isSuccess(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
+/** What follows from a try, for its delivery and for the endpoint. */
 export function judgeTry(ended: EndedTry): Verdict {
   const { statusCode, endedAt, failuresBefore, mayRetry } = ended;
   if (isSuccess(statusCode)) return { status: "delivered", failingSince: null };

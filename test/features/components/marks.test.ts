@@ -3,6 +3,7 @@ import { count } from "drizzle-orm";
 import { selectOne } from "../../../src/db";
 import { componentCauses } from "../../../src/db/tables/components";
 import { deleteComponent, type Mark, replaceMarks } from "../../../src/features/components";
+import { touchPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createComponentSite, type ComponentSite } from "../../support/component-site";
 
@@ -12,16 +13,19 @@ const countCauses = selectOne((orm, _$: Record<string, never>) =>
 
 const NOW = Date.parse("2026-03-10T12:00:00Z");
 
-/** Marks the site's component from `from` on, to `to` or openly, in the name of a source. */
+/** Marks the site's component as a source does, which touches the page itself. */
 function mark(
-  { app, id }: ComponentSite,
+  { app, id, pageId }: ComponentSite,
   source: "incident" | "maintenance",
   sourceId: string,
   ...marks: Omit<Mark, "componentId">[]
 ): Promise<void> {
   const why = { source, actor: CLI_ACTOR, reason: "Test" };
   const own = marks.map((each) => ({ componentId: id, ...each }));
-  return app.ctx.db.write((tx) => replaceMarks(app.ctx, tx, source, sourceId, own, why));
+  return app.ctx.db.write((tx) => {
+    replaceMarks(app.ctx, tx, source, sourceId, own, why);
+    touchPage(app.ctx, tx, pageId);
+  });
 }
 
 async function read({ app, path, key }: ComponentSite) {

@@ -2,6 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 
 describe("POST /api/v1/incidents", () => {
+  test("tells once that the page is another one, also where it marks components", async () => {
+    await using site = await createIncidentSite();
+    const told: string[] = [];
+    site.app.ctx.signals.pageChanged.on((id) => told.push(id));
+    const components = { [site.api]: "partial_outage", [site.web]: "major_outage" };
+    const { body } = await site.post({ name: "Elevated errors", components });
+    expect(told).toEqual([body.page_id]);
+  });
+
   test("opens an incident with its first update and marks what it names", async () => {
     await using site = await createIncidentSite();
     const answer = await site.post({
