@@ -1,8 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { touchPage } from "../pages";
-import { type ChangeReason, refreshStatuses } from "./set-status";
+import { type ChangeReason, showNow } from "./set-status";
 import { endOpenCausesOfSource, insertCause, listOpenCausesOfSource } from "./cause-store";
 import { type ComponentRow, findComponent } from "./store";
 
@@ -59,10 +58,4 @@ export function endMarks(
     if (row) touched.push(row);
   }
   showNow(ctx, tx, touched, why);
-}
-
-/** Brings components in line with what marks them, and tells their pages. */
-function showNow(ctx: Services, tx: Tx, touched: readonly ComponentRow[], why: ChangeReason): void {
-  refreshStatuses(ctx, tx, touched, why);
-  for (const pageId of new Set(touched.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
 }

@@ -53,8 +53,18 @@ export function setBaselines(
     replaceBaselineCause(tx, row.id, baseline, { source, actor, at: ctx.clock.now() });
     changed.push({ ...row, baselineStatus: baseline });
   }
-  refreshStatuses(ctx, tx, changed, why);
-  for (const pageId of new Set(changed.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
+  showNow(ctx, tx, changed, why);
+}
+
+/** `refreshStatuses`, and tells the pages that they show something else. */
+export function showNow(
+  ctx: Services,
+  tx: Tx,
+  rows: readonly ComponentRow[],
+  why: ChangeReason,
+): void {
+  refreshStatuses(ctx, tx, rows, why);
+  for (const pageId of new Set(rows.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
 }
 
 /**

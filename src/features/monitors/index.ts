@@ -22,7 +22,7 @@ export {
 export { deleteMonitor } from "./delete";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures, type Probing } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
-export { latencyByInterval, type LatencyFigures, latencyOf, latencyOfEach } from "./latency";
+export { type LatencyFigures, latencyOfEach } from "./latency";
 export { type Check, type Monitor, presentMonitor } from "./model";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export { pauseMonitor, resumeMonitor } from "./pause";

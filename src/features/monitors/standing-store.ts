@@ -19,6 +19,18 @@ export const listVersions = selectMany((orm, _$: Nothing) =>
     .where(isNull(monitors.deletedAt)),
 );
 
+/** Where the rules stand. */
+const STANDING = {
+  state: monitorStates.state,
+  since: monitorStates.since,
+  failures: monitorStates.failures,
+  failingSince: monitorStates.failingSince,
+  successes: monitorStates.successes,
+  succeedingSince: monitorStates.succeedingSince,
+  slow: monitorStates.slow,
+  slowSince: monitorStates.slowSince,
+};
+
 const WATCHED = {
   id: monitors.id,
   num: monitors.num,
@@ -32,14 +44,7 @@ const WATCHED = {
   failureThreshold: monitors.failureThreshold,
   successThreshold: monitors.successThreshold,
   degradedAfterMs: monitors.degradedAfterMs,
-  state: monitorStates.state,
-  since: monitorStates.since,
-  failures: monitorStates.failures,
-  failingSince: monitorStates.failingSince,
-  successes: monitorStates.successes,
-  succeedingSince: monitorStates.succeedingSince,
-  slow: monitorStates.slow,
-  slowSince: monitorStates.slowSince,
+  ...STANDING,
   heartbeatAt: monitorStates.heartbeatAt,
 };
 
@@ -74,14 +79,7 @@ export const listJudged = selectMany((orm, $: { nums: string }) =>
       failureThreshold: monitors.failureThreshold,
       successThreshold: monitors.successThreshold,
       degradedAfterMs: monitors.degradedAfterMs,
-      state: monitorStates.state,
-      since: monitorStates.since,
-      failures: monitorStates.failures,
-      failingSince: monitorStates.failingSince,
-      successes: monitorStates.successes,
-      succeedingSince: monitorStates.succeedingSince,
-      slow: monitorStates.slow,
-      slowSince: monitorStates.slowSince,
+      ...STANDING,
       certificateExpiresAt: monitorStates.certificateExpiresAt,
       // When its newest result came.
       lastAt: sql<number | null>`(
