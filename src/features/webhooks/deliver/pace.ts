@@ -20,8 +20,6 @@ const BURST = 256;
 const BUSY = 0.8;
 /** With fewer requests a second than this there is nobody who would notice. */
 const FEW_REQUESTS = 500;
-/** With more than this somebody would, wherever the processor time that deliveries take is missing. */
-const MANY_REQUESTS = 10_000;
 const LOOK_EVERY_MS = 50;
 /** How long after the last delivery what was learnt of the server's load counts for nothing. */
 const FORGET_AFTER_MS = 2 * SECOND_MS;
@@ -70,10 +68,10 @@ export function createPace(
     const passedMs = looked.at - before.at;
     const load = (looked.busyMs - before.busyMs) / passedMs;
     const requested = ((looked.requests - before.requests) * SECOND_MS) / passedMs;
-    const isBusy = requested > MANY_REQUESTS || (load > BUSY && requested > FEW_REQUESTS);
-    perSecond = isBusy
-      ? Math.max(SLOWEST, perSecond * SLOWER_BY)
-      : Math.min(FASTEST, perSecond + FASTER_BY);
+    perSecond =
+      load > BUSY && requested > FEW_REQUESTS
+        ? Math.max(SLOWEST, perSecond * SLOWER_BY)
+        : Math.min(FASTEST, perSecond + FASTER_BY);
   }
 
   return {
