@@ -16,6 +16,11 @@ const FIRST = 1_500;
 const FASTEST = 5_000;
 /** So many at once, whatever the pace: what a change queues goes out at once. */
 const BURST = 256;
+/**
+ * Once none may go, so many go together: each interruption takes from whatever else the server does as
+ * much time as several deliveries. As many share a commit.
+ */
+const TOGETHER = 64;
 /** Above this part of a core the server is busy, with deliveries or whatever else. */
 const BUSY = 0.8;
 /** With fewer requests a second than this there is nobody who would notice. */
@@ -46,6 +51,7 @@ export function createPace(
   const seen = () => ({ at: clock.monotonic(), requests: requests?.() ?? 0, busyMs: busyMs() });
   let perSecond = FIRST;
   let leave = BURST;
+  let isResting = false;
   let at = clock.monotonic();
   let looked = seen();
 
@@ -77,10 +83,14 @@ export function createPace(
   return {
     take() {
       pass();
-      if (leave < 1) return false;
+      if (leave < (isResting ? TOGETHER : 1)) {
+        isResting = true;
+        return false;
+      }
+      isResting = false;
       leave -= 1;
       return true;
     },
-    waitMs: () => Math.max(1, ((1 - leave) * SECOND_MS) / perSecond),
+    waitMs: () => Math.max(1, ((TOGETHER - leave) * SECOND_MS) / perSecond),
   };
 }

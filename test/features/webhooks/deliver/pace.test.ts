@@ -51,6 +51,28 @@ describe("the pace of deliveries", () => {
     expect(taken.at(-1)).toBeGreaterThan(200);
   });
 
+  test("lets many go together once they have had to wait", async () => {
+    const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
+    const together = new Set<number>();
+    for (let passed = 0; passed < 3_000; passed += 10) {
+      let count = 0;
+      while (pace.take()) count += 1;
+      if (count > 0) together.add(count);
+      await clock.advance(10);
+    }
+    expect(Math.min(...together)).toBe(64);
+  });
+
+  test("says how long there is to wait", async () => {
+    const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
+    while (pace.take());
+    const waitMs = pace.waitMs();
+    await clock.advance(Math.floor(waitMs / 2));
+    expect(pace.take()).toBe(false);
+    await clock.advance(Math.ceil(waitMs / 2));
+    expect(pace.take()).toBe(true);
+  });
+
   test("begins anew after a rest, whatever was learnt before it", async () => {
     const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
     const takeFor = async (ms: number) => {
