@@ -1,12 +1,9 @@
-import type { ComponentChildren } from "preact";
 import type { Sparkline } from "../features/monitors";
 import { type Snapshot, UPTIME_DAYS } from "../features/status";
 import { worstStatus } from "../kernel/component-status";
-import { type DayRun, DayChart, DayTable, runsOf, StatusLabel } from "../ui";
-import { LatencyLine } from "./latency-line";
+import { StatusLabel } from "../ui";
+import type { RenderRow } from "./component-row";
 import type { PageTimes } from "./page-times";
-import { createDrawDays } from "./status-days";
-import { uptimeText } from "./words";
 
 type Component = Snapshot["document"]["components"][number];
 type Group = Snapshot["document"]["groups"][number];
@@ -16,40 +13,39 @@ interface ComponentsProps {
   /** By the id of a component. */
   latency: ReadonlyMap<string, Sparkline>;
   times: PageTimes;
+  renderRow: RenderRow;
 }
 
 /** The components of a page, those without a group first, each with what its days were like. */
-export function Components({ snapshot, latency, times }: ComponentsProps) {
+export function Components({ snapshot, latency, times, renderRow }: ComponentsProps) {
   const { document, days } = snapshot;
   const shown = document.components.filter(isShown);
   if (shown.length === 0) return null;
-  const drawDays = createDrawDays();
-  const runsFor = (component: Component) =>
-    component.showcase ? runsOf(drawDays(days.get(component.id) ?? []), times) : [];
   const byGroup = Map.groupBy(shown, (component) => component.group_id);
-  const rowsOf = (components: readonly Component[]) =>
-    components.map((component) => (
-      <ComponentRow
-        key={component.id}
-        component={component}
-        days={document.page.history_days}
-        runs={runsFor(component)}
-        latency={latency.get(component.id)}
-      />
-    ));
+  const rowOf = (component: Component) =>
+    renderRow({
+      component,
+      days: days.get(component.id) ?? [],
+      latency: latency.get(component.id),
+      times,
+    });
+  // As text: of a large page they are most of it, and kept ones need no elements.
+  const rowsOf = (components: readonly Component[]) => ({
+    __html: components.map(rowOf).join(""),
+  });
   const ungrouped = byGroup.get(null) ?? [];
   return (
     <section aria-labelledby="components">
       <h2 class="section-title" id="components">
         Components
       </h2>
-      {ungrouped.length > 0 ? <ul class="card">{rowsOf(ungrouped)}</ul> : null}
+      {ungrouped.length > 0 ? (
+        <ul class="card" dangerouslySetInnerHTML={rowsOf(ungrouped)} />
+      ) : null}
       {document.groups.map((group) => {
         const own = byGroup.get(group.id) ?? [];
         return own.length === 0 ? null : (
-          <ComponentGroup key={group.id} group={group} components={own}>
-            {rowsOf(own)}
-          </ComponentGroup>
+          <ComponentGroup key={group.id} group={group} components={own} rows={rowsOf(own)} />
         );
       })}
       {shown.some(({ showcase }) => showcase) ? <Method /> : null}
@@ -60,10 +56,10 @@ export function Components({ snapshot, latency, times }: ComponentsProps) {
 interface ComponentGroupProps {
   group: Group;
   components: readonly Component[];
-  children: ComponentChildren;
+  rows: { __html: string };
 }
 
-function ComponentGroup({ group, components, children }: ComponentGroupProps) {
+function ComponentGroup({ group, components, rows }: ComponentGroupProps) {
   const worst = worstStatus(components.map(({ status }) => status));
   const isOpen =
     group.collapse === "expanded" ||
@@ -75,53 +71,8 @@ function ComponentGroup({ group, components, children }: ComponentGroupProps) {
         <StatusLabel status={worst} />
       </summary>
       {group.description ? <p class="muted group-text">{group.description}</p> : null}
-      <ul>{children}</ul>
+      <ul dangerouslySetInnerHTML={rows} />
     </details>
-  );
-}
-
-interface ComponentDaysProps {
-  component: Component;
-  /** How many days are drawn. */
-  days: number;
-  runs: readonly DayRun[];
-}
-
-function ComponentRow({
-  component,
-  days,
-  runs,
-  latency,
-}: ComponentDaysProps & { latency: Sparkline | undefined }) {
-  const { name, description, status, showcase } = component;
-  return (
-    <li class="component">
-      <div class="component-head">
-        <strong class="row-text">{name}</strong>
-        <StatusLabel status={status} />
-      </div>
-      {description ? <p class="muted">{description}</p> : null}
-      {showcase ? <ComponentDays component={component} days={days} runs={runs} /> : null}
-      {latency ? <LatencyLine line={latency} /> : null}
-    </li>
-  );
-}
-
-function ComponentDays({ component, days, runs }: ComponentDaysProps) {
-  const { name, uptime_90d: uptime } = component;
-  return (
-    <div class="days" data-days>
-      <DayChart label={`${name}, day by day`} runs={runs} />
-      <details class="day-table">
-        <summary>
-          <span>{days} days ago</span>
-          <span data-day-note>{uptime === null ? "No data yet" : uptimeText(uptime)}</span>
-          <span>Today</span>
-          <span class="unseen">: the days of {name} as a table</span>
-        </summary>
-        <DayTable runs={runs} />
-      </details>
-    </div>
   );
 }
 

@@ -12,7 +12,7 @@ import { Logo } from "./logo";
 import css from "./page.css" with { type: "text" };
 import { type PagePaths, pathsOf } from "./page-paths";
 import { PAGE_SCRIPT_PATH } from "./page-script";
-import { createPageTimes, type PageTimes } from "./page-times";
+import { pageTimesOf, type PageTimes } from "./page-times";
 import { type RenderText, renderText } from "./rendered-texts";
 import { StatusRing, statusIcon } from "./status-ring";
 
@@ -32,7 +32,7 @@ export function contextOf(
   { page, status }: StatusDocument,
   render: RenderText = renderText,
 ): PageContext {
-  return { page, status, paths: pathsOf(page.slug), times: createPageTimes(page), render };
+  return { page, status, paths: pathsOf(page.slug), times: pageTimesOf(page), render };
 }
 
 interface PageDocumentProps {

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { isUtcZone } from "../kernel/time";
 
 /** How one page writes its times: in its language, in UTC, and beside it in its own time zone. */
@@ -18,11 +19,27 @@ export interface PageTimes {
   zones: string;
 }
 
+/** How many pages' ways of writing are kept, and how many texts of each. */
+const WAYS_MAX = 20;
+const TEXTS_MAX = 1_000;
+
 const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
 const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
 
-/** Building the formatters costs more than using them: make one of these for each rendering. */
-export function createPageTimes(page: { locale: string; time_zone: string }): PageTimes {
+const ways = new LRUCache<string, PageTimes>({ max: WAYS_MAX });
+
+/**
+ * How a page writes its times. Kept, with what it wrote lately: building the formatters costs more than
+ * using them, and a page that is made again shows most of its times again.
+ */
+export function pageTimesOf(page: { locale: string; time_zone: string }): PageTimes {
+  const way = `${page.locale} ${page.time_zone}`;
+  let times = ways.get(way);
+  if (!times) ways.set(way, (times = createPageTimes(page)));
+  return times;
+}
+
+function createPageTimes(page: { locale: string; time_zone: string }): PageTimes {
   // Plain English is written as all of Allclear is: the day first, the clock to 24.
   const locale = page.locale === "en" ? "en-GB" : page.locale;
   const format = (options: Intl.DateTimeFormatOptions, timeZone = "UTC") =>
@@ -35,46 +52,38 @@ export function createPageTimes(page: { locale: string; time_zone: string }): Pa
   const ownDay = format(DAY, own);
   const ownClock = format(CLOCK, own);
 
-  // The same days again and again: each component has all of them.
-  const days = remember((iso: string) => day.format(new Date(iso)));
-  const spans = remember((from: string, to: string) =>
-    day.formatRange(new Date(from), new Date(to)),
-  );
-
   /** Whether the page's own clock shows the same day as UTC at all of these moments. */
   const isSameDay = (...dates: Date[]) =>
     new Set(dates.flatMap((date) => [day.format(date), ownDay.format(date)])).size === 1;
 
   return {
     locale,
-    moment(iso) {
+    moment: remember((iso) => {
       const date = new Date(iso);
       const utc = full.format(date);
       if (own === undefined) return utc;
       return `${utc} · ${(isSameDay(date) ? ownClock : ownFull).format(date)}`;
-    },
-    range(fromIso, toIso) {
+    }),
+    range: remember((fromIso, toIso) => {
       const [from, to] = [new Date(fromIso), new Date(toIso)];
       const utc = full.formatRange(from, to);
       if (own === undefined) return utc;
       return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
-    },
-    day: (iso) => days.of(iso),
-    span: (from, to) => spans.of(from, to),
-    month: (iso) => month.format(new Date(iso.slice(0, 7))),
+    }),
+    day: remember((iso) => day.format(new Date(iso))),
+    span: remember((from, to) => day.formatRange(new Date(from), new Date(to))),
+    month: remember((iso) => month.format(new Date(iso.slice(0, 7)))),
     zones: own === undefined ? "Times are UTC." : `Times are UTC and ${own}.`,
   };
 }
 
 /** A function whose answers are kept, by its arguments. */
-function remember<Args extends string[]>(make: (...args: Args) => string) {
-  const known = new Map<string, string>();
-  return {
-    of(...args: Args): string {
-      const key = args.join(" ");
-      let text = known.get(key);
-      if (text === undefined) known.set(key, (text = make(...args)));
-      return text;
-    },
+function remember<Args extends string[]>(make: (...args: Args) => string): typeof make {
+  const known = new LRUCache<string, string>({ max: TEXTS_MAX });
+  return (...args) => {
+    const key = args.join(" ");
+    let text = known.get(key);
+    if (text === undefined) known.set(key, (text = make(...args)));
+    return text;
   };
 }

@@ -11,6 +11,7 @@ import { Text } from "../kernel/schema";
 import type { HtmlDocument } from "../ui";
 import { renderHistoryPage } from "./history-page";
 import { htmlRepresentation } from "./html";
+import { createRenderedRows } from "./component-row";
 import { renderIncidentPage } from "./incident-page";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
@@ -46,10 +47,14 @@ export function publicRoutes(
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const render = createRenderedTexts();
+  const row = createRenderedRows();
 
   function statusPage(snapshot: Snapshot): HtmlDocument {
     const now = ctx.clock.now();
-    return renderStatusPage(snapshot, readBeside(ctx.db, snapshot, now), now, render);
+    return renderStatusPage(snapshot, readBeside(ctx.db, snapshot, now), now, {
+      text: render,
+      row,
+    });
   }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */

@@ -4,34 +4,24 @@ import { MINUTE_MS, toIso } from "../kernel/time";
 import type { StatusDay } from "../ui";
 
 /** The days of a component as they are drawn. */
-export type DrawDays = (days: readonly DayOf[]) => StatusDay[];
-
-/** For the components of one page: most days are as quiet for one of them as for all the others. */
-export function createDrawDays(): DrawDays {
-  const quietDays = new Map<number, StatusDay>();
-
-  function quietDay(start: number): StatusDay {
-    let quiet = quietDays.get(start);
-    if (!quiet) {
-      quiet = { day: toIso(start).slice(0, 10), status: "operational", goodShare: 1, minutes: {} };
-      quietDays.set(start, quiet);
-    }
-    return quiet;
-  }
-
-  return (days) =>
-    days.map(({ start, known, noData, time }) => {
-      const quiet = quietDay(start);
-      if (known === 0) return { ...quiet, status: null, goodShare: 0 };
-      if (time.operational === known && noData === 0) return quiet;
-      return {
-        day: quiet.day,
-        status: COMPONENT_STATUSES.findLast((status) => time[status] > 0) ?? "operational",
-        goodShare: time.operational / (known + noData),
-        minutes: minutesOf(time),
-        ...(noData > 0 ? { noDataMinutes: Math.ceil(noData / MINUTE_MS) } : {}),
-      };
-    });
+export function drawDays(days: readonly DayOf[]): StatusDay[] {
+  return days.map(({ start, known, noData, time }) => {
+    const quiet: StatusDay = {
+      day: toIso(start).slice(0, 10),
+      status: "operational",
+      goodShare: 1,
+      minutes: {},
+    };
+    if (known === 0) return { ...quiet, status: null, goodShare: 0 };
+    if (time.operational === known && noData === 0) return quiet;
+    return {
+      day: quiet.day,
+      status: COMPONENT_STATUSES.findLast((status) => time[status] > 0) ?? "operational",
+      goodShare: time.operational / (known + noData),
+      minutes: minutesOf(time),
+      ...(noData > 0 ? { noDataMinutes: Math.ceil(noData / MINUTE_MS) } : {}),
+    };
+  });
 }
 
 /** Begun minutes, so that what lasted seconds does not read as nothing. */

@@ -5,6 +5,7 @@ import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
 import { Components } from "./component-list";
+import { type RenderRow, renderRow } from "./component-row";
 import { Chapters, chaptersOf, type Spell } from "./entries";
 import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
@@ -29,18 +30,22 @@ export function readBeside(reader: Reader, { document }: Snapshot, now: number):
   };
 }
 
-/**
- * The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms).
- * `render` makes HTML of what people wrote.
- */
+/** What of a page is rendered by itself, and so may have been before. */
+export interface Rendering {
+  /** Makes HTML of what people wrote. */
+  text?: RenderText;
+  row?: RenderRow;
+}
+
+/** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
 export function renderStatusPage(
   snapshot: Snapshot,
   { past, latency }: Beside,
   now: number,
-  render?: RenderText,
+  { text, row = renderRow }: Rendering = {},
 ): HtmlDocument {
   const { document } = snapshot;
-  const context = contextOf(document, render);
+  const context = contextOf(document, text);
   // Incidents first: of what is going on more is told than of what is planned.
   const budget = createTextBudget(TEXTS_BYTES, context.render, 4);
   return renderPage({
@@ -53,7 +58,7 @@ export function renderStatusPage(
         <Banner context={context} now={now} />
         <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
         <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
-        <Components snapshot={snapshot} latency={latency} times={context.times} />
+        <Components snapshot={snapshot} latency={latency} times={context.times} renderRow={row} />
         <Past snapshot={snapshot} past={past} context={context} now={now} />
       </>
     ),

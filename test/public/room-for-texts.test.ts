@@ -30,9 +30,11 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     await tellAtLength(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
     const beside = { past: [], latency: new Map() };
-    renderStatusPage(site.snapshot(), beside, site.app.clock.now(), (source, topHeading) => {
-      rendered += 1;
-      return renderText(source, topHeading);
+    renderStatusPage(site.snapshot(), beside, site.app.clock.now(), {
+      text: (source, topHeading) => {
+        rendered += 1;
+        return renderText(source, topHeading);
+      },
     });
     expect(rendered).toBeLessThan(12);
   });

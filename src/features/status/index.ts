@@ -3,10 +3,11 @@
  * in memory that reads are served from. Made from pages, components, incidents and maintenance; writes
  * nothing.
  */
+export { UPTIME_DAYS } from "./histories";
 export { type Entry, firstMomentOf, PAST_DAYS, readHistory, readPast } from "./history";
 export { readLatency } from "./latency";
 export { StatusDocument } from "./model";
 export { readHeadline } from "./page-headline";
 export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";
-export { buildSnapshot, type Snapshot, UPTIME_DAYS } from "./snapshot";
+export { buildSnapshot, type Snapshot } from "./snapshot";
 export { createSnapshots, type Snapshots } from "./snapshots";

@@ -1,10 +1,9 @@
 import type { Reader } from "../../db";
-import { DAY_MS, MINUTE_MS, startOfDay, toIso } from "../../kernel/time";
+import { toIso } from "../../kernel/time";
 import {
   type CauseInterval,
   type ComponentRow,
   type DayOf,
-  foldDays,
   type GroupRow,
   type Interval,
   knownSpan,
@@ -14,7 +13,6 @@ import {
   listOpenCausesOfPage,
   presentComponent,
   presentGroup,
-  uptime,
 } from "../components";
 import {
   type IncidentRecord,
@@ -31,12 +29,9 @@ import {
 } from "../maintenance";
 import { listNoDataOfPage } from "../monitors";
 import { type PageRow, presentPage } from "../pages";
+import { createHistories, type Histories, historiesHoldUntil, UPTIME_DAYS } from "./histories";
 import type { StatusDocument } from "./model";
 import { headlineOf } from "./rules";
-
-/** The UTC days that a component's uptime in the document reaches back, today included. */
-export const UPTIME_DAYS = 90;
-const UPTIME_REFRESH_MS = 5 * MINUTE_MS;
 
 /** What one page shows, made once per change; what is sent is made from it once, too. */
 export interface Snapshot {
@@ -59,15 +54,18 @@ export interface Snapshot {
   staleAt: number;
 }
 
-/** Builds the snapshot of one page from the database, as it stands at `now` (unix ms). */
+/**
+ * Builds the snapshot of one page from the database, as it stands at `now` (unix ms). `histories`: those
+ * that were folded before.
+ */
 export function buildSnapshot(
   reader: Reader,
   page: PageRow,
   baseUrl: string,
   now: number,
+  histories: Histories = createHistories(),
 ): Snapshot {
   const pageId = page.id;
-  const today = startOfDay(now);
   const rows = listComponentsOfPage(reader, { pageId });
   const open = Map.groupBy(
     listOpenCausesOfPage(reader, { pageId }).map(({ cause }) => cause),
@@ -75,21 +73,19 @@ export function buildSnapshot(
   );
   const ended = endedCausesByComponent(reader, page, now);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
-  const causesOf = (row: ComponentRow) => [...(ended.get(row.id) ?? []), ...openOf(row)];
   const gaps = gapsByComponent(reader, page, now);
+  const historyOf = (row: ComponentRow) => {
+    const causes = [...(ended.get(row.id) ?? []), ...openOf(row)];
+    const past = { causes, gaps: gaps.get(row.id) ?? [], days: page.historyDays };
+    return histories.of(row, past, now);
+  };
+  const historyById = new Map(rows.map((row) => [row.id, historyOf(row)]));
   const records = {
     groups: listGroups(reader, { pageId }),
     incidents: listOpenIncidents(reader, { pageId }),
     maintenance: listMaintenanceForPage(reader, { pageId, now, until: now + UPCOMING_MS }),
   };
   const impacts = listOpenImpacts(reader, { pageId }).map(({ impact }) => impact);
-  const foldAll = () => {
-    const daysOf = (row: ComponentRow) => {
-      const known = knownSpan(row, now, page.historyDays);
-      return foldDays(causesOf(row), known, page.historyDays, gaps.get(row.id));
-    };
-    return new Map(rows.map((row) => [row.id, daysOf(row)]));
-  };
   let days: Snapshot["days"] | undefined;
   return {
     document: {
@@ -101,7 +97,7 @@ export function buildSnapshot(
       groups: records.groups.map(presentGroup),
       components: rows.map((row) => ({
         ...presentComponent(row, page.slug, openOf(row)),
-        uptime_90d: uptime(causesOf(row), knownSpan(row, now, UPTIME_DAYS), gaps.get(row.id)),
+        uptime_90d: historyById.get(row.id)?.uptime ?? null,
       })),
       incidents: records.incidents.map((record) => presentIncident(record, baseUrl)),
       maintenance: records.maintenance.map((record) => presentMaintenance(record, baseUrl)),
@@ -109,12 +105,11 @@ export function buildSnapshot(
     },
     records,
     get days() {
-      return (days ??= foldAll());
+      return (days ??= new Map(Array.from(historyById, ([id, own]) => [id, own.days])));
     },
     openIncidentCount: impacts.length,
     staleAt: Math.min(
-      today + DAY_MS,
-      now + UPTIME_REFRESH_MS,
+      historiesHoldUntil(now),
       nextEdge(reader, { pageId, now }) ?? Number.POSITIVE_INFINITY,
     ),
   };

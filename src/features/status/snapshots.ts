@@ -1,5 +1,6 @@
 import type { AppContext } from "../../context";
 import { findDefaultPage, findPageBySlug } from "../pages";
+import { createHistories } from "./histories";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
@@ -23,6 +24,7 @@ export interface DefaultPage {
  */
 export function createSnapshots(ctx: AppContext): Snapshots {
   const bySlug = new Map<string, Snapshot>();
+  const histories = createHistories();
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;
@@ -42,7 +44,7 @@ export function createSnapshots(ctx: AppContext): Snapshots {
       bySlug.delete(slug);
       return undefined;
     }
-    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now);
+    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, histories);
     bySlug.set(slug, snapshot);
     return snapshot;
   }

@@ -1,0 +1,92 @@
+import { renderToString } from "preact-render-to-string";
+import type { DayOf } from "../features/components";
+import type { Sparkline } from "../features/monitors";
+import type { StatusDocument } from "../features/status";
+import { type DayRun, DayChart, DayTable, runsOf, StatusLabel } from "../ui";
+import { LatencyLine } from "./latency-line";
+import type { PageTimes } from "./page-times";
+import { drawDays } from "./status-days";
+import { uptimeText } from "./words";
+
+type Component = StatusDocument["components"][number];
+
+export interface ComponentRowProps {
+  component: Component;
+  /** The days that are drawn, oldest first. */
+  days: readonly DayOf[];
+  latency: Sparkline | undefined;
+  times: PageTimes;
+}
+
+/** Makes HTML of one component: a line of a list. */
+export type RenderRow = (row: ComponentRowProps) => string;
+
+export const renderRow: RenderRow = (row) => renderToString(<ComponentRow {...row} />);
+
+/**
+ * The same, each row once: a page is made again at each of its changes, most of its components are as they
+ * were. A row is kept as long as the days that it shows.
+ */
+export function createRenderedRows(): RenderRow {
+  const kept = new WeakMap<readonly DayOf[], { facts: string; html: string }>();
+  return (row) => {
+    const facts = factsOf(row);
+    const known = kept.get(row.days);
+    if (known?.facts === facts) return known.html;
+    const html = renderRow(row);
+    kept.set(row.days, { facts, html });
+    return html;
+  };
+}
+
+/** All that is shown of a component beside its days. */
+function factsOf({ component, latency, times }: ComponentRowProps): string {
+  const { name, description, status, showcase, uptime_90d } = component;
+  return JSON.stringify([[name, description, status, showcase, uptime_90d], latency, times.locale]);
+}
+
+function ComponentRow({ component, days, latency, times }: ComponentRowProps) {
+  const { name, description, status, showcase } = component;
+  return (
+    <li class="component">
+      <div class="component-head">
+        <strong class="row-text">{name}</strong>
+        <StatusLabel status={status} />
+      </div>
+      {description ? <p class="muted">{description}</p> : null}
+      {showcase ? (
+        <ComponentDays
+          component={component}
+          days={days.length}
+          runs={runsOf(drawDays(days), times)}
+        />
+      ) : null}
+      {latency ? <LatencyLine line={latency} /> : null}
+    </li>
+  );
+}
+
+interface ComponentDaysProps {
+  component: Component;
+  /** How many days are drawn. */
+  days: number;
+  runs: readonly DayRun[];
+}
+
+function ComponentDays({ component, days, runs }: ComponentDaysProps) {
+  const { name, uptime_90d: uptime } = component;
+  return (
+    <div class="days" data-days>
+      <DayChart label={`${name}, day by day`} runs={runs} />
+      <details class="day-table">
+        <summary>
+          <span>{days} days ago</span>
+          <span data-day-note>{uptime === null ? "No data yet" : uptimeText(uptime)}</span>
+          <span>Today</span>
+          <span class="unseen">: the days of {name} as a table</span>
+        </summary>
+        <DayTable runs={runs} />
+      </details>
+    </div>
+  );
+}
