@@ -68,7 +68,7 @@ export function sendList(
 /** A page of the dashboard, made for one reader and kept by nobody. */
 export function sendHtml(
   request: Request,
-  document: { html: string; policy: string },
+  document: { html: string | Uint8Array<ArrayBuffer>; policy: string },
   more: { status?: number; headers?: Record<string, string>; isSecret?: boolean } = {},
 ): Response {
   const headers: Record<string, string> = {

@@ -18,32 +18,10 @@ export interface ComponentRowProps {
   times: PageTimes;
 }
 
-/** Makes HTML of one component: a line of a list. */
+/** Makes HTML of one component, an item of a list. */
 export type RenderRow = (row: ComponentRowProps) => string;
 
 export const renderRow: RenderRow = (row) => renderToString(<ComponentRow {...row} />);
-
-/**
- * The same, each row once: a page is made again at each of its changes, most of its components are as they
- * were. A row is kept as long as the days that it shows.
- */
-export function createRenderedRows(): RenderRow {
-  const kept = new WeakMap<readonly DayOf[], { facts: string; html: string }>();
-  return (row) => {
-    const facts = factsOf(row);
-    const known = kept.get(row.days);
-    if (known?.facts === facts) return known.html;
-    const html = renderRow(row);
-    kept.set(row.days, { facts, html });
-    return html;
-  };
-}
-
-/** All that is shown of a component beside its days. */
-function factsOf({ component, latency, times }: ComponentRowProps): string {
-  const { name, description, status, showcase, uptime_90d } = component;
-  return JSON.stringify([[name, description, status, showcase, uptime_90d], latency, times.locale]);
-}
 
 function ComponentRow({ component, days, latency, times }: ComponentRowProps) {
   const { name, description, status, showcase } = component;

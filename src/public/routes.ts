@@ -8,11 +8,10 @@ import { getMaintenancePart, presentMaintenance } from "../features/maintenance"
 import { firstMomentOf, readHistory, type Snapshot, type Snapshots } from "../features/status";
 import { type Admission, type Admissions, operation } from "../http";
 import { Text } from "../kernel/schema";
-import type { HtmlDocument } from "../ui";
 import { renderHistoryPage } from "./history-page";
-import { htmlRepresentation } from "./html";
-import { createRenderedRows } from "./component-row";
+import { htmlRepresentation, type SentPage } from "./html";
 import { renderIncidentPage } from "./incident-page";
+import { createKeptRows } from "./kept-rows";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
@@ -47,14 +46,14 @@ export function publicRoutes(
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const render = createRenderedTexts();
-  const row = createRenderedRows();
+  const rows = createKeptRows();
 
-  function statusPage(snapshot: Snapshot): HtmlDocument {
+  function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
-    return renderStatusPage(snapshot, readBeside(ctx.db, snapshot, now), now, {
-      text: render,
-      row,
-    });
+    const { row, fill } = rows.place();
+    const beside = readBeside(ctx.db, snapshot, now);
+    const { html, policy } = renderStatusPage(snapshot, beside, now, { text: render, row });
+    return { html: fill(html), policy };
   }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */

@@ -10,8 +10,7 @@ import {
   type Representation,
   sendHtml,
 } from "../http";
-import type { HtmlDocument } from "../ui";
-import { htmlRepresentation } from "./html";
+import { htmlRepresentation, type SentPage } from "./html";
 
 /** How many further pages of one status page are kept: its history and what is linked to just now. */
 const KEPT_MAX = 32;
@@ -33,13 +32,13 @@ export interface Site {
    * signed in, and kept by nobody; an earlier slug leads to the present one. What is public is kept as
    * long as nothing of the status page changes. Throws `not_found`.
    */
-  answer(visit: PageRequest, make: (snapshot: Snapshot) => HtmlDocument): Response;
+  answer(visit: PageRequest, make: (snapshot: Snapshot) => SentPage): Response;
 }
 
 export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sessions): Site {
   const kept = new WeakMap<Snapshot, Map<string, Representation>>();
 
-  function keep(snapshot: Snapshot, rest: string, make: () => HtmlDocument): Representation {
+  function keep(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {
     let pages = kept.get(snapshot);
     if (!pages) kept.set(snapshot, (pages = new Map()));
     let page = pages.get(rest);
