@@ -5,6 +5,12 @@ import { StampedHeaders, stampOnce } from "./stamp";
 
 /** Smaller answers do not gain from compression. */
 const COMPRESS_FROM_BYTES = 1_024;
+/**
+ * From this size on a quicker level: a page of hundreds of components is a seventh larger and made in two
+ * thirds of the time that its first reader waits.
+ */
+const QUICK_FROM_BYTES = 256 * 1_024;
+const QUICK_LEVEL = 4;
 
 interface Variant {
   /** Its bytes, which a Response shares where it would copy an array. */
@@ -65,7 +71,10 @@ export class Representation {
       return this.#plain;
     }
     this.#gzip ??= variant(
-      Bun.gzipSync(this.bytes),
+      Bun.gzipSync(
+        this.bytes,
+        this.bytes.byteLength < QUICK_FROM_BYTES ? {} : { level: QUICK_LEVEL },
+      ),
       {
         ...this.#options,
         headers: { ...this.#options.headers, "Content-Encoding": "gzip" },

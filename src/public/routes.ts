@@ -15,6 +15,7 @@ import { createKeptRows } from "./kept-rows";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
+import { createKeptPast } from "./past";
 import { createRenderedTexts } from "./rendered-texts";
 import { createSite } from "./site";
 import { readBeside, renderEmptyHome, renderStatusPage } from "./status-page";
@@ -47,12 +48,13 @@ export function publicRoutes(
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const render = createRenderedTexts();
   const rows = createKeptRows();
+  const past = createKeptPast();
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
     const { row, fill } = rows.place();
     const beside = readBeside(ctx.db, snapshot, now);
-    const { html, policy } = renderStatusPage(snapshot, beside, now, { text: render, row });
+    const { html, policy } = renderStatusPage(snapshot, beside, now, { text: render, row, past });
     return { html: fill(html), policy };
   }
 

@@ -6,10 +6,11 @@ import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
 import { Components } from "./component-list";
 import { type RenderRow, renderRow } from "./component-row";
-import { Chapters, chaptersOf, type Spell } from "./entries";
+import { chaptersOf, type Spell } from "./entries";
 import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, renderPage } from "./page-document";
+import { type RenderPast, renderPast as renderPastChapters } from "./past";
 import type { RenderText } from "./rendered-texts";
 import { createTextBudget } from "./text-budget";
 
@@ -35,6 +36,7 @@ export interface Rendering {
   /** Makes HTML of what people wrote. */
   text?: RenderText;
   row?: RenderRow;
+  past?: RenderPast;
 }
 
 /** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
@@ -42,10 +44,16 @@ export function renderStatusPage(
   snapshot: Snapshot,
   { past, latency }: Beside,
   now: number,
-  { text, row = renderRow }: Rendering = {},
+  { text, row = renderRow, past: renderPast = renderPastChapters }: Rendering = {},
 ): HtmlDocument {
   const { document } = snapshot;
   const context = contextOf(document, text);
+  const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
+  const chapters = chaptersOf(past, {
+    from: Math.max(from, startOfDay(Date.parse(document.page.created_at))),
+    to: now,
+    others: goingOn(snapshot),
+  });
   // Incidents first: of what is going on more is told than of what is planned.
   const budget = createTextBudget(TEXTS_BYTES, context.render, 4);
   return renderPage({
@@ -59,7 +67,10 @@ export function renderStatusPage(
         <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
         <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
         <Components snapshot={snapshot} latency={latency} times={context.times} renderRow={row} />
-        <Past snapshot={snapshot} past={past} context={context} now={now} />
+        <section
+          aria-labelledby="past"
+          dangerouslySetInnerHTML={{ __html: renderPast({ chapters, context }) }}
+        />
       </>
     ),
   });
@@ -110,34 +121,6 @@ function Banner({ context, now }: { context: PageContext; now: number }) {
         </span>
       </div>
     </div>
-  );
-}
-
-interface PastProps {
-  snapshot: Snapshot;
-  past: readonly Entry[];
-  context: PageContext;
-  now: number;
-}
-
-function Past({ snapshot, past, context, now }: PastProps) {
-  const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
-  const chapters = chaptersOf(past, {
-    from: Math.max(from, startOfDay(Date.parse(context.page.created_at))),
-    to: now,
-    others: goingOn(snapshot),
-  });
-  return (
-    <section aria-labelledby="past">
-      <h2 class="section-title" id="past">
-        The last {PAST_DAYS} days
-      </h2>
-      {chapters.length === 0 ? <p class="muted">Nothing else to report.</p> : null}
-      <Chapters chapters={chapters} topHeading={3} context={context} />
-      <p class="more">
-        <a href={context.paths.history}>Earlier history</a>
-      </p>
-    </section>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
-import { listComponentsOfPage, listGroups, listOpenCausesOfPage } from "../../features/components";
+import { listComponentsOfPage, listGroups, listNamedCausesOfPage } from "../../features/components";
 import { findPageBySlugOrId, type PageRow } from "../../features/pages";
 import { choosePage } from "../page-choice";
 import { readPages } from "../read-pages";
@@ -24,13 +24,16 @@ export function readListing(reader: Reader, pageId: string): ComponentListing {
   return {
     groups: listGroups(reader, { pageId }),
     components: listComponentsOfPage(reader, { pageId }),
-    causes: Map.groupBy(listOpenCausesOfPage(reader, { pageId }), ({ cause }) => cause.componentId),
+    causes: Map.groupBy(
+      listNamedCausesOfPage(reader, { pageId }),
+      ({ cause }) => cause.componentId,
+    ),
   };
 }
 
 /** What marks one component now. */
 export function readCauses(reader: Reader, row: { id: string; pageId: string }): NamedCause[] {
-  const causes = listOpenCausesOfPage(reader, { pageId: row.pageId });
+  const causes = listNamedCausesOfPage(reader, { pageId: row.pageId });
   return causes.filter(({ cause }) => cause.componentId === row.id);
 }
 

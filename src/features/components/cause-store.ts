@@ -58,8 +58,31 @@ export const listEndedCausesOfPage = selectMany((orm, $: { pageId: string; since
     ),
 );
 
-/** What marks the components of a page now, with the name of the incident, maintenance or monitor that does. */
+/** What marks the components of a page now, the first that did first. */
 export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      status: componentCauses.status,
+      source: componentCauses.source,
+      sourceId: componentCauses.sourceId,
+      startedAt: componentCauses.startedAt,
+      endedAt: componentCauses.endedAt,
+    })
+    .from(componentCauses)
+    .innerJoin(components, eq(components.id, componentCauses.componentId))
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        isNull(componentCauses.endedAt),
+      ),
+    )
+    .orderBy(asc(componentCauses.id)),
+);
+
+/** The same, with the name of the incident, maintenance or monitor that marks. */
+export const listNamedCausesOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({
       cause: componentCauses,

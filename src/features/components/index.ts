@@ -55,6 +55,7 @@ export {
   type CauseRow,
   listChanges,
   listEndedCausesOfPage,
+  listNamedCausesOfPage,
   listOpenCausesOfPage,
   listOpenCausesOfSource,
 } from "./cause-store";

@@ -149,7 +149,7 @@ export function presentGroup(row: GroupRow): ComponentGroup {
 export function presentComponent(
   row: ComponentRow,
   pageSlug: string,
-  openCauses: readonly CauseRow[],
+  openCauses: readonly Pick<CauseRow, "source" | "sourceId" | "status">[],
 ): Component {
   return {
     id: row.id,

@@ -67,10 +67,7 @@ export function buildSnapshot(
 ): Snapshot {
   const pageId = page.id;
   const rows = listComponentsOfPage(reader, { pageId });
-  const open = Map.groupBy(
-    listOpenCausesOfPage(reader, { pageId }).map(({ cause }) => cause),
-    (cause) => cause.componentId,
-  );
+  const open = Map.groupBy(listOpenCausesOfPage(reader, { pageId }), (cause) => cause.componentId);
   const ended = endedCausesByComponent(reader, page, now);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
   const gaps = gapsByComponent(reader, page, now);
