@@ -39,31 +39,21 @@ export function createKeptRows(render: RenderRow = renderRow): KeptRows {
       const rows: Uint8Array[] = [];
       return {
         row: (row) => `<!--${rows.push(bytesOf(row)) - 1}-->`,
-        fill: (html) =>
-          joined(
-            // What a pattern captures stands between the pieces that it splits.
-            html
-              .split(PLACE)
-              .map((piece, index) =>
-                index % 2 === 0 ? encoder.encode(piece) : (rows[Number(piece)] ?? nothing),
-              ),
-          ),
+        fill(html) {
+          // What a pattern captures stands between the pieces that it splits.
+          const pieces = html.split(PLACE);
+          return Buffer.concat(
+            pieces.map((piece, index) =>
+              index % 2 === 0 ? encoder.encode(piece) : (rows[Number(piece)] ?? nothing),
+            ),
+          );
+        },
       };
     },
   };
 }
 
 const nothing = new Uint8Array();
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.byteLength;
-  }
-  return whole;
-}
 
 /** All that is shown of a component beside its days. */
 function factsOf({ component, latency, times }: ComponentRowProps): string {
