@@ -10,6 +10,7 @@ import { createLoginThrottle, createPasswords, createSessions } from "./features
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
+import { createKeptRecords } from "./features/incidents";
 import { incidentRoutes } from "./features/incidents/routes";
 import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/keys";
 import { keyRoutes } from "./features/keys/routes";
@@ -77,7 +78,8 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
   const usage = createKeyUsage(ctx);
-  const snapshots = createSnapshots(ctx);
+  const readRecords = createKeptRecords();
+  const snapshots = createSnapshots(ctx, readRecords);
   const readiness = createReadiness();
   const metrics = createMetrics(ctx.clock);
   const sessions = createSessions(ctx);
@@ -127,9 +129,9 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
     .use(assetRoutes(admissions, assets))
-    .use(feedRoutes(ctx, admissions, snapshots))
+    .use(feedRoutes(ctx, admissions, snapshots, readRecords))
     .use(summaryRoutes(admissions, snapshots))
-    .use(v2Routes(ctx, admissions, snapshots))
+    .use(v2Routes(ctx, admissions, snapshots, readRecords))
     .use(logoRoutes(ctx, admissions, snapshots, sessions))
     .use(publicRoutes(ctx, admissions, snapshots, sessions))
     .use(adminRoutes(admin, snapshots));

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
+import type { ReadRecords } from "../features/incidents";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
   type Admission,
@@ -36,14 +37,19 @@ const EndpointBadge = Type.Object(
 );
 
 /** What programs other than browsers follow a public page by: feeds, a calendar and badges. */
-export function feedRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+export function feedRoutes(
+  ctx: AppContext,
+  admissions: Admissions,
+  snapshots: Snapshots,
+  readRecords: ReadRecords,
+) {
   const contentOf = createContents();
   const atomOf = representOnce((snapshot: Snapshot) => {
-    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
+    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readRecords);
     return represent(writeAtom(snapshot.document.page, entries, contentOf), ATOM);
   });
   const rssOf = representOnce((snapshot: Snapshot) => {
-    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
+    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readRecords);
     return represent(writeRss(snapshot.document.page, entries, contentOf), RSS);
   });
   const calendarOf = representOnce((snapshot: Snapshot) => {

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
+import type { ReadRecords } from "../features/incidents";
 import type { Snapshots } from "../features/status";
 import { type Admissions, operation } from "../http";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
@@ -11,11 +12,16 @@ import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
  * is; of every public page under `/status/{slug}/api/v2/`. A slug that the page had before answers too, without a redirect, as it does
  * to programs under `/api/v1`.
  */
-export function v2Routes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+export function v2Routes(
+  ctx: AppContext,
+  admissions: Admissions,
+  snapshots: Snapshots,
+  readRecords: ReadRecords,
+) {
   const routes = new Elysia().use(admissions.plugin);
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>
-      document.make({ snapshot, reader: ctx.db, now: ctx.clock.now() }),
+      document.make({ snapshot, reader: ctx.db, readRecords, now: ctx.clock.now() }),
     );
     routes.get(
       `/api/v2/${document.path}`,

@@ -13,6 +13,7 @@ export {
   listEndedIncidents,
   listIncidentsBetween,
 } from "./lines";
+export { createKeptRecords } from "./kept-records";
 export { type IncidentQuery, listIncidents } from "./listing";
 export {
   Incident,
@@ -29,6 +30,7 @@ export {
   type IncidentRecord,
   listNewestIncidents,
   listOpenIncidents,
+  type ReadRecords,
   UPDATES_IN_LISTS,
 } from "./records";
 export { listOpenImpacts } from "./store";

@@ -80,17 +80,25 @@ export function getIncidentPart(
   };
 }
 
+/** Reads the records of incidents that were found, in their order, each with its 20 newest updates. */
+export type ReadRecords = (reader: Reader, found: readonly Found[]) => IncidentRecord[];
+
 /** The published, open incidents of a page, newest start first: 50 at most, each with its 20 newest updates. */
-export function listOpenIncidents(reader: Reader, page: { pageId: string }): IncidentRecord[] {
-  return toRecords(reader, listOpenRows(reader, page));
+export function listOpenIncidents(
+  reader: Reader,
+  page: { pageId: string },
+  read: ReadRecords = toRecords,
+): IncidentRecord[] {
+  return read(reader, listOpenRows(reader, page));
 }
 
 /** The published incidents of a page that started last, newest start first, each with its 20 newest updates. */
 export function listNewestIncidents(
   reader: Reader,
   wanted: { pageId: string; limit: number },
+  read: ReadRecords = toRecords,
 ): IncidentRecord[] {
-  return toRecords(reader, listNewestRows(reader, wanted));
+  return read(reader, listNewestRows(reader, wanted));
 }
 
 /** All updates of one incident without their texts, newest first. */

@@ -19,6 +19,7 @@ import {
   listOpenImpacts,
   listOpenIncidents,
   presentIncident,
+  type ReadRecords,
 } from "../incidents";
 import {
   listMaintenanceForPage,
@@ -54,16 +55,19 @@ export interface Snapshot {
   staleAt: number;
 }
 
-/**
- * Builds the snapshot of one page from the database, as it stands at `now` (unix ms). `histories`: those
- * that were folded before.
- */
+/** What is taken from the snapshots before where it has not changed. Only for committed data. */
+export interface Kept {
+  histories?: Histories;
+  readRecords?: ReadRecords;
+}
+
+/** Builds the snapshot of one page from the database, as it stands at `now` (unix ms). */
 export function buildSnapshot(
   reader: Reader,
   page: PageRow,
   baseUrl: string,
   now: number,
-  histories: Histories = createHistories(),
+  { histories = createHistories(), readRecords }: Kept = {},
 ): Snapshot {
   const pageId = page.id;
   const rows = listComponentsOfPage(reader, { pageId });
@@ -79,7 +83,7 @@ export function buildSnapshot(
   const historyById = new Map(rows.map((row) => [row.id, historyOf(row)]));
   const records = {
     groups: listGroups(reader, { pageId }),
-    incidents: listOpenIncidents(reader, { pageId }),
+    incidents: listOpenIncidents(reader, { pageId }, readRecords),
     maintenance: listMaintenanceForPage(reader, { pageId, now, until: now + UPCOMING_MS }),
   };
   const impacts = listOpenImpacts(reader, { pageId }).map(({ impact }) => impact);

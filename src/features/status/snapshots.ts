@@ -1,4 +1,5 @@
 import type { AppContext } from "../../context";
+import { createKeptRecords, type ReadRecords } from "../incidents";
 import { findDefaultPage, findPageBySlug } from "../pages";
 import { createHistories } from "./histories";
 import { buildSnapshot, type Snapshot } from "./snapshot";
@@ -22,9 +23,12 @@ export interface DefaultPage {
  * ends. The next read builds anew; no write ever does. A slug that no page answers to is not remembered.
  * Which page is the default is kept until any page changes.
  */
-export function createSnapshots(ctx: AppContext): Snapshots {
+export function createSnapshots(
+  ctx: AppContext,
+  readRecords: ReadRecords = createKeptRecords(),
+): Snapshots {
   const bySlug = new Map<string, Snapshot>();
-  const histories = createHistories();
+  const kept = { histories: createHistories(), readRecords };
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;
@@ -44,7 +48,7 @@ export function createSnapshots(ctx: AppContext): Snapshots {
       bySlug.delete(slug);
       return undefined;
     }
-    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, histories);
+    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, kept);
     bySlug.set(slug, snapshot);
     return snapshot;
   }

@@ -1,5 +1,10 @@
 import type { Reader } from "../../db";
-import { type Incident, listNewestIncidents, presentIncident } from "../../features/incidents";
+import {
+  type Incident,
+  listNewestIncidents,
+  presentIncident,
+  type ReadRecords,
+} from "../../features/incidents";
 import { listMaintenance, type Maintenance, presentMaintenance } from "../../features/maintenance";
 import type { Snapshot } from "../../features/status";
 import { incidentContent, maintenanceContent } from "./content";
@@ -29,12 +34,17 @@ export interface Entry {
  * The published incidents and the maintenance of a page that were told of last, the last first: from all
  * that are open, under way or near, and from the newest of both.
  */
-export function listEntries(reader: Reader, snapshot: Snapshot, baseUrl: string): Entry[] {
+export function listEntries(
+  reader: Reader,
+  snapshot: Snapshot,
+  baseUrl: string,
+  readRecords?: ReadRecords,
+): Entry[] {
   const { page, incidents, maintenance } = snapshot.document;
   const newest = { pageId: page.id, limit: ENTRIES_MAX };
   const entries = [
     ...incidents.map(ofIncident),
-    ...listNewestIncidents(reader, newest).map((record) =>
+    ...listNewestIncidents(reader, newest, readRecords).map((record) =>
       ofIncident(presentIncident(record, baseUrl)),
     ),
     ...maintenance.map(ofMaintenance),

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Reader } from "../../db";
-import { listNewestIncidents } from "../../features/incidents";
+import { listNewestIncidents, type ReadRecords } from "../../features/incidents";
 import {
   isUnderWay,
   listMaintenance,
@@ -29,6 +29,7 @@ const LISTED_MAX = 50;
 interface Source {
   snapshot: Snapshot;
   reader: Reader;
+  readRecords: ReadRecords;
   /** Unix ms. */
   now: number;
 }
@@ -128,10 +129,10 @@ function unresolved({ snapshot }: Source) {
   return snapshot.records.incidents.map((record) => presentIncident(record, around));
 }
 
-function newest({ snapshot, reader }: Source) {
+function newest({ snapshot, reader, readRecords }: Source) {
   const around = surroundingsOf(snapshot);
   const pageId = snapshot.document.page.id;
-  const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX });
+  const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX }, readRecords);
   return records.map((record) => presentIncident(record, around));
 }
 
