@@ -22,7 +22,7 @@ export function renderIncidentPage(
   part: UpdatePart = ALL_UPDATES,
   render?: RenderText,
 ): HtmlDocument {
-  const context = contextOf(document, render);
+  const context = contextOf(document, { text: render });
   const { times } = context;
   const pathOf = (before?: string) => context.paths.incident(incident.id, before);
   const budget = createTextBudget(PERMALINK_BYTES, context.render, 3);

@@ -20,7 +20,7 @@ export function renderMaintenancePage(
   part: UpdatePart = ALL_UPDATES,
   render?: RenderText,
 ): HtmlDocument {
-  const context = contextOf(document, render);
+  const context = contextOf(document, { text: render });
   const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
   const budget = createTextBudget(PERMALINK_BYTES, context.render, 3);
   const { page, paths, times } = context;

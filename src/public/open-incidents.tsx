@@ -33,9 +33,11 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const { incident, context, budget } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
-  const told = newestOf(incident.updates, budget);
-  return (
-    <article class="card story">
+  const { updates, ...facts } = incident;
+  const told = newestOf(updates, budget);
+  const isMore = updates.length > told.length;
+  const html = context.renderPart(incident.id, [facts, told, isMore], () => (
+    <>
       <div class="story-head">
         <h3>
           <a href={href}>{incident.name}</a>
@@ -52,11 +54,12 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
         ) : null}
       </p>
       <UpdateList told={told} times={times} named={NAMES_SHOWN} href={href} />
-      {incident.updates.length > told.length ? (
+      {isMore ? (
         <p class="more">
           <a href={href}>Earlier updates</a>
         </p>
       ) : null}
-    </article>
-  );
+    </>
+  ));
+  return <article class="card story" dangerouslySetInnerHTML={{ __html: html }} />;
 }

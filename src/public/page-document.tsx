@@ -13,6 +13,7 @@ import css from "./page.css" with { type: "text" };
 import { type PagePaths, pathsOf } from "./page-paths";
 import { PAGE_SCRIPT_PATH } from "./page-script";
 import { pageTimesOf, type PageTimes } from "./page-times";
+import { type RenderPart, renderPart } from "./rendered-parts";
 import { type RenderText, renderText } from "./rendered-texts";
 import { StatusRing, statusIcon } from "./status-ring";
 
@@ -26,13 +27,29 @@ export interface PageContext {
   times: PageTimes;
   /** Makes HTML of what people wrote. */
   render: RenderText;
+  /** Makes HTML of a part of this page; its facts need not tell of the page. */
+  renderPart: RenderPart;
+}
+
+/** What of a page is rendered by itself, and so may have been before. */
+export interface Rendering {
+  text?: RenderText;
+  part?: RenderPart;
 }
 
 export function contextOf(
   { page, status }: StatusDocument,
-  render: RenderText = renderText,
+  { text = renderText, part = renderPart }: Rendering = {},
 ): PageContext {
-  return { page, status, paths: pathsOf(page.slug), times: pageTimesOf(page), render };
+  const ofPage = [page.slug, page.locale, page.time_zone];
+  return {
+    page,
+    status,
+    paths: pathsOf(page.slug),
+    times: pageTimesOf(page),
+    render: text,
+    renderPart: (id, facts, make) => part(`${page.id} ${id}`, [ofPage, facts], make),
+  };
 }
 
 interface PageDocumentProps {

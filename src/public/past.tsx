@@ -1,38 +1,16 @@
-import { LRUCache } from "lru-cache";
-import { renderToString } from "preact-render-to-string";
 import { PAST_DAYS } from "../features/status";
 import { type Chapter, Chapters } from "./entries";
 import type { PageContext } from "./page-document";
 
-/** Of so many pages what is past is kept: of a busy page some twenty kilobytes. */
-const KEPT_MAX = 200;
-
-interface PastProps {
+/** What is past, as it is told at the end of a status page. */
+export function Past({
+  chapters,
+  context,
+}: {
   chapters: readonly Chapter[];
   context: PageContext;
-}
-
-/** Makes HTML of what is past: the inside of a section that is labelled by `past`. */
-export type RenderPast = (past: PastProps) => string;
-
-export const renderPast: RenderPast = (past) => renderToString(<Past {...past} />);
-
-/** The same, made anew only where something of it has changed: most changes of a page are of what goes on. */
-export function createKeptPast(): RenderPast {
-  const kept = new LRUCache<string, { facts: string; html: string }>({ max: KEPT_MAX });
-  return (past) => {
-    const { page } = past.context;
-    const facts = JSON.stringify([page.slug, page.locale, page.time_zone, past.chapters]);
-    const known = kept.get(page.id);
-    if (known?.facts === facts) return known.html;
-    const html = renderPast(past);
-    kept.set(page.id, { facts, html });
-    return html;
-  };
-}
-
-function Past({ chapters, context }: PastProps) {
-  return (
+}) {
+  const html = context.renderPart("past", chapters, () => (
     <>
       <h2 class="section-title" id="past">
         The last {PAST_DAYS} days
@@ -43,5 +21,6 @@ function Past({ chapters, context }: PastProps) {
         <a href={context.paths.history}>Earlier history</a>
       </p>
     </>
-  );
+  ));
+  return <section aria-labelledby="past" dangerouslySetInnerHTML={{ __html: html }} />;
 }

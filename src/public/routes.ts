@@ -15,7 +15,7 @@ import { createKeptRows } from "./kept-rows";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
-import { createKeptPast } from "./past";
+import { createRenderedParts } from "./rendered-parts";
 import { createRenderedTexts } from "./rendered-texts";
 import { createSite } from "./site";
 import { readBeside, renderEmptyHome, renderStatusPage } from "./status-page";
@@ -48,13 +48,13 @@ export function publicRoutes(
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const render = createRenderedTexts();
   const rows = createKeptRows();
-  const past = createKeptPast();
+  const part = createRenderedParts();
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
     const { row, fill } = rows.place();
     const beside = readBeside(ctx.db, snapshot, now);
-    const { html, policy } = renderStatusPage(snapshot, beside, now, { text: render, row, past });
+    const { html, policy } = renderStatusPage(snapshot, beside, now, { text: render, row, part });
     return { html: fill(html), policy };
   }
 

@@ -9,9 +9,8 @@ import { type RenderRow, renderRow } from "./component-row";
 import { chaptersOf, type Spell } from "./entries";
 import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
-import { contextOf, type PageContext, renderPage } from "./page-document";
-import { type RenderPast, renderPast as renderPastChapters } from "./past";
-import type { RenderText } from "./rendered-texts";
+import { contextOf, type PageContext, renderPage, type Rendering } from "./page-document";
+import { Past } from "./past";
 import { createTextBudget } from "./text-budget";
 
 /** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
@@ -31,23 +30,15 @@ export function readBeside(reader: Reader, { document }: Snapshot, now: number):
   };
 }
 
-/** What of a page is rendered by itself, and so may have been before. */
-export interface Rendering {
-  /** Makes HTML of what people wrote. */
-  text?: RenderText;
-  row?: RenderRow;
-  past?: RenderPast;
-}
-
 /** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
 export function renderStatusPage(
   snapshot: Snapshot,
   { past, latency }: Beside,
   now: number,
-  { text, row = renderRow, past: renderPast = renderPastChapters }: Rendering = {},
+  { row = renderRow, ...rendering }: Rendering & { row?: RenderRow } = {},
 ): HtmlDocument {
   const { document } = snapshot;
-  const context = contextOf(document, text);
+  const context = contextOf(document, rendering);
   const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
   const chapters = chaptersOf(past, {
     from: Math.max(from, startOfDay(Date.parse(document.page.created_at))),
@@ -67,10 +58,7 @@ export function renderStatusPage(
         <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
         <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
         <Components snapshot={snapshot} latency={latency} times={context.times} renderRow={row} />
-        <section
-          aria-labelledby="past"
-          dangerouslySetInnerHTML={{ __html: renderPast({ chapters, context }) }}
-        />
+        <Past chapters={chapters} context={context} />
       </>
     ),
   });
