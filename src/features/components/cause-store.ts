@@ -38,8 +38,8 @@ export const listOpenCausesOf = selectMany((orm, $: { ids: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** What marked the components of a page and ended behind a moment (unix ms). */
-export const listEndedCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
+/** What marked some components (`ids`: a JSON array) and ended behind a moment (unix ms). */
+export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: number }) =>
   orm
     .select({
       componentId: componentCauses.componentId,
@@ -48,11 +48,9 @@ export const listEndedCausesOfPage = selectMany((orm, $: { pageId: string; since
       endedAt: componentCauses.endedAt,
     })
     .from(componentCauses)
-    .innerJoin(components, eq(components.id, componentCauses.componentId))
     .where(
       and(
-        eq(components.pageId, $.pageId),
-        isNull(components.deletedAt),
+        sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))`,
         gt(componentCauses.endedAt, $.since),
       ),
     ),

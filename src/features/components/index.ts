@@ -54,7 +54,7 @@ export { type ChangeReason, setBaselines } from "./set-status";
 export {
   type CauseRow,
   listChanges,
-  listEndedCausesOfPage,
+  listEndedCausesOf,
   listNamedCausesOfPage,
   listOpenCausesOfPage,
   listOpenCausesOfSource,

@@ -1,14 +1,11 @@
 import type { Reader } from "../../db";
 import { toIso } from "../../kernel/time";
 import {
-  type CauseInterval,
   type ComponentRow,
   type DayOf,
   type GroupRow,
   type Interval,
-  knownSpan,
   listComponentsOfPage,
-  listEndedCausesOfPage,
   listGroups,
   listOpenCausesOfPage,
   presentComponent,
@@ -30,7 +27,12 @@ import {
 } from "../maintenance";
 import { listNoDataOfPage } from "../monitors";
 import { type PageRow, presentPage } from "../pages";
-import { createHistories, type Histories, historiesHoldUntil, UPTIME_DAYS } from "./histories";
+import {
+  historiesBeginAt,
+  historiesHoldUntil,
+  type ReadHistories,
+  readHistories as readAllHistories,
+} from "./histories";
 import type { StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 
@@ -57,7 +59,7 @@ export interface Snapshot {
 
 /** What is taken from the snapshots before where it has not changed. Only for committed data. */
 export interface Kept {
-  histories?: Histories;
+  readHistories?: ReadHistories;
   readRecords?: ReadRecords;
 }
 
@@ -67,20 +69,20 @@ export function buildSnapshot(
   page: PageRow,
   baseUrl: string,
   now: number,
-  { histories = createHistories(), readRecords }: Kept = {},
+  { readHistories = readAllHistories, readRecords }: Kept = {},
 ): Snapshot {
   const pageId = page.id;
   const rows = listComponentsOfPage(reader, { pageId });
   const open = Map.groupBy(listOpenCausesOfPage(reader, { pageId }), (cause) => cause.componentId);
-  const ended = endedCausesByComponent(reader, page, now);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
   const gaps = gapsByComponent(reader, page, now);
-  const historyOf = (row: ComponentRow) => {
-    const causes = [...(ended.get(row.id) ?? []), ...openOf(row)];
-    const past = { causes, gaps: gaps.get(row.id) ?? [], days: page.historyDays };
-    return histories.of(row, past, now);
-  };
-  const historyById = new Map(rows.map((row) => [row.id, historyOf(row)]));
+  const histories = readHistories(reader, {
+    components: rows,
+    open,
+    gaps,
+    days: page.historyDays,
+    now,
+  });
   const records = {
     groups: listGroups(reader, { pageId }),
     incidents: listOpenIncidents(reader, { pageId }, readRecords),
@@ -98,7 +100,7 @@ export function buildSnapshot(
       groups: records.groups.map(presentGroup),
       components: rows.map((row) => ({
         ...presentComponent(row, page.slug, openOf(row)),
-        uptime_90d: historyById.get(row.id)?.uptime ?? null,
+        uptime_90d: histories.get(row.id)?.uptime ?? null,
       })),
       incidents: records.incidents.map((record) => presentIncident(record, baseUrl)),
       maintenance: records.maintenance.map((record) => presentMaintenance(record, baseUrl)),
@@ -106,7 +108,7 @@ export function buildSnapshot(
     },
     records,
     get days() {
-      return (days ??= new Map(Array.from(historyById, ([id, own]) => [id, own.days])));
+      return (days ??= new Map(rows.map(({ id }) => [id, histories.get(id)?.days ?? []])));
     },
     openIncidentCount: impacts.length,
     staleAt: Math.min(
@@ -116,30 +118,13 @@ export function buildSnapshot(
   };
 }
 
-/** The beginning of all days that are shown of a page's components. */
-function firstDay(page: PageRow, now: number): number {
-  const days = Math.max(UPTIME_DAYS, page.historyDays);
-  return knownSpan({ createdAt: 0, startDate: null }, now, days).from;
-}
-
-/** What marked each component within these days and is over. */
-function endedCausesByComponent(
-  reader: Reader,
-  page: PageRow,
-  now: number,
-): ReadonlyMap<string, CauseInterval[]> {
-  const since = firstDay(page, now);
-  const causes = listEndedCausesOfPage(reader, { pageId: page.id, since });
-  return Map.groupBy(causes, (cause) => cause.componentId);
-}
-
-/** When nothing was known of each component within them. */
+/** When nothing was known of each component within the days that are shown. */
 function gapsByComponent(
   reader: Reader,
   page: PageRow,
   now: number,
 ): ReadonlyMap<string, Interval[]> {
-  const since = firstDay(page, now);
+  const since = historiesBeginAt(now, page.historyDays);
   const gaps = listNoDataOfPage(reader, { pageId: page.id, since }).map(({ row }) => row);
   return Map.groupBy(gaps, (gap) => gap.componentId);
 }

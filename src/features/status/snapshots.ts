@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import { createKeptRecords, type ReadRecords } from "../incidents";
 import { findDefaultPage, findPageBySlug } from "../pages";
-import { createHistories } from "./histories";
+import { createKeptHistories } from "./histories";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
@@ -28,7 +28,7 @@ export function createSnapshots(
   readRecords: ReadRecords = createKeptRecords(),
 ): Snapshots {
   const bySlug = new Map<string, Snapshot>();
-  const kept = { histories: createHistories(), readRecords };
+  const kept = { readHistories: createKeptHistories(), readRecords };
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;
