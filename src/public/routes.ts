@@ -106,8 +106,12 @@ export function publicRoutes(
     )
     .get(
       "/status/:slug",
-      ({ params: { slug }, request, admission }) =>
-        site.answer({ slug, rest: "", request, admission }, statusPage),
+      ({ params: { slug }, request, admission }) => {
+        // Kept first, since a handler whose text holds "=> f(" is taken for an asynchronous one by
+        // Elysia, and each reading of a page would then cost a promise.
+        const answer = site.answer({ slug, rest: "", request, admission }, statusPage);
+        return answer;
+      },
       operation({ ...PAGE, summary: "A status page", errors: ["not_found"] }),
     )
     .get(
