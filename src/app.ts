@@ -1,12 +1,7 @@
 import { Elysia } from "elysia";
-import { createFlashes } from "./admin/flashes";
-import { createRenderer } from "./admin/render";
-import { createReveals } from "./admin/reveals";
-import { adminRoutes } from "./admin/routes";
-import { createWriteAs, createWriteOnceAs } from "./admin/write-as";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
-import { createLoginThrottle, createPasswords, createSessions } from "./features/auth";
+import { createSessions } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
@@ -37,6 +32,7 @@ import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import { webhookRoutes } from "./features/webhooks/routes";
 import {
+  type Admissions,
   buildOpenApi,
   createAdmissions,
   createClientAddresses,
@@ -67,6 +63,11 @@ export interface App {
   /** What else counts something adds its figures here. */
   metrics: Metrics;
   openApi(): unknown;
+  /**
+   * Loads the dashboard and its routes, if that has not been done: else the first request for it does. It is
+   * as much as all the rest, and a server that runs for weeks may never be asked for it.
+   */
+  loadDashboard(): Promise<void>;
 }
 
 /**
@@ -85,38 +86,10 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
   const sessions = createSessions(ctx);
   const addresses = createClientAddresses(ctx);
   const assets = createAllAssets();
-  const flashes = createFlashes();
-  const writeAs = createWriteAs(ctx);
-  const writeOnceAs = createWriteOnceAs(ctx, writeAs);
-  const admin = {
-    ctx,
-    admissions,
-    sessions,
-    usage,
-    monitoring,
-    flashes,
-    passwords: createPasswords(),
-    throttle: createLoginThrottle(ctx),
-    reveals: createReveals(ctx, writeOnceAs),
-    writeAs,
-    writeOnceAs,
-    render: createRenderer({ flashes, addresses }),
-    routes: () => routes,
-  };
+  const routes = createRouteTable();
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
-  const elysia = new Elysia({
-    // Dropping unknown fields in silence would hide a caller's typos.
-    normalize: false,
-    strictPath: true,
-    // Elysia otherwise reads the path from the URL's eleventh character on, wherever the host ends.
-    handler: { standardHostname: false },
-  })
-    .onError({ as: "global" }, ({ error, code, request }) => {
-      const admission = admissions.find(request);
-      if (admission) admission.failure ??= toProblem(error, code);
-      return new Response(null, { status: 500 });
-    })
+  const elysia = createElysia(admissions)
     .use(statusRoutes(ctx, admissions, snapshots))
     .use(componentRoutes(ctx, admissions))
     .use(incidentRoutes(ctx, admissions))
@@ -133,10 +106,15 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(summaryRoutes(admissions, snapshots))
     .use(v2Routes(ctx, admissions, snapshots, readRecords))
     .use(logoRoutes(ctx, admissions, snapshots, sessions))
-    .use(publicRoutes(ctx, admissions, snapshots, sessions))
-    .use(adminRoutes(admin, snapshots));
+    .use(publicRoutes(ctx, admissions, snapshots, sessions));
+  routes.add(elysia.routes, elysia.fetch);
 
-  const routes = createRouteTable(elysia.routes);
+  const loadDashboard = once(async () => {
+    const { createDashboard } = await import("./admin/dashboard");
+    const means = { ctx, admissions, addresses, sessions, snapshots, usage, monitoring, routes };
+    const dashboard = createElysia(admissions).use(createDashboard(means));
+    routes.add(dashboard.routes, dashboard.fetch);
+  });
   metrics.add(
     ...processFamilies(),
     ...databaseFamilies(ctx.db),
@@ -156,8 +134,52 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     usage,
     limiter,
     addresses,
-    handle: elysia.fetch,
+    loadRoutes: (path) => (isOfDashboard(path) ? loadDashboard() : undefined),
     failurePage,
   });
-  return { door, routes, readiness, limiter, usage, metrics, openApi };
+  return {
+    door,
+    routes,
+    readiness,
+    limiter,
+    usage,
+    metrics,
+    openApi,
+    loadDashboard: async () => loadDashboard(),
+  };
+}
+
+function createElysia(admissions: Admissions) {
+  return new Elysia({
+    // Dropping unknown fields in silence would hide a caller's typos.
+    normalize: false,
+    strictPath: true,
+    // Elysia otherwise reads the path from the URL's eleventh character on, wherever the host ends.
+    handler: { standardHostname: false },
+  }).onError({ as: "global" }, ({ error, code, request }) => {
+    const admission = admissions.find(request);
+    if (admission) admission.failure ??= toProblem(error, code);
+    return new Response(null, { status: 500 });
+  });
+}
+
+function isOfDashboard(path: string): boolean {
+  return path === "/admin" || path.startsWith("/admin/");
+}
+
+/** Does something at the first asking; the answer is a promise until it is done. What fails is tried again. */
+function once(work: () => Promise<void>): () => Promise<void> | undefined {
+  let isDone = false;
+  let underWay: Promise<void> | undefined;
+  return () => {
+    if (isDone) return undefined;
+    underWay ??= work()
+      .then(() => {
+        isDone = true;
+      })
+      .finally(() => {
+        underWay = undefined;
+      });
+    return underWay;
+  };
 }

@@ -63,8 +63,9 @@ const LEADING =
  * What every GET of the dashboard shows, the list of keys first: taken from its own table of routes, so
  * that no screen that is added later is left out. Throws for a path that nothing is known to open with.
  */
-export function listPages(ctx: AppContext, ids: DashboardIds): DashboardPage[] {
+export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<DashboardPage[]> {
   const app = createApp(ctx);
+  await app.loadDashboard();
   app.usage.stop();
   const pages = app.routes.routes
     // What begins with an underscore is for those who work on Allclear, and not in the executable.

@@ -80,7 +80,7 @@ export async function seedDashboard(
     return {
       dataDir,
       sessions: people.sessions,
-      pages: listPages(ctx, ids),
+      pages: await listPages(ctx, ids),
       largePages: listLargePages(large.slug, pick(large.incidentIds, 0)),
       answers: listAnswers(ids),
       previews: listPreviews(ids),

@@ -24,5 +24,5 @@ export interface AdminParts {
   /** What runs the checks. */
   monitoring: Monitoring;
   /** The table of all routes, which is complete when the first request comes. */
-  routes: () => RouteTable;
+  routes: RouteTable;
 }

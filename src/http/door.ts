@@ -15,7 +15,7 @@ import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
 import { badHost, rateLimited } from "./refusals";
-import type { Match, RouteTable } from "./route-table";
+import type { Match, Route, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
 import { stamp, stampOnce } from "./stamp";
 import { type PeerOf, Visit, type VisitMeans } from "./visit";
@@ -34,14 +34,12 @@ export interface DoorParts {
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
-  /** The application behind the door. */
-  handle: (request: Request) => Response | Promise<Response>;
+  /** Loads the routes of a path where that has to be done yet; undefined where it has not. */
+  loadRoutes(path: string): Promise<void> | undefined;
   /** The page that tells a person what went wrong; undefined where a program is to be told. */
   failurePage(failure: Problem, visit: Visit): Response | undefined;
 }
 
-/** A URL that a bad Host left unreadable. */
-const NO_URL: SplitUrl = { path: "/", query: "" };
 const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
@@ -136,14 +134,14 @@ export function createDoor(parts: DoorParts): Door {
   }
 
   /** Lets a request through to its handler. */
-  function pass(visit: Visit, url: SplitUrl): Response | Promise<Response> {
+  function pass(visit: Visit, url: SplitUrl, route: Route): Response | Promise<Response> {
     if (visit.caller.kind === "session") {
       parts.sessions.touch(visit.caller.session, visit.now, visit.address.ip);
     }
     const inner = visit.request.method === "HEAD" ? asGet(visit.request, url) : visit.request;
     admissions.set(inner, visit);
     try {
-      const answer = parts.handle(inner);
+      const answer = route.handle(inner);
       return answer instanceof Promise
         ? answer
             .catch((error: unknown) => toProblem(error, "UNKNOWN"))
@@ -154,11 +152,23 @@ export function createDoor(parts: DoorParts): Door {
     }
   }
 
-  return function door(request, peer) {
+  function arrive(request: Request, peer: PeerOf): Visit {
     const visit = new Visit(request, requestIds(), clock.now(), peer, means);
     if (logsRequests) visit.since = clock.monotonic();
+    return visit;
+  }
+
+  const door: Door = (request, peer) => {
     const address = request.url;
     const url = splitUrl(address);
+    const loading = url && parts.loadRoutes(url.path);
+    if (loading) {
+      return loading.then(
+        () => door(request, peer),
+        (error: unknown) => finish(arrive(request, peer), toProblem(error, "UNKNOWN")),
+      );
+    }
+    const visit = arrive(request, peer);
     const unreadable = url ? judgeQuery(url.query) : badHost();
     const match = url && !unreadable ? matchOf(visit, address, url.path) : NO_MATCH;
     visit.route = match.route;
@@ -170,10 +180,13 @@ export function createDoor(parts: DoorParts): Door {
     }
     if (isPreflight(request, match)) return finish(visit, preflight(match.allowed));
     if (refusal) return finish(visit, refusal);
-    const { body } = match.route ?? {};
+    // Without a route, or a URL, there is a refusal.
+    if (!match.route || !url) return finish(visit, badHost());
+    const { body } = match.route;
     const badBody = body ? judgeBodyHeaders(request.headers, body) : undefined;
-    return badBody ? finish(visit, badBody) : pass(visit, url ?? NO_URL);
+    return badBody ? finish(visit, badBody) : pass(visit, url, match.route);
   };
+  return door;
 }
 
 /** Ids that are unique to this run of the server and cheap: a random beginning and a count. */

@@ -14,22 +14,26 @@ const NO_ROUTE: CountedRoute = { method: "none", path: "none" };
 
 /** How often each route answered with each status since the start: an addition a request. */
 export class RequestCounts {
-  readonly #routes: readonly CountedRoute[];
-  /** By route, and within a route by the place of the status. The last route stands for none. */
-  readonly #counts: Float64Array;
+  /** The first stands for no route. */
+  readonly #routes: CountedRoute[] = [NO_ROUTE];
+  /** By route, and within a route by the place of the status. */
+  #counts = new Float64Array(STATUSES_MAX);
   /** The places of the statuses, by status, counted from 1: 0 has none yet. */
   readonly #places = new Uint8Array(1_000);
   readonly #statuses: string[] = [];
 
-  constructor(routes: readonly CountedRoute[]) {
-    this.#routes = [...routes, NO_ROUTE];
-    this.#counts = new Float64Array(this.#routes.length * STATUSES_MAX);
+  /** Counts for these routes, too. */
+  add(routes: readonly CountedRoute[]): void {
+    this.#routes.push(...routes);
+    const counts = new Float64Array(this.#routes.length * STATUSES_MAX);
+    counts.set(this.#counts);
+    this.#counts = counts;
   }
 
   /** Counts an answer. `index` is the place of its route among the declared ones; undefined for none. */
   record(index: number | undefined, status: number): void {
     const place = this.#places[status] || this.#placeOf(status);
-    const route = index ?? this.#routes.length - 1;
+    const route = index === undefined ? 0 : index + 1;
     const at = route * STATUSES_MAX + place - 1;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
@@ -42,7 +46,8 @@ export class RequestCounts {
 
   /** The same for metrics, by the route's pattern: what callers send stands in no label. */
   families(): MetricFamily[] {
-    const [routes, statuses, counts] = [this.#routes, this.#statuses, this.#counts];
+    const [routes, statuses] = [this.#routes, this.#statuses];
+    const countAt = (at: number) => this.#counts[at] ?? 0;
     return [
       {
         type: "counter",
@@ -52,7 +57,7 @@ export class RequestCounts {
         *read() {
           for (const [index, { method, path }] of routes.entries()) {
             for (const [place, status] of statuses.entries()) {
-              const value = counts[index * STATUSES_MAX + place] ?? 0;
+              const value = countAt(index * STATUSES_MAX + place);
               if (value > 0) yield { labels: { method, route: path, status }, value };
             }
           }

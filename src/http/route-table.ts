@@ -14,16 +14,23 @@ export interface Route {
   /** The schema of its JSON body, if it reads one. */
   body: TSchema | undefined;
   query: TSchema | undefined;
+  /** Runs the handler of the route that a request matches: of this one, if it matches this one. */
+  handle: Handle;
 }
+
+/** An application behind the door. */
+export type Handle = (request: Request) => Response | Promise<Response>;
 
 /** The route for a request, or else the methods that its path has (none: the path is unknown). */
 export type Match = { route: Route } | { route: undefined; allowed: readonly string[] };
 
 export interface RouteTable {
-  routes: readonly Route[];
+  readonly routes: readonly Route[];
   /** How they were answered. */
   counts: RequestCounts;
   match(method: string, path: string): Match;
+  /** Adds what an application declares. Throws for a route that does not declare an operation. */
+  add(declared: readonly DeclaredRoute[], handle: Handle): void;
 }
 
 interface DeclaredRoute {
@@ -36,19 +43,14 @@ const RECENT_READS_MAX = 1_000;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * The table of declared routes, in the same router that Elysia uses, so that both read a path alike.
- * HEAD is answered wherever GET is. Throws for a route that does not declare an operation.
+ * A table of declared routes, in the same router that Elysia uses, so that both read a path alike.
+ * HEAD is answered wherever GET is.
  */
-export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable {
+export function createRouteTable(): RouteTable {
   // What it holds is the answer of `match` as it is, so that a match makes no object.
   const router = new Memoirist<{ route: Route }>();
-  const routes = declared.map(({ method, path, hooks }, index): Route => {
-    const operation = operationOf({ hooks });
-    if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
-    const { body, query } = hooks as { body?: TSchema; query?: TSchema };
-    return { index, method, path, operation, body, query };
-  });
-  for (const route of routes) router.add(route.method, route.path, { route });
+  const routes: Route[] = [];
+  const counts = new RequestCounts();
   // The paths that are read again and again; a status page's is the same each time.
   const recentReads = new Map<string, Match>();
 
@@ -66,7 +68,18 @@ export function createRouteTable(declared: readonly DeclaredRoute[]): RouteTable
 
   return {
     routes,
-    counts: new RequestCounts(routes),
+    counts,
+    add(declared, handle) {
+      const added = declared.map(({ method, path, hooks }, place): Route => {
+        const operation = operationOf({ hooks });
+        if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
+        const { body, query } = hooks as { body?: TSchema; query?: TSchema };
+        return { index: routes.length + place, method, path, operation, body, query, handle };
+      });
+      for (const route of added) router.add(route.method, route.path, { route });
+      routes.push(...added);
+      counts.add(added);
+    },
     match(method, path) {
       // Elysia hands a parameter that does not decode to the handler as null.
       if (path.includes("%") && !isDecodable(path)) return { route: undefined, allowed: [] };

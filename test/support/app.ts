@@ -112,6 +112,8 @@ export async function createTestApp(
   const config = testConfig(options.env);
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const app = createApp(ctx, options.monitoring?.(ctx));
+  // Tests look at all routes at once.
+  await app.loadDashboard();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
     const { key, host = "status.test", from = "203.0.113.7" } = given;

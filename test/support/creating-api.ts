@@ -144,7 +144,8 @@ function putBehindDoor(app: TestApp): void {
       return new Response(null, { status: 500 });
     })
     .use(routesOf(ctx, admissions));
-  app.app.routes = createRouteTable(elysia.routes);
+  app.app.routes = createRouteTable();
+  app.app.routes.add(elysia.routes, elysia.fetch);
   app.app.door = createDoor({
     ctx,
     routes: app.app.routes,
@@ -156,7 +157,7 @@ function putBehindDoor(app: TestApp): void {
     usage: app.app.usage,
     limiter: app.app.limiter,
     addresses: createClientAddresses(ctx),
-    handle: elysia.fetch,
+    loadRoutes: () => undefined,
     failurePage: () => undefined,
   });
 }

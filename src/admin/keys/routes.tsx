@@ -53,7 +53,7 @@ export function keyAdminRoutes(parts: AdminParts) {
       values,
       complaints,
       formToken: newFormToken(ctx),
-      endpoints: endpointsByScope(parts.routes()),
+      endpoints: endpointsByScope(parts.routes),
       today: toIso(ctx.clock.now()).slice(0, 10),
     };
     return render.screen(at, {
@@ -240,7 +240,7 @@ function isOverlap(text: string): text is Overlap {
 }
 
 /** The endpoints that each scope opens, as the documentation writes them. */
-function endpointsByScope({ routes }: ReturnType<AdminParts["routes"]>): Map<Scope, string[]> {
+function endpointsByScope({ routes }: AdminParts["routes"]): Map<Scope, string[]> {
   return new Map(
     SCOPE_NAMES.map((scope) => [
       scope,

@@ -1,0 +1,44 @@
+import type { AppContext } from "../context";
+import { createLoginThrottle, createPasswords, type Sessions } from "../features/auth";
+import type { KeyUsage } from "../features/keys";
+import type { Monitoring } from "../features/monitors";
+import type { Snapshots } from "../features/status";
+import type { Admissions, ClientAddresses, RouteTable } from "../http";
+import { createFlashes } from "./flashes";
+import { createRenderer } from "./render";
+import { createReveals } from "./reveals";
+import { adminRoutes } from "./routes";
+import { createWriteAs, createWriteOnceAs } from "./write-as";
+
+/** What the dashboard shares with the rest of the application. */
+export interface DashboardMeans {
+  ctx: AppContext;
+  admissions: Admissions;
+  addresses: ClientAddresses;
+  sessions: Sessions;
+  snapshots: Snapshots;
+  usage: KeyUsage;
+  monitoring: Monitoring;
+  /** The table of all routes. */
+  routes: RouteTable;
+}
+
+/** Puts the dashboard together: its routes, and what they work with. */
+export function createDashboard(means: DashboardMeans) {
+  const { ctx, addresses, snapshots, ...shared } = means;
+  const flashes = createFlashes();
+  const writeAs = createWriteAs(ctx);
+  const writeOnceAs = createWriteOnceAs(ctx, writeAs);
+  const parts = {
+    ...shared,
+    ctx,
+    flashes,
+    writeAs,
+    writeOnceAs,
+    reveals: createReveals(ctx, writeOnceAs),
+    passwords: createPasswords(),
+    throttle: createLoginThrottle(ctx),
+    render: createRenderer({ flashes, addresses }),
+  };
+  return adminRoutes(parts, snapshots);
+}
