@@ -102,6 +102,8 @@ export async function createTestApp(
     logLevel?: LogLevel;
     /** What runs the checks; without it none is run. */
     monitoring?: (ctx: AppContext) => Monitoring;
+    /** Whether the dashboard is left to the first request for it; else all routes are there at once. */
+    isDashboardLeft?: boolean;
   } = {},
 ): Promise<TestApp> {
   const clock = options.clock ?? createTestClock();
@@ -112,8 +114,7 @@ export async function createTestApp(
   const config = testConfig(options.env);
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const app = createApp(ctx, options.monitoring?.(ctx));
-  // Tests look at all routes at once.
-  await app.loadDashboard();
+  if (!options.isDashboardLeft) await app.loadDashboard();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
     const { key, host = "status.test", from = "203.0.113.7" } = given;

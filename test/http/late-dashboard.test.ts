@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, type TestApp } from "../support/app";
+
+const pathsOf = ({ app }: TestApp) => app.routes.routes.map(({ path }) => path);
+const isOfDashboard = (path: string) => /^\/admin(\/|$)/.test(path);
+const HTML = { Accept: "text/html" };
+
+describe("the dashboard", () => {
+  test("is not loaded before somebody asks for it, whatever else is asked for", async () => {
+    await using app = await createTestApp({ isDashboardLeft: true });
+    await app.page({ slug: "acme" });
+    const asked = ["/", "/status/acme", "/api/v1/status", "/administrator", "/assets/x", "/readyz"];
+    for (const path of asked) await app.call(path, { headers: HTML });
+    expect(pathsOf(app).filter(isOfDashboard)).toEqual([]);
+  });
+
+  test("is there for the first request, and answers it as it does all others", async () => {
+    await using app = await createTestApp({ isDashboardLeft: true });
+    await app.signedIn();
+    const first = await app.call("/admin/settings/keys", { headers: HTML });
+    expect(pathsOf(app).filter(isOfDashboard).length).toBeGreaterThan(50);
+    const next = await app.call("/admin/settings/keys", { headers: HTML });
+    for (const { status, headers } of [first, next]) {
+      expect(status).toBe(303);
+      expect(headers.get("location")).toBe("/admin/sign-in?next=%2Fadmin%2Fsettings%2Fkeys");
+    }
+  });
+
+  test("takes a form as the first request, its body and all", async () => {
+    await using app = await createTestApp({ isDashboardLeft: true });
+    const session = await app.signedIn("admin");
+    const form = { name: "", scopes: "read:status" };
+    const answer = await app.call("/admin/settings/keys/new", { method: "POST", session, form });
+    expect(answer.status).toBe(422);
+  });
+
+  test("is loaded once, however many ask at once", async () => {
+    await using app = await createTestApp({ isDashboardLeft: true });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => app.call("/admin/sign-in", { headers: HTML })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const paths = pathsOf(app).filter((path) => path === "/admin/sign-in");
+    expect(paths).toHaveLength(2);
+  });
+
+  test("has its requests counted as those of the other routes are", async () => {
+    await using app = await createTestApp({ isDashboardLeft: true });
+    await app.call("/readyz");
+    await app.call("/admin/sign-in", { headers: HTML });
+    await app.call("/admin/nowhere", { headers: HTML });
+    const [family] = app.app.routes.counts.families();
+    const counted = [...(family?.read() ?? [])].map(({ labels, value }) => [labels?.route, value]);
+    expect(counted).toEqual([
+      ["none", 1],
+      ["/readyz", 1],
+      ["/admin/sign-in", 1],
+    ]);
+  });
+});
