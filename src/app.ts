@@ -79,8 +79,8 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
   const usage = createKeyUsage(ctx);
-  const readRecords = createKeptRecords();
-  const snapshots = createSnapshots(ctx, readRecords);
+  const readIncidents = createKeptRecords();
+  const snapshots = createSnapshots(ctx, readIncidents);
   const readiness = createReadiness();
   const metrics = createMetrics(ctx.clock);
   const sessions = createSessions(ctx);
@@ -102,9 +102,9 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, admissions, openApi, assets))
     .use(assetRoutes(admissions, assets))
-    .use(feedRoutes(ctx, admissions, snapshots, readRecords))
+    .use(feedRoutes(ctx, admissions, snapshots, readIncidents))
     .use(summaryRoutes(admissions, snapshots))
-    .use(v2Routes(ctx, admissions, snapshots, readRecords))
+    .use(v2Routes(ctx, admissions, snapshots, readIncidents))
     .use(logoRoutes(ctx, admissions, snapshots, sessions))
     .use(publicRoutes(ctx, admissions, snapshots, sessions));
   routes.add(elysia.routes, elysia.fetch);

@@ -65,10 +65,16 @@ export function sendList(
   }).respond(request, admission);
 }
 
-/** A page of the dashboard, made for one reader and kept by nobody. */
+/** A whole HTML page, as text or as its bytes, with the Content-Security-Policy that belongs to it. */
+export interface SentPage {
+  html: string | Uint8Array<ArrayBuffer>;
+  policy: string;
+}
+
+/** A page for one reader, kept by nobody: of the dashboard, a preview, or a private status page. */
 export function sendHtml(
   request: Request,
-  document: { html: string | Uint8Array<ArrayBuffer>; policy: string },
+  document: SentPage,
   more: { status?: number; headers?: Record<string, string>; isSecret?: boolean } = {},
 ): Response {
   const headers: Record<string, string> = {

@@ -14,6 +14,7 @@ export {
 } from "./admission";
 export {
   seeOther,
+  type SentPage,
   sendHtml,
   sendList,
   sendLiveResource,

@@ -6,8 +6,8 @@ import { StampedHeaders, stampOnce } from "./stamp";
 /** Smaller answers do not gain from compression. */
 const COMPRESS_FROM_BYTES = 1_024;
 /**
- * From this size on a quicker level: a page of hundreds of components is a seventh larger and made in two
- * thirds of the time that its first reader waits.
+ * Larger content is compressed at a quicker level: a page of hundreds of components becomes a seventh
+ * larger, and is compressed in two thirds of the time, which its first reader waits.
  */
 const QUICK_FROM_BYTES = 256 * 1_024;
 const QUICK_LEVEL = 4;

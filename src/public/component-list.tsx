@@ -22,11 +22,11 @@ export function Components({ snapshot, latency, times, renderRow }: ComponentsPr
   const shown = document.components.filter(isShown);
   if (shown.length === 0) return null;
   const byGroup = Map.groupBy(shown, (component) => component.group_id);
-  const rowOf = (component: Component) =>
+  const rowOf = ({ id, name, description, status, showcase, uptime_90d }: Component) =>
     renderRow({
-      component,
-      days: days.get(component.id) ?? [],
-      latency: latency.get(component.id),
+      component: { name, description, status, showcase, uptime_90d },
+      days: days.get(id) ?? [],
+      latency: latency.get(id),
       times,
     });
   // As text: of a large page they are most of it, and kept ones need no elements.

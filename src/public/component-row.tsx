@@ -8,10 +8,14 @@ import type { PageTimes } from "./page-times";
 import { drawDays } from "./status-days";
 import { uptimeText } from "./words";
 
-type Component = StatusDocument["components"][number];
+/** What a row shows of a component. */
+export type RowComponent = Pick<
+  StatusDocument["components"][number],
+  "name" | "description" | "status" | "showcase" | "uptime_90d"
+>;
 
 export interface ComponentRowProps {
-  component: Component;
+  component: RowComponent;
   /** The days that are drawn, oldest first. */
   days: readonly DayOf[];
   latency: Sparkline | undefined;
@@ -45,7 +49,7 @@ function ComponentRow({ component, days, latency, times }: ComponentRowProps) {
 }
 
 interface ComponentDaysProps {
-  component: Component;
+  component: RowComponent;
   /** How many days are drawn. */
   days: number;
   runs: readonly DayRun[];

@@ -41,15 +41,15 @@ export function feedRoutes(
   ctx: AppContext,
   admissions: Admissions,
   snapshots: Snapshots,
-  readRecords: ReadRecords,
+  readIncidents: ReadRecords,
 ) {
   const contentOf = createContents();
   const atomOf = representOnce((snapshot: Snapshot) => {
-    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readRecords);
+    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
     return represent(writeAtom(snapshot.document.page, entries, contentOf), ATOM);
   });
   const rssOf = representOnce((snapshot: Snapshot) => {
-    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readRecords);
+    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
     return represent(writeRss(snapshot.document.page, entries, contentOf), RSS);
   });
   const calendarOf = representOnce((snapshot: Snapshot) => {

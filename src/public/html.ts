@@ -1,10 +1,4 @@
-import { PUBLIC_CACHE, Representation } from "../http";
-
-/** A whole HTML page, as text or as its bytes, with the policy that belongs to it. */
-export interface SentPage {
-  html: string | Uint8Array<ArrayBuffer>;
-  policy: string;
-}
+import { PUBLIC_CACHE, Representation, type SentPage } from "../http";
 
 /** An HTML page as it is sent again and again. */
 export function htmlRepresentation(document: SentPage): Representation {

@@ -5,7 +5,7 @@ import { ClockTime } from "./clock-time";
 import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
-import type { RenderText } from "./rendered-texts";
+import type { RenderText } from "./kept-texts";
 import { createTextBudget } from "./text-budget";
 import { IncidentState } from "./state";
 import { Text } from "./text";
@@ -20,12 +20,12 @@ export function renderIncidentPage(
   document: StatusDocument,
   incident: Incident,
   part: UpdatePart = ALL_UPDATES,
-  render?: RenderText,
+  renderText?: RenderText,
 ): HtmlDocument {
-  const context = contextOf(document, { text: render });
+  const context = contextOf(document, { renderText });
   const { times } = context;
   const pathOf = (before?: string) => context.paths.incident(incident.id, before);
-  const budget = createTextBudget(PERMALINK_BYTES, context.render, 3);
+  const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
   const isFirst = part.before === undefined;
   const { components, postmortem, started_at: from, resolved_at: to, updates } = incident;
   return renderPage({

@@ -1,27 +1,23 @@
 import type { DayOf } from "../features/components";
+import type { SentPage } from "../http";
+import type { HtmlDocument } from "../ui";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
 
-/** The rows of one rendering of a page, which are put into it as bytes. */
-export interface PlacedRows {
-  /** Makes what holds the place of a row. */
-  row: RenderRow;
-  /** The bytes of the page that was rendered with these, each row in its place. */
-  fill(html: string): Uint8Array<ArrayBuffer>;
-}
-
-/** Rows of components as bytes, each made once. */
-export interface KeptRows {
-  place(): PlacedRows;
-}
+/**
+ * Makes the bytes of a page whose rows are kept. `render` renders the page with what holds the places of
+ * its rows.
+ */
+export type RenderWithRows = (render: (renderRow: RenderRow) => HtmlDocument) => SentPage;
 
 // No other comment is in a page: what people wrote has its "<" escaped, in Markdown too.
-const PLACE = /<!--(\d+)-->/;
+const PLACE = /<!--(\d+)-->/g;
 
 /**
- * A page is made again at each of its changes, and most of its components are as they were: the rows of a
- * large page are nine tenths of its bytes. A row is kept as long as the days that it shows.
+ * Keeps the rows of components as bytes. One is made again when its days are another object, or anything
+ * else that it shows has changed. A page is made again at each of its changes, most of its components are
+ * as they were, and the rows of a large page are nine tenths of its bytes.
  */
-export function createKeptRows(render: RenderRow = renderRow): KeptRows {
+export function createKeptRows(): RenderWithRows {
   const encoder = new TextEncoder();
   const kept = new WeakMap<readonly DayOf[], { facts: string; bytes: Uint8Array }>();
 
@@ -29,35 +25,28 @@ export function createKeptRows(render: RenderRow = renderRow): KeptRows {
     const facts = factsOf(row);
     const known = kept.get(row.days);
     if (known?.facts === facts) return known.bytes;
-    const bytes = encoder.encode(render(row));
+    const bytes = encoder.encode(renderRow(row));
     kept.set(row.days, { facts, bytes });
     return bytes;
   }
 
-  return {
-    place() {
-      const rows: Uint8Array[] = [];
-      return {
-        row: (row) => `<!--${rows.push(bytesOf(row)) - 1}-->`,
-        fill(html) {
-          // What a pattern captures stands between the pieces that it splits.
-          const pieces = html.split(PLACE);
-          return Buffer.concat(
-            pieces.map((piece, index) =>
-              index % 2 === 0 ? encoder.encode(piece) : (rows[Number(piece)] ?? nothing),
-            ),
-          );
-        },
-      };
-    },
+  return (render) => {
+    const rows: Uint8Array[] = [];
+    const { html, policy } = render((row) => `<!--${rows.push(bytesOf(row)) - 1}-->`);
+    const pieces: Uint8Array[] = [];
+    let from = 0;
+    for (const place of html.matchAll(PLACE)) {
+      const row = rows[Number(place[1])];
+      if (!row) throw new Error("the page has a place for a row that it has not");
+      pieces.push(encoder.encode(html.slice(from, place.index)), row);
+      from = place.index + place[0].length;
+    }
+    pieces.push(encoder.encode(html.slice(from)));
+    return { html: Buffer.concat(pieces), policy };
   };
 }
 
-const nothing = new Uint8Array();
-
-/** All that is shown of a component beside its days. */
+/** All that a row is made from beside its days. These are UTC's: the page's time zone is not among it. */
 function factsOf({ component, latency, times }: ComponentRowProps): string {
-  const { name, description, status, showcase, uptime_90d } = component;
-  const own = [name, description, status, showcase, uptime_90d];
-  return JSON.stringify([own, latency, times.locale]);
+  return JSON.stringify([component, latency, times.locale]);
 }

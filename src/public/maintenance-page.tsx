@@ -5,7 +5,7 @@ import { ClockTime } from "./clock-time";
 import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
-import type { RenderText } from "./rendered-texts";
+import type { RenderText } from "./kept-texts";
 import { createTextBudget } from "./text-budget";
 import { MaintenanceState } from "./state";
 import { Names } from "./text";
@@ -18,11 +18,11 @@ export function renderMaintenancePage(
   document: StatusDocument,
   maintenance: Maintenance,
   part: UpdatePart = ALL_UPDATES,
-  render?: RenderText,
+  renderText?: RenderText,
 ): HtmlDocument {
-  const context = contextOf(document, { text: render });
+  const context = contextOf(document, { renderText });
   const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
-  const budget = createTextBudget(PERMALINK_BYTES, context.render, 3);
+  const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
   const { page, paths, times } = context;
   const { components, started_at: startedAt, completed_at: completedAt } = maintenance;
   const { scheduled_for: from, scheduled_until: until, updates } = maintenance;

@@ -13,8 +13,8 @@ import css from "./page.css" with { type: "text" };
 import { type PagePaths, pathsOf } from "./page-paths";
 import { PAGE_SCRIPT_PATH } from "./page-script";
 import { pageTimesOf, type PageTimes } from "./page-times";
-import { type RenderPart, renderPart } from "./rendered-parts";
-import { type RenderText, renderText } from "./rendered-texts";
+import { type RenderPart, renderPart as renderPartAnew } from "./kept-parts";
+import { type RenderText, renderText as renderTextAnew } from "./kept-texts";
 import { StatusRing, statusIcon } from "./status-ring";
 
 const pageCss = whenAsked(() => minifyCss([tokens, base, charts, css].join("\n")));
@@ -26,29 +26,32 @@ export interface PageContext {
   paths: PagePaths;
   times: PageTimes;
   /** Makes HTML of what people wrote. */
-  render: RenderText;
-  /** Makes HTML of a part of this page; its facts need not tell of the page. */
+  renderText: RenderText;
+  /**
+   * Makes HTML of a part of this page, whose id is its own within the page. What `paths` and `times` are
+   * made from need not be among its facts; all else of `page` and `status` must.
+   */
   renderPart: RenderPart;
 }
 
 /** What of a page is rendered by itself, and so may have been before. */
 export interface Rendering {
-  text?: RenderText;
-  part?: RenderPart;
+  renderText?: RenderText;
+  renderPart?: RenderPart;
 }
 
 export function contextOf(
   { page, status }: StatusDocument,
-  { text = renderText, part = renderPart }: Rendering = {},
+  { renderText = renderTextAnew, renderPart = renderPartAnew }: Rendering = {},
 ): PageContext {
-  const ofPage = [page.slug, page.locale, page.time_zone];
+  const pathsAndTimes = [page.slug, page.locale, page.time_zone];
   return {
     page,
     status,
     paths: pathsOf(page.slug),
     times: pageTimesOf(page),
-    render: text,
-    renderPart: (id, facts, make) => part(`${page.id} ${id}`, [ofPage, facts], make),
+    renderText,
+    renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
   };
 }
 

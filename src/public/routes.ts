@@ -6,17 +6,17 @@ import type { Sessions } from "../features/auth";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
 import { firstMomentOf, readHistory, type Snapshot, type Snapshots } from "../features/status";
-import { type Admission, type Admissions, operation } from "../http";
+import { type Admission, type Admissions, operation, type SentPage } from "../http";
 import { Text } from "../kernel/schema";
 import { renderHistoryPage } from "./history-page";
-import { htmlRepresentation, type SentPage } from "./html";
+import { htmlRepresentation } from "./html";
 import { renderIncidentPage } from "./incident-page";
 import { createKeptRows } from "./kept-rows";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
-import { createRenderedParts } from "./rendered-parts";
-import { createRenderedTexts } from "./rendered-texts";
+import { createKeptParts } from "./kept-parts";
+import { createKeptTexts } from "./kept-texts";
 import { createSite } from "./site";
 import { readBeside, renderEmptyHome, renderStatusPage } from "./status-page";
 import { UPDATES_MAX } from "./update-part";
@@ -46,16 +46,16 @@ export function publicRoutes(
 ) {
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
-  const render = createRenderedTexts();
-  const rows = createKeptRows();
-  const part = createRenderedParts();
+  const renderText = createKeptTexts();
+  const withRows = createKeptRows();
+  const renderPart = createKeptParts();
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
-    const { row, fill } = rows.place();
     const beside = readBeside(ctx.db, snapshot, now);
-    const { html, policy } = renderStatusPage(snapshot, beside, now, { text: render, row, part });
-    return { html: fill(html), policy };
+    return withRows((renderRow) =>
+      renderStatusPage(snapshot, beside, now, { renderText, renderPart, renderRow }),
+    );
   }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
@@ -63,14 +63,14 @@ export function publicRoutes(
     const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("incident");
     const incident = presentIncident(record, ctx.baseUrl);
-    return renderIncidentPage(document, incident, { before, isMore }, render);
+    return renderIncidentPage(document, incident, { before, isMore }, renderText);
   }
 
   function maintenancePage(id: string, before: string | undefined, { document }: Snapshot) {
     const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("maintenance");
     const maintenance = presentMaintenance(record, ctx.baseUrl);
-    return renderMaintenancePage(document, maintenance, { before, isMore }, render);
+    return renderMaintenancePage(document, maintenance, { before, isMore }, renderText);
   }
 
   function historyPage(month: Month, before: string | undefined, { document }: Snapshot) {
@@ -107,8 +107,9 @@ export function publicRoutes(
     .get(
       "/status/:slug",
       ({ params: { slug }, request, admission }) => {
-        // Kept first, since a handler whose text holds "=> f(" is taken for an asynchronous one by
-        // Elysia, and each reading of a page would then cost a promise.
+        // In a constant, since Elysia takes a handler whose text holds "return f(" or "=> f(" for an
+        // asynchronous one, and each reading would cost a promise. It holds in the executable; run
+        // from the sources, Bun puts the constant back into the return.
         const answer = site.answer({ slug, rest: "", request, admission }, statusPage);
         return answer;
       },
@@ -147,8 +148,7 @@ export function publicRoutes(
         const { before } = query;
         const rest = `/history?month=${name}${before === undefined ? "" : `&before=${before}`}`;
         const visit = { slug, rest, request, admission };
-        const answer = site.answer(visit, (snapshot) => historyPage(month, before, snapshot));
-        return answer;
+        return site.answer(visit, (snapshot) => historyPage(month, before, snapshot));
       },
       {
         // Others append parameters of their own to links.

@@ -8,9 +8,10 @@ import {
   NO_STORE,
   PUBLIC_CACHE,
   type Representation,
+  type SentPage,
   sendHtml,
 } from "../http";
-import { htmlRepresentation, type SentPage } from "./html";
+import { htmlRepresentation } from "./html";
 
 /** How many further pages of one status page are kept: its history and what is linked to just now. */
 const KEPT_MAX = 32;
@@ -64,10 +65,9 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       if (page.slug !== slug) {
         return leadTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
       }
-      const answer = isPublic
+      return isPublic
         ? keep(snapshot, rest, () => make(snapshot)).respond(request, admission)
         : sendHtml(request, make(snapshot));
-      return answer;
     },
   };
 }

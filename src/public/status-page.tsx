@@ -5,7 +5,7 @@ import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
 import { Components } from "./component-list";
-import { type RenderRow, renderRow } from "./component-row";
+import { type RenderRow, renderRow as renderRowAnew } from "./component-row";
 import { chaptersOf, type Spell } from "./entries";
 import { MaintenanceList } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
@@ -35,7 +35,7 @@ export function renderStatusPage(
   snapshot: Snapshot,
   { past, latency }: Beside,
   now: number,
-  { row = renderRow, ...rendering }: Rendering & { row?: RenderRow } = {},
+  { renderRow = renderRowAnew, ...rendering }: Rendering & { renderRow?: RenderRow } = {},
 ): HtmlDocument {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
@@ -46,7 +46,7 @@ export function renderStatusPage(
     others: goingOn(snapshot),
   });
   // Incidents first: of what is going on more is told than of what is planned.
-  const budget = createTextBudget(TEXTS_BYTES, context.render, 4);
+  const budget = createTextBudget(TEXTS_BYTES, context.renderText, 4);
   return renderPage({
     context,
     title: document.status.description,
@@ -57,7 +57,12 @@ export function renderStatusPage(
         <Banner context={context} now={now} />
         <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
         <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
-        <Components snapshot={snapshot} latency={latency} times={context.times} renderRow={row} />
+        <Components
+          snapshot={snapshot}
+          latency={latency}
+          times={context.times}
+          renderRow={renderRow}
+        />
         <Past chapters={chapters} context={context} />
       </>
     ),

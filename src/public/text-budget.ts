@@ -1,5 +1,5 @@
 import { plainText } from "./markdown";
-import type { RenderText } from "./rendered-texts";
+import type { RenderText } from "./kept-texts";
 
 /** What is shown of a text for which there is no room, in code points. */
 const FIRST_WORDS = 280;

@@ -16,12 +16,12 @@ export function v2Routes(
   ctx: AppContext,
   admissions: Admissions,
   snapshots: Snapshots,
-  readRecords: ReadRecords,
+  readIncidents: ReadRecords,
 ) {
   const routes = new Elysia().use(admissions.plugin);
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>
-      document.make({ snapshot, reader: ctx.db, readRecords, now: ctx.clock.now() }),
+      document.make({ snapshot, reader: ctx.db, readIncidents, now: ctx.clock.now() }),
     );
     routes.get(
       `/api/v2/${document.path}`,

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { findPageBySlug } from "../../src/features/pages";
+import { findPageBySlug, updatePage } from "../../src/features/pages";
 import { buildSnapshot } from "../../src/features/status";
+import { CLI_ACTOR } from "../../src/kernel/actor";
 import { COMPONENT_STATUSES } from "../../src/kernel/component-status";
 import { INCIDENT_STATUSES } from "../../src/kernel/incident-status";
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
 import { readBeside, renderStatusPage } from "../../src/public/status-page";
+import { V2_DOCUMENTS, type V2Document } from "../../src/public/v2/documents";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
 const ACTS = [
@@ -20,6 +22,7 @@ const ACTS = [
   "plan",
   "tell",
   "preview",
+  "arrange",
   "wait",
 ] as const;
 
@@ -34,37 +37,35 @@ const anyStep = fc.record({
 type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never;
 
 /** Does what a step says; what it says of something that is not there is refused, and changes nothing. */
-async function take(site: PublicSite, step: Step): Promise<void> {
+async function act(site: PublicSite, step: Step): Promise<void> {
   const { app, key } = site;
   const id = site.ids[step.component] ?? "";
   const send = (method: string, path: string, json?: unknown) =>
     app.call(`/api/v1${path}`, { method, key, ...(json === undefined ? {} : { json }) });
   const earlier = toIso(app.clock.now() - step.minutes * MINUTE_MS);
   const components = { [id]: step.componentStatus };
-  const list = (path: string) => async () =>
-    (await app.call(`/api/v1/${path}`, { key })).body.data as { id: string }[];
-  const any = async (of: () => Promise<{ id: string }[]>) => {
-    const all = await of();
+  const anyOf = async (what: "incidents" | "maintenance"): Promise<string> => {
+    const all = (await app.call(`/api/v1/${what}`, { key })).body.data as { id: string }[];
     return all[step.which % Math.max(1, all.length)]?.id ?? "none";
   };
-  const incident = () => any(list("incidents"));
-  const maintenance = () => any(list("maintenance"));
   switch (step.act) {
     case "open":
       await site.open({ components, started_at: earlier });
       break;
     case "update":
-      await send("POST", `/incidents/${await incident()}/updates`, {
+      await send("POST", `/incidents/${await anyOf("incidents")}/updates`, {
         body: `More, ${step.which}.`,
         status: step.status,
         components,
       });
       break;
     case "rename":
-      await send("PATCH", `/incidents/${await incident()}`, { name: `Trouble ${step.which}` });
+      await send("PATCH", `/incidents/${await anyOf("incidents")}`, {
+        name: `Trouble ${step.which}`,
+      });
       break;
     case "edit": {
-      const own = await incident();
+      const own = await anyOf("incidents");
       const { body } = await app.call(`/api/v1/incidents/${own}`, { key });
       const update = body.updates?.[step.which % body.updates.length]?.id;
       await send("PATCH", `/incidents/${own}/updates/${update}`, {
@@ -74,7 +75,7 @@ async function take(site: PublicSite, step: Step): Promise<void> {
       break;
     }
     case "delete incident":
-      await send("DELETE", `/incidents/${await incident()}`);
+      await send("DELETE", `/incidents/${await anyOf("incidents")}`);
       break;
     case "set":
       await send("PATCH", `/components/${id}`, { status: step.componentStatus });
@@ -97,13 +98,16 @@ async function take(site: PublicSite, step: Step): Promise<void> {
       );
       break;
     case "tell":
-      await send("POST", `/maintenance/${await maintenance()}/updates`, {
+      await send("POST", `/maintenance/${await anyOf("maintenance")}/updates`, {
         body: "On.",
         status: ["in_progress", "completed", "cancelled"][step.which % 3],
       });
       break;
     case "preview":
-      await preview(site, await incident(), step);
+      await preview(site, await anyOf("incidents"), step);
+      break;
+    case "arrange":
+      await arrange(site, step);
       break;
     case "wait":
       // To the next five minutes, at which all figures are made anew: kept ones are as old as these.
@@ -124,9 +128,25 @@ async function preview({ app, ids }: PublicSite, incident: string, step: Step): 
   if (status === 200) expect(text).toContain("Nobody reads this.");
 }
 
+/** Changes the page itself. */
+async function arrange({ app, page }: PublicSite, { which }: Step): Promise<void> {
+  const change = [
+    { time_zone: "Europe/Berlin" },
+    { locale: "de" },
+    { history_days: 90 as const },
+    { description: "All about it." },
+    { accent: "#0b6b53" },
+    { time_zone: "UTC", locale: "en" },
+  ][which];
+  await app.ctx.db.write((tx) => updatePage(app.ctx, tx, page.id, change ?? {}, CLI_ACTOR));
+}
+
 const minutesPast = (site: PublicSite) => (site.app.clock.now() / MINUTE_MS) % 5;
 
-test("what is kept of a page is what would be made of it anew, whatever was done to it", async () => {
+const incidentsOf = (source: Parameters<V2Document["make"]>[0]) =>
+  V2_DOCUMENTS.find(({ path }) => path === "incidents.json")?.make(source);
+
+test("what is kept of a page is what would be made of it at its five minutes, whatever was done to it", async () => {
   let shown = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 14 }), async (steps) => {
@@ -134,7 +154,7 @@ test("what is kept of a page is what would be made of it anew, whatever was done
       const { app } = site;
       expect(minutesPast(site)).toBe(0);
       for (const step of steps) {
-        await take(site, step);
+        await act(site, step);
         const now = app.clock.now();
         const page = findPageBySlug(app.ctx.db, { slug: "acme" });
         if (!page) throw new Error("the page is gone");
@@ -144,6 +164,8 @@ test("what is kept of a page is what would be made of it anew, whatever was done
         expect([...kept.days]).toEqual([...anew.days]);
         const { html } = renderStatusPage(anew, readBeside(app.ctx.db, anew, now), now);
         expect((await app.call("/status/acme")).text).toBe(html);
+        const v2 = incidentsOf({ snapshot: anew, reader: app.ctx.db, now });
+        expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);
         shown += anew.document.incidents.length + anew.document.maintenance.length;
       }
     }),

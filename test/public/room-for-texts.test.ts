@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addMaintenanceUpdate } from "../../src/features/maintenance";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import { renderText } from "../../src/public/rendered-texts";
+import { renderText } from "../../src/public/kept-texts";
 import { createTextBudget } from "../../src/public/text-budget";
 import { renderStatusPage } from "../../src/public/status-page";
 import { expectProblem } from "../support/app";
@@ -31,7 +31,7 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     let rendered = 0;
     const beside = { past: [], latency: new Map() };
     renderStatusPage(site.snapshot(), beside, site.app.clock.now(), {
-      text: (source, topHeading) => {
+      renderText: (source, topHeading) => {
         rendered += 1;
         return renderText(source, topHeading);
       },

@@ -70,7 +70,7 @@ export function showNow(
 /**
  * Brings what components show in line with their baselines and their open causes, and records and
  * tells each that is a change. The rows carry the baselines as they are to be; they are written either
- * way. The caller touches the pages.
+ * way, at a new version: what is kept of a component's history goes by it. The caller touches the pages.
  */
 export function refreshStatuses(
   ctx: Services,

@@ -3,40 +3,47 @@ import { type IncidentRecord, type ReadRecords, toRecords } from "./records";
 
 /** In UTF-16 units of texts: some thousand updates of usual length. */
 const KEPT_MAX_LENGTH = 4_000_000;
-/** What an update and what a component of a record take beside texts. */
+/** What an update, and each component that a record or an update names, takes beside texts. */
 const EACH_LENGTH = 500;
 
-type Told = Pick<IncidentRecord, "components" | "updates">;
+interface KeptIncident extends Pick<IncidentRecord, "components" | "updates"> {
+  version: number;
+}
 
 /**
- * Reads records as `toRecords` does, of each incident once a version: nothing that an incident tells ever
- * changes without it. Only for committed data: a version that is rolled back comes again with something
- * else.
+ * Reads records as `toRecords` does, and keeps what each tells for its incident's version: every change
+ * of it raises that (`settle`). Only for committed data: a version that is rolled back comes again with
+ * something else.
  */
 export function createKeptRecords(): ReadRecords {
-  const kept = new LRUCache<string, Told>({
+  const kept = new LRUCache<string, KeptIncident>({
     maxSize: KEPT_MAX_LENGTH,
-    sizeCalculation: ({ components, updates }) =>
-      updates.reduce(
-        (sum, { body }) => sum + body.length + EACH_LENGTH,
-        (components.length + 1) * EACH_LENGTH,
-      ),
+    sizeCalculation: lengthOf,
   });
   return (reader, found) => {
-    const known = found.map(({ row }) => kept.get(`${row.id} ${row.version}`));
-    const read = toRecords(
-      reader,
-      found.filter((_, index) => known[index] === undefined),
-    );
-    for (const { row, components, updates } of read) {
-      kept.set(`${row.id} ${row.version}`, { components, updates });
+    const told = new Map<string, KeptIncident>();
+    for (const { row } of found) {
+      const known = kept.get(row.id);
+      if (known?.version === row.version) told.set(row.id, known);
     }
-    const fresh = new Map(read.map((record) => [record.row.id, record]));
-    return found.map(({ row, page }, index) => {
-      const { components, updates } = known[index] ?? fresh.get(row.id) ?? NOTHING_TOLD;
-      return { row, page, components, updates };
+    const missing = found.filter(({ row }) => !told.has(row.id));
+    const read = missing.length === 0 ? [] : toRecords(reader, missing);
+    for (const { row, components, updates } of read) {
+      const fresh = { version: row.version, components, updates };
+      kept.set(row.id, fresh);
+      told.set(row.id, fresh);
+    }
+    return found.flatMap(({ row, page }) => {
+      const own = told.get(row.id);
+      return own ? [{ row, page, components: own.components, updates: own.updates }] : [];
     });
   };
 }
 
-const NOTHING_TOLD: Told = { components: [], updates: [] };
+function lengthOf({ components, updates }: KeptIncident): number {
+  let length = (1 + components.length) * EACH_LENGTH;
+  for (const { body, components: named } of updates) {
+    length += body.length + (1 + named.length) * EACH_LENGTH;
+  }
+  return length;
+}

@@ -3,7 +3,7 @@
  * in memory that reads are served from. Made from pages, components, incidents and maintenance; writes
  * nothing.
  */
-export { UPTIME_DAYS } from "./histories";
+export { UPTIME_DAYS } from "./component-histories";
 export { type Entry, firstMomentOf, PAST_DAYS, readHistory, readPast } from "./history";
 export { readLatency } from "./latency";
 export { StatusDocument } from "./model";

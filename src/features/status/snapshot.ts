@@ -4,7 +4,6 @@ import {
   type ComponentRow,
   type DayOf,
   type GroupRow,
-  type Interval,
   listComponentsOfPage,
   listGroups,
   listOpenCausesOfPage,
@@ -25,14 +24,12 @@ import {
   presentMaintenance,
   UPCOMING_MS,
 } from "../maintenance";
-import { listNoDataOfPage } from "../monitors";
 import { type PageRow, presentPage } from "../pages";
 import {
-  historiesBeginAt,
   historiesHoldUntil,
+  readComponentHistories,
   type ReadHistories,
-  readHistories as readAllHistories,
-} from "./histories";
+} from "./component-histories";
 import type { StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 
@@ -47,20 +44,22 @@ export interface Snapshot {
   };
   /**
    * By the id of a component, its last UTC days up to today, oldest first: as many as the page's
-   * `history_days`. Every component of the document is there. Folded at the first asking, since a
-   * reader of the document needs none.
+   * `history_days`. Every component of the document is there.
    */
-  readonly days: ReadonlyMap<string, readonly DayOf[]>;
+  days: ReadonlyMap<string, readonly DayOf[]>;
   /** How many published incidents are open: the document carries 50 of them at most. */
   openIncidentCount: number;
   /** The moment from which time alone makes it stale, in unix ms. */
   staleAt: number;
 }
 
-/** What is taken from the snapshots before where it has not changed. Only for committed data. */
-export interface Kept {
+/**
+ * How a snapshot reads what may be kept from before; without these, from the database alone. Those that
+ * keep are only for committed data.
+ */
+export interface SnapshotReaders {
   readHistories?: ReadHistories;
-  readRecords?: ReadRecords;
+  readIncidents?: ReadRecords;
 }
 
 /** Builds the snapshot of one page from the database, as it stands at `now` (unix ms). */
@@ -69,27 +68,19 @@ export function buildSnapshot(
   page: PageRow,
   baseUrl: string,
   now: number,
-  { readHistories = readAllHistories, readRecords }: Kept = {},
+  { readHistories = readComponentHistories, readIncidents }: SnapshotReaders = {},
 ): Snapshot {
   const pageId = page.id;
   const rows = listComponentsOfPage(reader, { pageId });
   const open = Map.groupBy(listOpenCausesOfPage(reader, { pageId }), (cause) => cause.componentId);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
-  const gaps = gapsByComponent(reader, page, now);
-  const histories = readHistories(reader, {
-    components: rows,
-    open,
-    gaps,
-    days: page.historyDays,
-    now,
-  });
+  const histories = readHistories(reader, { page, components: rows, open, now });
   const records = {
     groups: listGroups(reader, { pageId }),
-    incidents: listOpenIncidents(reader, { pageId }, readRecords),
+    incidents: listOpenIncidents(reader, { pageId }, readIncidents),
     maintenance: listMaintenanceForPage(reader, { pageId, now, until: now + UPCOMING_MS }),
   };
   const impacts = listOpenImpacts(reader, { pageId }).map(({ impact }) => impact);
-  let days: Snapshot["days"] | undefined;
   return {
     document: {
       page: presentPage(page, baseUrl),
@@ -107,24 +98,11 @@ export function buildSnapshot(
       updated_at: toIso(page.contentChangedAt),
     },
     records,
-    get days() {
-      return (days ??= new Map(rows.map(({ id }) => [id, histories.get(id)?.days ?? []])));
-    },
+    days: new Map(rows.map(({ id }) => [id, histories.get(id)?.days ?? []])),
     openIncidentCount: impacts.length,
     staleAt: Math.min(
       historiesHoldUntil(now),
       nextEdge(reader, { pageId, now }) ?? Number.POSITIVE_INFINITY,
     ),
   };
-}
-
-/** When nothing was known of each component within the days that are shown. */
-function gapsByComponent(
-  reader: Reader,
-  page: PageRow,
-  now: number,
-): ReadonlyMap<string, Interval[]> {
-  const since = historiesBeginAt(now, page.historyDays);
-  const gaps = listNoDataOfPage(reader, { pageId: page.id, since }).map(({ row }) => row);
-  return Map.groupBy(gaps, (gap) => gap.componentId);
 }

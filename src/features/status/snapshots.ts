@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import { createKeptRecords, type ReadRecords } from "../incidents";
 import { findDefaultPage, findPageBySlug } from "../pages";
-import { createKeptHistories } from "./histories";
+import { createKeptHistories } from "./kept-histories";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
@@ -25,10 +25,10 @@ export interface DefaultPage {
  */
 export function createSnapshots(
   ctx: AppContext,
-  readRecords: ReadRecords = createKeptRecords(),
+  readIncidents: ReadRecords = createKeptRecords(),
 ): Snapshots {
   const bySlug = new Map<string, Snapshot>();
-  const kept = { readHistories: createKeptHistories(), readRecords };
+  const readers = { readHistories: createKeptHistories(), readIncidents };
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;
@@ -48,7 +48,7 @@ export function createSnapshots(
       bySlug.delete(slug);
       return undefined;
     }
-    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, kept);
+    const snapshot = buildSnapshot(ctx.db, page, ctx.baseUrl, now, readers);
     bySlug.set(slug, snapshot);
     return snapshot;
   }

@@ -38,13 +38,13 @@ export function listEntries(
   reader: Reader,
   snapshot: Snapshot,
   baseUrl: string,
-  readRecords?: ReadRecords,
+  readIncidents?: ReadRecords,
 ): Entry[] {
   const { page, incidents, maintenance } = snapshot.document;
   const newest = { pageId: page.id, limit: ENTRIES_MAX };
   const entries = [
     ...incidents.map(ofIncident),
-    ...listNewestIncidents(reader, newest, readRecords).map((record) =>
+    ...listNewestIncidents(reader, newest, readIncidents).map((record) =>
       ofIncident(presentIncident(record, baseUrl)),
     ),
     ...maintenance.map(ofMaintenance),

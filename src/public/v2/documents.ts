@@ -29,7 +29,7 @@ const LISTED_MAX = 50;
 interface Source {
   snapshot: Snapshot;
   reader: Reader;
-  readRecords: ReadRecords;
+  readIncidents?: ReadRecords;
   /** Unix ms. */
   now: number;
 }
@@ -129,10 +129,10 @@ function unresolved({ snapshot }: Source) {
   return snapshot.records.incidents.map((record) => presentIncident(record, around));
 }
 
-function newest({ snapshot, reader, readRecords }: Source) {
+function newest({ snapshot, reader, readIncidents }: Source) {
   const around = surroundingsOf(snapshot);
   const pageId = snapshot.document.page.id;
-  const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX }, readRecords);
+  const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX }, readIncidents);
   return records.map((record) => presentIncident(record, around));
 }
 

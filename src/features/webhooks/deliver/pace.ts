@@ -6,7 +6,7 @@ import { threadBusyMs } from "./busy-time";
 export interface Pace {
   /** Takes leave to begin one; false if that has to wait. */
   take(): boolean;
-  /** After how many ms there is leave again. */
+  /** After how many ms the next ones go, once `take` has said no. */
   waitMs(): number;
 }
 
@@ -17,8 +17,9 @@ const FASTEST = 5_000;
 /** So many at once, whatever the pace: what a change queues goes out at once. */
 const BURST = 256;
 /**
- * Once none may go, so many go together: each interruption takes from whatever else the server does as
- * much time as several deliveries. As many share a commit.
+ * Once none may go, the next wait until so many can go together: each wake-up takes from the rest of the
+ * server as much time as several deliveries, and their results share a commit. At the slowest pace that is
+ * a wait of a quarter of a second.
  */
 const TOGETHER = 64;
 /** Above this part of a core the server is busy, with deliveries or whatever else. */
@@ -51,7 +52,7 @@ export function createPace(
   const seen = () => ({ at: clock.monotonic(), requests: requests?.() ?? 0, busyMs: busyMs() });
   let perSecond = FIRST;
   let leave = BURST;
-  let isResting = false;
+  let isGathering = false;
   let at = clock.monotonic();
   let looked = seen();
 
@@ -83,11 +84,11 @@ export function createPace(
   return {
     take() {
       pass();
-      if (leave < (isResting ? TOGETHER : 1)) {
-        isResting = true;
+      if (leave < (isGathering ? TOGETHER : 1)) {
+        isGathering = true;
         return false;
       }
-      isResting = false;
+      isGathering = false;
       leave -= 1;
       return true;
     },

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { createRenderedTexts } from "../../src/public/rendered-texts";
+import { createKeptTexts } from "../../src/public/kept-texts";
 
 /** Texts in a row, each rendered into as many characters. */
 function createCounted(length: number) {
   let rendered = 0;
-  const render = createRenderedTexts((source, topHeading) => {
+  const render = createKeptTexts((source, topHeading) => {
     rendered += 1;
     return `${topHeading} ${source}`.padEnd(length);
   });

@@ -10,8 +10,8 @@ export type RenderText = (source: string, topHeading: number) => string;
 export const renderText: RenderText = (source, topHeading) =>
   renderMarkdown(source, { topHeading });
 
-/** The same, each text once: a page is made again at each of its changes, most of its texts are not. */
-export function createRenderedTexts(render: RenderText = renderText): RenderText {
+/** Keeps texts: a page is made again at each of its changes, most of its texts are not. */
+export function createKeptTexts(render: RenderText = renderText): RenderText {
   const kept = new LRUCache<string, string>({
     maxSize: KEPT_MAX_LENGTH,
     sizeCalculation: (html, key) => html.length + key.length,

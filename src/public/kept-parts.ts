@@ -1,20 +1,20 @@
 import { LRUCache } from "lru-cache";
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 
 /** In UTF-16 units, of all pages together. */
 const KEPT_MAX_LENGTH = 4_000_000;
 
 /**
- * Makes HTML of a part of a page. `facts` are all that it shows, as JSON would have it; `id` is nobody
- * else's.
+ * Makes HTML of one part of a page. `id` is the part's own among all parts of all pages; `facts` are
+ * everything that its HTML depends on, compared as JSON; `make` gives its element.
  */
-export type RenderPart = (id: string, facts: unknown, make: () => ComponentChildren) => string;
+export type RenderPart = (id: string, facts: unknown, make: () => VNode) => string;
 
-export const renderPart: RenderPart = (_id, _facts, make) => renderToString(make() as VNode);
+export const renderPart: RenderPart = (_id, _facts, make) => renderToString(make());
 
-/** The same, made anew only where its facts are others: most changes of a page are of one of its parts. */
-export function createRenderedParts(): RenderPart {
+/** Keeps parts: most changes of a page are of one of them. */
+export function createKeptParts(): RenderPart {
   const kept = new LRUCache<string, { facts: string; html: string }>({
     maxSize: KEPT_MAX_LENGTH,
     sizeCalculation: ({ facts, html }) => facts.length + html.length,
