@@ -28,7 +28,7 @@ interface ScreenProps {
   /** What is wrong with the installation, on every screen until it is mended. */
   warnings?: readonly string[];
   assets: LinkedAssets;
-  /** Begins with a `PageHead` or a `DialogBody`, which holds the only `h1`. */
+  /** Begins with a `PageHead` or a `DialogForm`, which holds the only `h1`. */
   children: ComponentChildren;
 }
 

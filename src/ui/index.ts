@@ -18,7 +18,7 @@ export { DayBars } from "./day-bars";
 export { DayChart } from "./day-chart";
 export { type DayRun, runsOf, type StatusDay } from "./day-runs";
 export { DayTable } from "./day-table";
-export { DialogBody } from "./dialog-body";
+export { DialogForm } from "./dialog-form";
 export { type HtmlDocument, renderDocument } from "./document";
 export { EmptyState } from "./empty-state";
 export { FieldRows, type RowControl } from "./field-rows";

@@ -106,7 +106,18 @@ const COMPONENTS: Record<string, VNode> = {
       {EVIL}
     </ui.PlainPage>
   ),
-  DialogBody: <ui.DialogBody title={EVIL}>{EVIL}</ui.DialogBody>,
+  DialogForm: (
+    <ui.DialogForm
+      title={EVIL}
+      action="/"
+      hidden={{ [EVIL]: EVIL }}
+      button={EVIL}
+      cancelHref="/"
+      cancel={EVIL}
+    >
+      {EVIL}
+    </ui.DialogForm>
+  ),
   Section: (
     <ui.Section title={EVIL} actions={EVIL}>
       {EVIL}

@@ -1,18 +1,7 @@
 import type { ComponentRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
 import { COMPONENT_STATUSES } from "../../kernel/component-status";
-import {
-  Actions,
-  Button,
-  ButtonLink,
-  DialogBody,
-  Form,
-  FormErrors,
-  RadioList,
-  STATUS_WORDS,
-  StatusLabel,
-  TextArea,
-} from "../../ui";
+import { DialogForm, FormErrors, RadioList, STATUS_WORDS, StatusLabel, TextArea } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { componentPath } from "../paths";
 import { placeInList } from "./component-paths";
@@ -32,37 +21,34 @@ export function MarkStatus(props: {
   const { title, component, page, values } = props;
   const wrong = wording(props.complaints, LABELS);
   return (
-    <DialogBody title={title}>
-      <Form action={`${componentPath(component.id)}/status`}>
-        <FormErrors errors={wrong.all} />
-        <OtherMarks causes={otherCauses(props.causes)} />
-        <RadioList
-          legend={LABELS.status}
-          name="status"
-          options={COMPONENT_STATUSES.map((status) => ({
-            value: status,
-            label: STATUS_WORDS[status],
-          }))}
-          value={values.status}
-          error={wrong.about("status")}
-        />
-        <TextArea
-          label={LABELS.reason}
-          name="reason"
-          value={values.reason}
-          hint="Optional. Kept in the component's history; the page does not show it."
-          error={wrong.about("reason")}
-          rows={2}
-          maxlength={1_000}
-        />
-        <Actions>
-          <Button kind="primary">Mark status</Button>
-          <ButtonLink href={placeInList(page.slug, component.id)} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={title}
+      action={`${componentPath(component.id)}/status`}
+      button="Mark status"
+      cancelHref={placeInList(page.slug, component.id)}
+    >
+      <FormErrors errors={wrong.all} />
+      <OtherMarks causes={otherCauses(props.causes)} />
+      <RadioList
+        legend={LABELS.status}
+        name="status"
+        options={COMPONENT_STATUSES.map((status) => ({
+          value: status,
+          label: STATUS_WORDS[status],
+        }))}
+        value={values.status}
+        error={wrong.about("status")}
+      />
+      <TextArea
+        label={LABELS.reason}
+        name="reason"
+        value={values.reason}
+        hint="Optional. Kept in the component's history; the page does not show it."
+        error={wrong.about("reason")}
+        rows={2}
+        maxlength={1_000}
+      />
+    </DialogForm>
   );
 }
 

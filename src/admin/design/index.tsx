@@ -1,8 +1,6 @@
 import {
-  Actions,
-  Button,
   ButtonLink,
-  DialogBody,
+  DialogForm,
   EmptyState,
   type HtmlDocument,
   type LinkedAssets,
@@ -91,20 +89,19 @@ export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
         <DesignKey />
         <Section title="Dialog">
           <div id="dialog">
-            <DialogBody title="Revoke Deploy bot?">
+            <DialogForm
+              title="Revoke Deploy bot?"
+              action={PATH}
+              button="Revoke key"
+              isDanger
+              cancelHref={PATH}
+              cancel="Keep it"
+            >
               <p>
                 It made 1,204 requests in the last day. Its next one is refused. A revoked key stays
                 in the list and cannot be brought back.
               </p>
-              <form method="post" action={PATH}>
-                <Actions>
-                  <Button kind="danger">Revoke key</Button>
-                  <ButtonLink href={PATH} closesDialog>
-                    Keep it
-                  </ButtonLink>
-                </Actions>
-              </form>
-            </DialogBody>
+            </DialogForm>
           </div>
         </Section>
       </>

@@ -1,25 +1,23 @@
 import type { Incident } from "../../features/incidents";
-import { Actions, Button, ButtonLink, DialogBody, Form } from "../../ui";
+import { DialogForm } from "../../ui";
 import { pathsOfIncident } from "./incident-paths";
 
 /** Asks before an incident is deleted, saying what goes with it. */
 export function DeleteIncident({ title, incident }: { title: string; incident: Incident }) {
   const paths = pathsOfIncident(incident.id);
   return (
-    <DialogBody title={title}>
-      <Form action={paths.delete}>
-        <p>{consequences(incident)} This cannot be undone.</p>
-        {incident.draft || incident.status === "resolved" ? null : (
-          <p>If it is over, resolve it instead: it then stays on the page as history.</p>
-        )}
-        <Actions>
-          <Button kind="danger">Delete incident</Button>
-          <ButtonLink href={paths.home} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={title}
+      action={paths.delete}
+      button="Delete incident"
+      isDanger
+      cancelHref={paths.home}
+    >
+      <p>{consequences(incident)} This cannot be undone.</p>
+      {incident.draft || incident.status === "resolved" ? null : (
+        <p>If it is over, resolve it instead: it then stays on the page as history.</p>
+      )}
+    </DialogForm>
   );
 }
 

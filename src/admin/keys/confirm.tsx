@@ -1,5 +1,5 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys";
-import { Actions, Button, ButtonLink, ChoiceField, DialogBody, Form, Moment } from "../../ui";
+import { ChoiceField, DialogForm, Moment } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { keyPath } from "../paths";
 import { UsageSentence } from "./parts";
@@ -25,35 +25,33 @@ export function RotateKey(props: {
   const { title, listing, overlap, formToken, now } = props;
   const wrong = wording(props.complaints, LABELS);
   return (
-    <DialogBody title={title}>
-      <Form action={`${keyPath(listing.id)}/rotate`} hidden={{ form: formToken }}>
-        <p>
-          The key gets a new value and keeps its scopes, limit and expiration. The current value{" "}
-          <code>{listing.start}…</code>
-          {listing.last_used_at ? (
-            <>
-              , last used <Moment at={listing.last_used_at} now={now} />,
-            </>
-          ) : (
-            ", never used,"
-          )}{" "}
-          keeps working for as long as you choose below.
-        </p>
-        <ChoiceField
-          legend={LABELS.overlap}
-          name="overlap"
-          options={OVERLAP_CHOICES}
-          value={overlap}
-          error={wrong.about("overlap")}
-        />
-        <Actions>
-          <Button kind="primary">Rotate key</Button>
-          <ButtonLink href={keyPath(listing.id)} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={title}
+      action={`${keyPath(listing.id)}/rotate`}
+      hidden={{ form: formToken }}
+      button="Rotate key"
+      cancelHref={keyPath(listing.id)}
+    >
+      <p>
+        The key gets a new value and keeps its scopes, limit and expiration. The current value{" "}
+        <code>{listing.start}…</code>
+        {listing.last_used_at ? (
+          <>
+            , last used <Moment at={listing.last_used_at} now={now} />,
+          </>
+        ) : (
+          ", never used,"
+        )}{" "}
+        keeps working for as long as you choose below.
+      </p>
+      <ChoiceField
+        legend={LABELS.overlap}
+        name="overlap"
+        options={OVERLAP_CHOICES}
+        value={overlap}
+        error={wrong.about("overlap")}
+      />
+    </DialogForm>
   );
 }
 
@@ -66,23 +64,21 @@ export function RevokeKey(props: {
 }) {
   const { title, listing, usage, now } = props;
   return (
-    <DialogBody title={title}>
-      <Form action={`${keyPath(listing.id)}/revoke`}>
-        <p>
-          Every value of this key stops working at once. This cannot be undone. The key stays in the
-          list.
-        </p>
-        <p>
-          Last 24 hours: <UsageSentence usage={usage} /> <LastUse listing={listing} now={now} />
-        </p>
-        <Actions>
-          <Button kind="danger">Revoke key</Button>
-          <ButtonLink href={keyPath(listing.id)} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={title}
+      action={`${keyPath(listing.id)}/revoke`}
+      button="Revoke key"
+      isDanger
+      cancelHref={keyPath(listing.id)}
+    >
+      <p>
+        Every value of this key stops working at once. This cannot be undone. The key stays in the
+        list.
+      </p>
+      <p>
+        Last 24 hours: <UsageSentence usage={usage} /> <LastUse listing={listing} now={now} />
+      </p>
+    </DialogForm>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Maintenance } from "../../features/maintenance";
-import type { Form as SentForm } from "../../http";
-import { Actions, Button, ButtonLink, DialogBody, Form, FormErrors } from "../../ui";
+import type { Form } from "../../http";
+import { DialogForm, FormErrors } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
@@ -14,7 +14,7 @@ const LABELS = { body: "Message", notify: NOTIFY_LABEL };
 /** What stands in it, as it was typed. */
 export type StepValues = Pick<UpdateValues, "body" | "isNotifying">;
 
-export function readStep(form: SentForm): StepValues {
+export function readStep(form: Form): StepValues {
   return { body: writtenText(form, "body"), isNotifying: form.text("notify") === "yes" };
 }
 
@@ -33,19 +33,19 @@ export function StepForm({ maintenance, name, values, complaints, formToken }: S
   const wrong = wording(complaints, LABELS);
   const paths = pathsOfMaintenance(maintenance.id);
   return (
-    <DialogBody title={step.title(maintenance.name)}>
-      <Form action={paths.step(name)} hidden={{ form: formToken }}>
-        <FormErrors errors={wrong.all} />
-        <p>{step.text}</p>
-        <MessageField label={LABELS.body} value={values.body} rows={3} wrong={wrong} />
-        <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />
-        <Actions>
-          <Button kind={step.isDanger ? "danger" : "primary"}>{step.button}</Button>
-          <ButtonLink href={paths.home} closesDialog>
-            {step.keep}
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={step.title(maintenance.name)}
+      action={paths.step(name)}
+      hidden={{ form: formToken }}
+      button={step.button}
+      isDanger={step.isDanger}
+      cancelHref={paths.home}
+      cancel={step.keep}
+    >
+      <FormErrors errors={wrong.all} />
+      <p>{step.text}</p>
+      <MessageField label={LABELS.body} value={values.body} rows={3} wrong={wrong} />
+      <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />
+    </DialogForm>
   );
 }

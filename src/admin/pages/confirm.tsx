@@ -1,5 +1,5 @@
 import type { PageRow } from "../../features/pages";
-import { Actions, Button, ButtonLink, DialogBody, Form, FormErrors, TextField } from "../../ui";
+import { DialogForm, FormErrors, TextField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { pagePath } from "../paths";
 import { releasePath } from "./address";
@@ -9,20 +9,18 @@ import { pageTabPath } from "./frame";
 export function ReleaseSlug(props: { title: string; page: PageRow; slug: string }) {
   const { title, page, slug } = props;
   return (
-    <DialogBody title={title}>
-      <Form action={releasePath(page.id, slug)}>
-        <p>
-          Links to <code>/status/{slug}</code> and API calls that name it get “not found” from then
-          on, and any page may take the slug.
-        </p>
-        <Actions>
-          <Button kind="danger">Release slug</Button>
-          <ButtonLink href={pageTabPath(page.id, "address")} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={title}
+      action={releasePath(page.id, slug)}
+      button="Release slug"
+      isDanger
+      cancelHref={pageTabPath(page.id, "address")}
+    >
+      <p>
+        Links to <code>/status/{slug}</code> and API calls that name it get “not found” from then
+        on, and any page may take the slug.
+      </p>
+    </DialogForm>
   );
 }
 
@@ -41,41 +39,40 @@ export function DeletePage(props: {
   const label = `Type ${page.slug} to delete it`;
   const wrong = wording(complaints, { slug: label });
   return (
-    <DialogBody title={title}>
-      <Form action={`${pagePath(page.id)}/delete`} hidden={{ form: formToken }}>
-        <FormErrors errors={wrong.all} />
+    <DialogForm
+      title={title}
+      action={`${pagePath(page.id)}/delete`}
+      hidden={{ form: formToken }}
+      button="Delete page"
+      isDanger
+      cancelHref={pagePath(page.id)}
+    >
+      <FormErrors errors={wrong.all} />
+      <p>
+        Its components, incidents and maintenance go with it, its feeds and badges too: all of them
+        get “not found”. Its slugs are free for other pages. This cannot be undone.
+      </p>
+      {page.isDefault ? (
         <p>
-          Its components, incidents and maintenance go with it, its feeds and badges too: all of
-          them get “not found”. Its slugs are free for other pages. This cannot be undone.
+          It is the default page.{" "}
+          {heir
+            ? `“${heir.name}” takes its place.`
+            : "There is no other, so that nothing is shown at / any more."}
         </p>
-        {page.isDefault ? (
-          <p>
-            It is the default page.{" "}
-            {heir
-              ? `“${heir.name}” takes its place.`
-              : "There is no other, so that nothing is shown at / any more."}
-          </p>
-        ) : null}
-        {page.managedBy === "apply" ? (
-          <p>
-            <code>allclear apply</code> makes a new one as long as it is in the file.
-          </p>
-        ) : null}
-        <TextField
-          label={label}
-          name="slug"
-          value={slug}
-          error={wrong.about("slug")}
-          autocomplete="off"
-          required
-        />
-        <Actions>
-          <Button kind="danger">Delete page</Button>
-          <ButtonLink href={pagePath(page.id)} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+      ) : null}
+      {page.managedBy === "apply" ? (
+        <p>
+          <code>allclear apply</code> makes a new one as long as it is in the file.
+        </p>
+      ) : null}
+      <TextField
+        label={label}
+        name="slug"
+        value={slug}
+        error={wrong.about("slug")}
+        autocomplete="off"
+        required
+      />
+    </DialogForm>
   );
 }

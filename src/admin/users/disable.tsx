@@ -1,5 +1,5 @@
 import type { UserResource } from "../../features/users";
-import { Actions, Button, ButtonLink, DialogBody, Form } from "../../ui";
+import { DialogForm } from "../../ui";
 import { keyPath, userPath } from "../paths";
 
 /** Asks before a user is disabled, and names the keys that go on working. */
@@ -10,30 +10,28 @@ export function DisableUser(props: {
 }) {
   const { title, user, keys } = props;
   return (
-    <DialogBody title={title}>
-      <Form action={`${userPath(user.id)}/disable`}>
-        <p>
-          They are signed out everywhere and can no longer sign in. You can enable them again later.
-        </p>
-        {keys.length > 0 ? (
-          <>
-            <p>These API keys, which they created, keep working until they are revoked:</p>
-            <ul class="plain-list">
-              {keys.map((key) => (
-                <li key={key.id}>
-                  <a href={keyPath(key.id)}>{key.name}</a>
-                </li>
-              ))}
-            </ul>
-          </>
-        ) : null}
-        <Actions>
-          <Button kind="danger">Disable user</Button>
-          <ButtonLink href={userPath(user.id)} closesDialog>
-            Cancel
-          </ButtonLink>
-        </Actions>
-      </Form>
-    </DialogBody>
+    <DialogForm
+      title={title}
+      action={`${userPath(user.id)}/disable`}
+      button="Disable user"
+      isDanger
+      cancelHref={userPath(user.id)}
+    >
+      <p>
+        They are signed out everywhere and can no longer sign in. You can enable them again later.
+      </p>
+      {keys.length > 0 ? (
+        <>
+          <p>These API keys, which they created, keep working until they are revoked:</p>
+          <ul class="plain-list">
+            {keys.map((key) => (
+              <li key={key.id}>
+                <a href={keyPath(key.id)}>{key.name}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </DialogForm>
   );
 }
