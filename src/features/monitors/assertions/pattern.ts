@@ -1,4 +1,7 @@
-import { RE2JS } from "re2js";
+import { whenAsked } from "../../../kernel/when-asked";
+
+// Loaded with the first pattern, not while the server starts.
+const library = whenAsked(() => require("re2js") as typeof import("re2js"));
 
 /** Whether a text holds what the pattern describes, looking at its first `PATTERN_LOOKS_AT` characters. */
 export type Pattern = (text: string) => boolean;
@@ -16,7 +19,8 @@ const LARGEST_PROGRAM = 100;
 /** Reads a regular expression in RE2's syntax; a sentence's end that says what is wrong if it is none. */
 export function parsePattern(source: string): Pattern | string {
   if (source.length > LONGEST_PATTERN) return `is longer than ${LONGEST_PATTERN} characters`;
-  let compiled: RE2JS;
+  const { RE2JS } = library();
+  let compiled: InstanceType<typeof RE2JS>;
   try {
     compiled = RE2JS.compile(source);
   } catch (error) {

@@ -1,10 +1,10 @@
-import createMarkdown, { type MarkdownIt, type Token } from "markdown-it";
+import type { MarkdownIt, Token } from "markdown-it";
 import { whenAsked } from "../../../kernel/when-asked";
 import { mailAddress, webAddress } from "./address";
 import type { Block, Span, Style } from "./blocks";
 import { clean } from "./clean";
 
-// Made when a text is first read. Looking for addresses takes time that grows with the square of a run
+// Loaded and made when a text is first read, not while the server starts. Looking for addresses takes time that grows with the square of a run
 // without a space, so it is left out where a run is long.
 const linking = whenAsked(() => createReader(true));
 const plain = whenAsked(() => createReader(false));
@@ -24,6 +24,7 @@ export function readMarkdown(source: string): Block[] {
 }
 
 function createReader(linkify: boolean): MarkdownIt {
+  const createMarkdown = require("markdown-it") as typeof import("markdown-it").default;
   const markdown = createMarkdown({ html: false, linkify });
   // No service has tables in all of its clients, and a few characters a row make very many cells.
   markdown.disable("table");
