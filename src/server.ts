@@ -56,7 +56,9 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.config = bound;
     followPublicAddress(ctx);
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
-    const monitoring = createMonitoring(ctx);
+    // One for all that goes out, since what it bounds (how many names are asked for) is the process's.
+    const egress = createEgress(ctx);
+    const monitoring = createMonitoring(ctx, egress);
     app = createApp(ctx, monitoring);
     app.metrics.add(...checkFamilies(() => monitoring.figures()));
     // Who asks is answered from here on, before what only a first run needs is written.
@@ -73,7 +75,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const maintenanceClock = startMaintenanceClock(ctx);
     const deliverer = startDelivering(
       ctx,
-      createEgress(ctx),
+      egress,
       readHeadline,
       createPace(ctx.clock, { requests: () => requests }),
     );

@@ -102,6 +102,14 @@ export async function openWatch(
   const counts = new Map<string, number>();
   const seconds = (ms: number | null) => (ms === null ? "" : String((ms - begin) / 1000));
   const interval = (from: number, to: number | null) => `${seconds(from)} → ${seconds(to)}`.trim();
+  const egress = {
+    connect: async () => {
+      await watch.reaching;
+      return watch.isOnline
+        ? { address: "", certificate: null, close: () => {} }
+        : { kind: "connect" };
+    },
+  } as unknown as Egress;
   let transactions = 0;
   let process = newProcess();
 
@@ -123,7 +131,7 @@ export async function openWatch(
       },
     };
     const ctx: AppContext = { ...app.ctx, clock: own.clock, db };
-    const engine = createMonitoring(ctx, () => ({ egress, probeOf: () => ({ run }) }));
+    const engine = createMonitoring(ctx, egress, () => ({ run }));
     return {
       ctx,
       engine,
@@ -143,15 +151,6 @@ export async function openWatch(
     counts.set(host, (counts.get(host) ?? 0) + 1);
     return (targets.get(host) ?? answers())(means);
   }
-
-  const egress = {
-    connect: async () => {
-      await watch.reaching;
-      return watch.isOnline
-        ? { address: "", certificate: null, close: () => {} }
-        : { kind: "connect" };
-    },
-  } as unknown as Egress;
 
   const watch: Watch = {
     app,

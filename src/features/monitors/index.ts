@@ -20,7 +20,7 @@ export {
   wishOf,
 } from "./declared-verbs";
 export { deleteMonitor } from "./delete";
-export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures, type Probing } from "./engine";
+export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
 export { type LatencyFigures, latencyOfEach } from "./latency";
 export { type Check, type Monitor, presentMonitor } from "./model";

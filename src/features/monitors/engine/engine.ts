@@ -9,7 +9,7 @@ import type { MonitoringFigures } from "./figures";
 import { Findings, type Waiter } from "./findings";
 import { Lanes } from "./lanes";
 import { Liveness } from "./liveness";
-import { type Found, Prober, type Probing } from "./prober";
+import type { Found, Prober } from "./prober";
 import { closing } from "./recorder";
 import { Roster } from "./roster";
 import { createSchedule, patienceWith, type Schedule } from "./schedule";
@@ -48,9 +48,9 @@ export class Engine implements Monitoring {
   #epoch = 0;
   #state: "made" | "running" | "stopped" = "made";
 
-  constructor(ctx: AppContext, load: () => Probing | Promise<Probing>) {
+  constructor(ctx: AppContext, prober: Prober) {
     this.#ctx = ctx;
-    this.#prober = new Prober(ctx, load);
+    this.#prober = prober;
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
     this.#schedule = createSchedule(ctx.clock, () => randomFraction(ctx));
     this.#waker = new Waker(ctx.clock, () => this.#tick());

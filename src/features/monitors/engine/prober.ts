@@ -5,11 +5,8 @@ import type { Probe, ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
 import { Connectivity } from "./connectivity";
 
-/** What checks are made with. Loaded when the first is due: a server without monitors starts sooner. */
-export interface Probing {
-  egress: Egress;
-  probeOf(type: MonitorType): Pick<Probe<MonitorType, MonitorConfig>, "run">;
-}
+/** Who asks monitors of a type. */
+export type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
 
 /** What a check says in the end. */
 export interface Found extends Omit<ProbeResult, "outcome"> {
@@ -24,23 +21,20 @@ const LOST_NETWORK = "This server had no network.";
 /** Runs single checks, each within its time. */
 export class Prober {
   readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
-  readonly #load: () => Probing | Promise<Probing>;
+  readonly #egress: Egress;
+  readonly #probeOf: ProbeOf;
   readonly #underWay = new Set<AbortController>();
-  #probing: Promise<Probing> | undefined;
   #connectivity: Connectivity | undefined;
 
-  constructor(
-    ctx: Pick<AppContext, "clock" | "config" | "log">,
-    load: () => Probing | Promise<Probing>,
-  ) {
+  constructor(ctx: Pick<AppContext, "clock" | "config" | "log">, egress: Egress, probeOf: ProbeOf) {
     this.#ctx = ctx;
-    this.#load = load;
+    this.#egress = egress;
+    this.#probeOf = probeOf;
   }
 
   /** Runs a check once. Rejects only for what is a defect of ours. */
   async run(type: MonitorType, config: MonitorConfig, timeoutMs: number): Promise<ProbeResult> {
-    const { egress, probeOf } = await this.#loaded();
-    const probe = probeOf(type);
+    const probe = this.#probeOf(type);
     if (!probe.run) throw new Error(`monitors of type ${type} are not asked`);
     const { clock } = this.#ctx;
     const controller = new AbortController();
@@ -51,7 +45,7 @@ export class Prober {
     });
     this.#underWay.add(controller);
     try {
-      const means = { egress, clock, signal: controller.signal };
+      const means = { egress: this.#egress, clock, signal: controller.signal };
       return await Promise.race([probe.run(config, means), overdue.promise]);
     } finally {
       timer.cancel();
@@ -87,8 +81,7 @@ export class Prober {
       this.#ctx.clock,
       referenceTargets,
       async ({ host, port }, signal) => {
-        const { egress } = await this.#loaded();
-        const connection = await egress.connect({ host, port, policy: "monitor", signal });
+        const connection = await this.#egress.connect({ host, port, policy: "monitor", signal });
         if (!("close" in connection)) return false;
         connection.close();
         return true;
@@ -101,16 +94,6 @@ export class Prober {
   /** Ends what is under way. */
   abort(): void {
     for (const controller of this.#underWay) controller.abort();
-  }
-
-  #loaded(): Promise<Probing> {
-    this.#probing ??= Promise.resolve()
-      .then(this.#load)
-      .catch((error: unknown) => {
-        this.#probing = undefined;
-        throw error;
-      });
-    return this.#probing;
   }
 }
 
