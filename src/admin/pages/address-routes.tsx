@@ -5,33 +5,31 @@ import { createDone } from "../done";
 import type { AdminParts } from "../parts";
 import { screenOperation } from "../screen-operation";
 import { ReleaseSlug } from "./confirm";
+import { createFormHandlers } from "./form-handlers";
 import { pageTabPath } from "./frame";
-import { createSave } from "./save";
 import type { ShowPage } from "./screens";
 
 /** A page's slug, the slugs that it had before, and its own host names: for admins. */
 export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
   const { ctx, admissions, render, writeAs } = parts;
   const done = createDone(parts.flashes);
-  const save = createSave(parts, showPage);
+  const { show, save } = createFormHandlers(parts, showPage);
   const MAY_MANAGE = session("admin");
 
   return new Elysia()
     .use(admissions.plugin)
     .get(
       "/:id/address",
-      async ({ request, admission, params }) =>
-        showPage({ request, admission }, params.id, "address"),
+      show("address"),
       screenOperation("The forms for a page's address", MAY_MANAGE),
     )
     .post(
       "/:id/address",
-      async ({ request, admission, params, body: form }) =>
-        save({ request, admission }, params.id, form, {
-          tab: "address",
-          fields: ["slug"],
-          told: "The slug was changed. The earlier address leads to the new one.",
-        }),
+      save({
+        tab: "address",
+        fields: ["slug"],
+        told: () => "The slug was changed. The earlier address leads to the new one.",
+      }),
       { ...formBody(), ...screenOperation("Change a page's slug", MAY_MANAGE) },
     )
     .get(
@@ -42,12 +40,11 @@ export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
     )
     .post(
       "/:id/domains",
-      async ({ request, admission, params, body: form }) =>
-        save({ request, admission }, params.id, form, {
-          tab: "address",
-          fields: ["custom_domains"],
-          told: "The custom domains were changed.",
-        }),
+      save({
+        tab: "address",
+        fields: ["custom_domains"],
+        told: () => "The custom domains were changed.",
+      }),
       { ...formBody(), ...screenOperation("Change a page's own host names", MAY_MANAGE) },
     )
     .get(

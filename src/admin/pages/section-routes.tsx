@@ -4,7 +4,7 @@ import { actorOf, formBody, session } from "../../http";
 import { createDone } from "../done";
 import type { AdminParts } from "../parts";
 import { screenOperation } from "../screen-operation";
-import { createSave } from "./save";
+import { createFormHandlers } from "./form-handlers";
 import { pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 
@@ -12,59 +12,50 @@ import type { ShowPage } from "./screens";
 export function pageSectionRoutes(parts: AdminParts, showPage: ShowPage) {
   const { ctx, admissions, writeAs } = parts;
   const done = createDone(parts.flashes);
-  const save = createSave(parts, showPage);
+  const { show, save } = createFormHandlers(parts, showPage);
   const MAY_MANAGE = session("admin");
 
   return new Elysia()
     .use(admissions.plugin)
     .get(
       "/:id/general",
-      async ({ request, admission, params }) =>
-        showPage({ request, admission }, params.id, "general"),
+      show("general"),
       screenOperation("The form for a page's name and times", MAY_MANAGE),
     )
     .post(
       "/:id/general",
-      async ({ request, admission, params, body: form }) =>
-        save({ request, admission }, params.id, form, {
-          tab: "general",
-          fields: ["name", "description", "time_zone", "locale", "history_days"],
-          told: "The page was changed.",
-        }),
+      save({
+        tab: "general",
+        fields: ["name", "description", "time_zone", "locale", "history_days"],
+        told: () => "The page was changed.",
+      }),
       { ...formBody(), ...screenOperation("Change a page's name and times", MAY_MANAGE) },
     )
-    .get(
-      "/:id/look",
-      async ({ request, admission, params }) => showPage({ request, admission }, params.id, "look"),
-      screenOperation("The forms for a page's look", MAY_MANAGE),
-    )
+    .get("/:id/look", show("look"), screenOperation("The forms for a page's look", MAY_MANAGE))
     .post(
       "/:id/look",
-      async ({ request, admission, params, body: form }) =>
-        save({ request, admission }, params.id, form, {
-          tab: "look",
-          fields: ["theme", "accent"],
-          told: "The look was changed.",
-        }),
+      save({
+        tab: "look",
+        fields: ["theme", "accent"],
+        told: () => "The look was changed.",
+      }),
       { ...formBody(), ...screenOperation("Change a page's look", MAY_MANAGE) },
     )
     .get(
       "/:id/visibility",
-      async ({ request, admission, params }) =>
-        showPage({ request, admission }, params.id, "visibility"),
+      show("visibility"),
       screenOperation("The form for who sees a page", MAY_MANAGE),
     )
     .post(
       "/:id/visibility",
-      async ({ request, admission, params, body: form }) =>
-        save({ request, admission }, params.id, form, {
-          tab: "visibility",
-          fields: ["visibility"],
-          told:
-            form.text("visibility") === "private"
-              ? "Only signed-in users can see the page now."
-              : "Everybody can see the page now.",
-        }),
+      save({
+        tab: "visibility",
+        fields: ["visibility"],
+        told: (form) =>
+          form.text("visibility") === "private"
+            ? "Only signed-in users can see the page now."
+            : "Everybody can see the page now.",
+      }),
       { ...formBody(), ...screenOperation("Change who sees a page", MAY_MANAGE) },
     )
     .post(
