@@ -1,10 +1,14 @@
-import type { ComponentRow, GroupRow } from "../../features/components";
 import { DialogForm } from "../../ui";
 import { componentPath, groupPath } from "../paths";
 
+interface QuestionProps {
+  title: string;
+  id: string;
+}
+
 /** Says what goes with a component, and what stays. */
-export function DeleteComponent({ title, component }: { title: string; component: ComponentRow }) {
-  const path = componentPath(component.id);
+export function DeleteComponent({ title, id }: QuestionProps) {
+  const path = componentPath(id);
   return (
     <DialogForm
       title={title}
@@ -22,8 +26,8 @@ export function DeleteComponent({ title, component }: { title: string; component
 }
 
 /** Says that a group's components stay. */
-export function DeleteGroup({ title, group }: { title: string; group: GroupRow }) {
-  const path = groupPath(group.id);
+export function DeleteGroup({ title, id }: QuestionProps) {
+  const path = groupPath(id);
   return (
     <DialogForm
       title={title}

@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import {
-  deleteComponent,
   getComponentRow,
   listChanges,
   listComponentsOfPage,
@@ -13,7 +12,7 @@ import { getPage } from "../../features/pages";
 import { actorOf, formBody, session, sessionOf } from "../../http";
 import { createDone } from "../done";
 import type { AdminParts } from "../parts";
-import { componentPath, componentsOfPagePath } from "../paths";
+import { componentPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
@@ -24,21 +23,13 @@ import {
   readComponent,
   storedComponent,
 } from "./component-values";
-import { DeleteComponent } from "./confirm";
 import { ComponentDetail } from "./detail";
 import { readCauses } from "./read";
 
 const CHANGES_SHOWN = 10;
 
 /** One component and its settings, below `/admin/components`. */
-export function componentDetailRoutes({
-  ctx,
-  admissions,
-  render,
-  flashes,
-  writeAs,
-  writeOnceAs,
-}: AdminParts) {
+export function componentDetailRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
   const done = createDone(flashes);
   const MAY_READ = session("viewer");
   const MAY_ARRANGE = session("admin");
@@ -101,32 +92,5 @@ export function componentDetailRoutes({
         return done(admission, componentPath(id), text);
       },
       { ...formBody(), ...screenOperation("Change a component", MAY_ARRANGE) },
-    )
-    .get(
-      "/:id/delete",
-      async ({ request, admission, params }) => {
-        const component = getComponentRow(ctx.db, params.id);
-        const title = `Delete “${component.name}”`;
-        return render.screen(
-          { request, admission },
-          { title, children: <DeleteComponent title={title} component={component} /> },
-        );
-      },
-      screenOperation("Asks before a component is deleted", MAY_ARRANGE),
-    )
-    .post(
-      "/:id/delete",
-      async ({ admission, params, body: form }) => {
-        // Sent twice it is done once, and the second answer is no “not found”.
-        const { made, subjectId: pageId } = await writeOnceAs(admission, form, (tx) => {
-          const row = getComponentRow(tx, params.id);
-          deleteComponent(ctx, tx, row.id, actorOf(admission));
-          return { made: `“${row.name}”`, subjectId: row.pageId };
-        });
-        const { slug } = getPage(ctx.db, pageId);
-        const text = `${made ?? "The component"} was deleted.`;
-        return done(admission, componentsOfPagePath(slug), text);
-      },
-      { ...formBody(), ...screenOperation("Delete a component", MAY_ARRANGE) },
     );
 }

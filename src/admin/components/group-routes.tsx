@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import {
   createGroup,
-  deleteGroup,
   getGroupRow,
   listGroups,
   nextPosition,
@@ -12,12 +11,11 @@ import { actorOf, formBody, seeOther, session } from "../../http";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
-import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
+import { COMPONENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
 import { placeInList } from "./component-paths";
-import { DeleteGroup } from "./confirm";
 import { GroupEdit, NewGroup } from "./group-form";
 import {
   toGroup,
@@ -29,7 +27,7 @@ import {
 } from "./group-values";
 import { readPage } from "./read";
 
-/** Adding, changing and deleting groups, below `/admin/components`. */
+/** Adding and changing groups, below `/admin/components`. */
 export function groupAdminRoutes({
   ctx,
   admissions,
@@ -128,33 +126,5 @@ export function groupAdminRoutes({
         }
       },
       { ...formBody(), ...screenOperation("Change a group", MAY_ARRANGE) },
-    )
-    .get(
-      "/:id/delete",
-      async ({ request, admission, params }) => {
-        const group = getGroupRow(ctx.db, params.id);
-        getPage(ctx.db, group.pageId);
-        const title = `Delete “${group.name}”`;
-        return render.screen(
-          { request, admission },
-          { title, children: <DeleteGroup title={title} group={group} /> },
-        );
-      },
-      screenOperation("Asks before a group is deleted", MAY_ARRANGE),
-    )
-    .post(
-      "/:id/delete",
-      async ({ admission, params, body: form }) => {
-        // Sent twice it is done once, and the second answer is no “not found”.
-        const { made, subjectId: pageId } = await writeOnceAs(admission, form, (tx) => {
-          const row = getGroupRow(tx, params.id);
-          deleteGroup(ctx, tx, row.id, actorOf(admission));
-          return { made: `The group “${row.name}”`, subjectId: row.pageId };
-        });
-        const { slug } = getPage(ctx.db, pageId);
-        const text = `${made ?? "The group"} was deleted. Its components are without a group.`;
-        return done(admission, componentsOfPagePath(slug), text);
-      },
-      { ...formBody(), ...screenOperation("Delete a group", MAY_ARRANGE) },
     );
 }

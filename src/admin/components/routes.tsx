@@ -9,6 +9,7 @@ import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { readPages } from "../read-pages";
+import { componentDeletionRoutes } from "./delete-routes";
 import { componentDetailRoutes } from "./detail-routes";
 import { groupAdminRoutes } from "./group-routes";
 import { ComponentList } from "./list";
@@ -54,6 +55,7 @@ export function componentAdminRoutes(parts: AdminParts) {
     .use(moveRoutes(parts))
     .use(statusRoutes(parts))
     .use(componentDetailRoutes(parts))
+    .use(componentDeletionRoutes(parts))
     .get(
       "",
       async ({ request, admission, query }) => showList({ request, admission }, query["page"]),
