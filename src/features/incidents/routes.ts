@@ -4,7 +4,6 @@ import type { AppContext } from "../../context";
 import {
   actorOf,
   type Admissions,
-  bearerOf,
   createOnce,
   jsonBody,
   listAddress,
@@ -28,10 +27,9 @@ import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bod
 import { Incident, IncidentStatusText, presentIncident } from "./model";
 import { putPostmortem } from "./postmortem";
 import { getIncident, getIncidentRow, toRecords } from "./records";
-import { mayReadDrafts } from "./rules";
 import { listIncidentRows } from "./store";
 import { toMs } from "./times";
-import { updateRoutes } from "./update-routes";
+import { readsDrafts, updateRoutes } from "./update-routes";
 
 const ListQuery = Type.Object(
   {
@@ -62,7 +60,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
       "/incidents",
       ({ query, request, admission }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
-        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const maySeeDrafts = readsDrafts(admission);
         const found = listIncidentRows(ctx.db, {
           ...filtersOf(ctx, query),
           draftsToo: maySeeDrafts ? 1 : 0,
@@ -99,7 +97,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
       "/incidents",
       ({ body, request, admission }) =>
         createOnce(ctx, { request, admission }, (tx) => {
-          const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+          const maySeeDrafts = readsDrafts(admission);
           const actor = actorOf(admission);
           const record = createIncident(ctx, tx, body, "api", actor, maySeeDrafts);
           return {
@@ -125,7 +123,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     .get(
       "/incidents/:id",
       ({ params, request, admission }) => {
-        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const maySeeDrafts = readsDrafts(admission);
         const record = getIncident(ctx.db, params.id, maySeeDrafts);
         return sendResource(request, presentIncident(record, ctx.baseUrl, maySeeDrafts));
       },
@@ -143,7 +141,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     .patch(
       "/incidents/:id",
       async ({ params, body, request, admission }) => {
-        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const maySeeDrafts = readsDrafts(admission);
         const incident = await ctx.db.write((tx) => {
           const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
           requireMatch(request.headers.get("if-match"), row.version);
@@ -170,7 +168,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     .put(
       "/incidents/:id/postmortem",
       async ({ params, body, request, admission }) => {
-        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const maySeeDrafts = readsDrafts(admission);
         const incident = await ctx.db.write((tx) => {
           const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
           requireMatch(request.headers.get("if-match"), row.version);

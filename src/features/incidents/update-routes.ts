@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
+  type Admission,
   type Admissions,
   bearerOf,
   createOnce,
@@ -25,11 +26,7 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
       "/incidents/:id/updates",
       ({ params, body, request, admission }) =>
         createOnce(ctx, { request, admission }, (tx) => {
-          const { id } = getIncidentRow(
-            tx,
-            params.id,
-            mayReadDrafts(bearerOf(admission).key.scopes),
-          ).row;
+          const { id } = getIncidentRow(tx, params.id, readsDrafts(admission)).row;
           const { row, update } = addUpdate(ctx, tx, id, body, actorOf(admission));
           return {
             resource: presentSingleUpdate(row, update),
@@ -54,7 +51,7 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
     .get(
       "/incidents/:id/updates/:update_id",
       ({ params, request, admission }) => {
-        const maySeeDrafts = mayReadDrafts(bearerOf(admission).key.scopes);
+        const maySeeDrafts = readsDrafts(admission);
         const { row, update } = getUpdate(ctx.db, params.id, params.update_id, maySeeDrafts);
         return sendResource(request, presentSingleUpdate(row, update));
       },
@@ -72,11 +69,7 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
       "/incidents/:id/updates/:update_id",
       async ({ params, body, request, admission }) => {
         const edited = await ctx.db.write((tx) => {
-          const { id, version } = getIncidentRow(
-            tx,
-            params.id,
-            mayReadDrafts(bearerOf(admission).key.scopes),
-          ).row;
+          const { id, version } = getIncidentRow(tx, params.id, readsDrafts(admission)).row;
           requireMatch(request.headers.get("if-match"), version);
           const { row, update } = editUpdate(
             ctx,
@@ -105,4 +98,9 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
         }),
       },
     );
+}
+
+/** Whether the key that a route was called with may read drafts. */
+export function readsDrafts(admission: Admission): boolean {
+  return mayReadDrafts(bearerOf(admission).key.scopes);
 }
