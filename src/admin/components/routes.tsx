@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { Problem } from "../../errors";
 import { orderComponents } from "../../features/components";
 import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { backTo } from "../back-to";
 import { createDone } from "../done";
 import { NoPageYet } from "../no-page";
 import type { AdminParts } from "../parts";
@@ -63,8 +64,7 @@ export function componentAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/order",
-      // Where a browser goes that comes back to an order that was refused.
-      async () => seeOther(COMPONENTS_PATH),
+      backTo(COMPONENTS_PATH),
       screenOperation("The components whose order was posted", MAY_READ),
     )
     .post(

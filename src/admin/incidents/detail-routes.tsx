@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { getIncident, updateIncident } from "../../features/incidents";
-import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
+import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -83,8 +84,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/updates",
-      // Where a browser goes that comes back to a form which was refused.
-      async ({ params }) => seeOther(pathsOfIncident(params.id).home),
+      backToOne((id) => pathsOfIncident(id).home),
       screenOperation("The incident whose update was sent", MAY_READ),
     )
     .post(
@@ -103,7 +103,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/updates/preview",
-      async ({ params }) => seeOther(pathsOfIncident(params.id).home),
+      backToOne((id) => pathsOfIncident(id).home),
       screenOperation("The incident whose update was previewed", MAY_READ),
     )
     .post(
@@ -136,8 +136,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/publish/preview",
-      // Where a browser goes that comes back to a preview.
-      async ({ params }) => seeOther(pathsOfIncident(params.id).home),
+      backToOne((id) => pathsOfIncident(id).home),
       screenOperation("The draft that was previewed", MAY_READ),
     )
     .post(

@@ -2,7 +2,8 @@ import { Elysia } from "elysia";
 import type { Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { getIncident, putPostmortem } from "../../features/incidents";
-import { actorOf, type Admission, type Form, formBody, seeOther, session } from "../../http";
+import { actorOf, type Admission, type Form, formBody, session } from "../../http";
+import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import type { AdminParts } from "../parts";
@@ -89,8 +90,7 @@ export function postmortemRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/postmortem/preview",
-      // Where a browser goes that comes back to a preview.
-      async ({ params }) => seeOther(pathsOfIncident(params.id).postmortem),
+      backToOne((id) => pathsOfIncident(id).postmortem),
       screenOperation("The post-mortem that was previewed", MAY_WRITE),
     )
     .post(

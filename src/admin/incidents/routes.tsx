@@ -2,8 +2,9 @@ import { Elysia } from "elysia";
 import { listComponentsOfPage, listGroups } from "../../features/components";
 import { createIncident, presentIncident } from "../../features/incidents";
 import type { PageRow } from "../../features/pages";
-import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
 import { renderIncidentPage } from "../../public/incident-page";
+import { backTo } from "../back-to";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -131,8 +132,7 @@ export function incidentAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new/preview",
-      // Where a browser goes that comes back to a preview.
-      async () => seeOther(REPORT_PATH),
+      backTo(REPORT_PATH),
       screenOperation("The form whose incident was previewed", MAY_WRITE),
     )
     .post(

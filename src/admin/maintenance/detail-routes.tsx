@@ -16,6 +16,7 @@ import {
 } from "../../http";
 import { roleAllows } from "../../kernel/role";
 import { renderMaintenancePage } from "../../public/maintenance-page";
+import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -129,8 +130,7 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/preview",
-      // Where a browser goes that comes back to a preview.
-      async ({ params }) => seeOther(maintenancePath(params.id)),
+      backToOne(maintenancePath),
       screenOperation("The maintenance whose update was previewed", MAY_WRITE),
     )
     .post(

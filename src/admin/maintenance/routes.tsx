@@ -1,8 +1,9 @@
 import { Elysia } from "elysia";
 import { planMaintenance } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import { actorOf, type Form, formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
 import { renderMaintenancePage } from "../../public/maintenance-page";
+import { backTo } from "../back-to";
 import { createDone } from "../done";
 import { NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -108,8 +109,7 @@ export function maintenanceAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new/preview",
-      // Where a browser goes that comes back to a preview.
-      async () => seeOther(PLAN_PATH),
+      backTo(PLAN_PATH),
       screenOperation("The form whose maintenance was previewed", MAY_WRITE),
     )
     .post(

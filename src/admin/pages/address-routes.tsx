@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { getPage, listOldSlugs, releaseSlug } from "../../features/pages";
 import { actorOf, formBody, seeOther, session } from "../../http";
+import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import type { AdminParts } from "../parts";
 import { screenOperation } from "../screen-operation";
@@ -34,8 +35,7 @@ export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
     )
     .get(
       "/:id/domains",
-      // Where a browser goes that comes back to the form that was refused.
-      async ({ params }) => seeOther(pageTabPath(params.id, "address")),
+      backToOne((id) => pageTabPath(id, "address")),
       screenOperation("The page whose host names were refused", MAY_MANAGE),
     )
     .post(

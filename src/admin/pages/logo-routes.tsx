@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import { invalidFields } from "../../errors";
 import { deleteLogo, getPage, putLogo } from "../../features/pages";
-import { actorOf, formBody, seeOther, session } from "../../http";
+import { actorOf, formBody, session } from "../../http";
+import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import type { AdminParts } from "../parts";
 import { screenOperation } from "../screen-operation";
@@ -21,8 +22,7 @@ export function pageLogoRoutes(parts: AdminParts, showPage: ShowPage) {
     .use(admissions.plugin)
     .get(
       "/:id/logo",
-      // Where a browser goes that comes back to the form that was refused.
-      async ({ params }) => seeOther(pageTabPath(params.id, "look")),
+      backToOne((id) => pageTabPath(id, "look")),
       screenOperation("The page whose logo was refused", MAY_MANAGE),
     )
     .post(

@@ -16,6 +16,7 @@ import {
 import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
 import type { Role } from "../../kernel/role";
 import { describeDuration } from "../../kernel/time";
+import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -174,8 +175,7 @@ export function userAdminRoutes({
     )
     .get(
       "/:id/link",
-      // Where a browser goes that comes back to the page of a link that was shown.
-      async ({ params }) => seeOther(userPath(params.id)),
+      backToOne(userPath),
       screenOperation("The user whose link was shown", MAY_MANAGE),
     )
     .post(
