@@ -1,5 +1,6 @@
 import { type FieldError, pointer } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
+import { MISSING_SECRET, tellSecret } from "../../kernel/told-secret";
 import { type MonitorConfig, probeOf } from "./probes";
 
 /*
@@ -9,10 +10,6 @@ import { type MonitorConfig, probeOf } from "./probes";
  */
 
 type Fields = Record<string, unknown>;
-
-/** How a secret is told of where it must not be told. */
-const SECRET = "a secret";
-const ANOTHER = "another secret";
 
 /** Where secrets stand in the configs of a type. */
 export function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "values">> {
@@ -77,26 +74,23 @@ export function wantedSecrets(
     for (const [name, text] of Object.entries(asked)) {
       const path = kind === "text" ? [field] : [field, name];
       const has = Object.hasOwn(before, name) ? before[name] : undefined;
-      const told = has === undefined ? null : SECRET;
-      outcome.present[path.join(".")] = told;
-      outcome.wanted[path.join(".")] = told;
+      const told = tellSecret(has, text);
+      outcome.present[path.join(".")] = told.present;
+      outcome.wanted[path.join(".")] = told.wanted;
       if (text === null) {
-        if (has === undefined) outcome.missing.push({ pointer: pointer(...path), detail: MISSING });
+        if (has === undefined) {
+          outcome.missing.push({ pointer: pointer(...path), detail: MISSING_SECRET });
+        }
         continue;
       }
       change.set(name, text === "" ? null : text);
       if (text !== "") creation.set(name, text);
-      if (text !== has) {
-        outcome.wanted[path.join(".")] = text === "" ? null : told === null ? SECRET : ANOTHER;
-      }
     }
     if (creation.size > 0) outcome.creation[field] = ofKind(kind, creation);
     if (change.size > 0) outcome.change[field] = ofKind(kind, change);
   }
   return outcome;
 }
-
-const MISSING = "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
 
 /** What is asked of each secret of a field: null to keep it, an empty text to take it away. */
 function askedOf(declared: unknown, before: Record<string, string>): Record<string, string | null> {

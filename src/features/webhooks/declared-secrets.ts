@@ -1,13 +1,9 @@
 import type { TObject } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../errors";
+import { ANOTHER_SECRET, MISSING_SECRET, SECRET, tellSecret } from "../../kernel/told-secret";
 import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, mayLeaveOut } from "./declared";
 import { FORMATS } from "./formats";
 import type { WebhookRow } from "./store";
-
-/** How a secret is told of where it must not be told. */
-const SECRET = "a secret";
-const ANOTHER = "another secret";
-const MISSING = "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
 
 /**
  * What a file asks for of what an endpoint is reached and signed with. `present` and `wanted` tell both by
@@ -51,9 +47,9 @@ function wantUrl(reach: WantedReach, webhook: DeclaredWebhook, row: WebhookRow |
   present["url"] = row && (isUrlSecret(row.format) ? SECRET : row.url);
   if (url === undefined) {
     wanted["url"] = present["url"];
-    if (!row) missing.push({ pointer: pointer("url"), detail: MISSING });
+    if (!row) missing.push({ pointer: pointer("url"), detail: MISSING_SECRET });
   } else if (!isSecret) wanted["url"] = url;
-  else wanted["url"] = url === row?.url ? present["url"] : ANOTHER;
+  else wanted["url"] = url === row?.url ? present["url"] : ANOTHER_SECRET;
 }
 
 function wantSettings(
@@ -84,20 +80,18 @@ function wantSecretSetting(
 ): void {
   const { name, given, has, isNeeded } = setting;
   const field = `settings.${name}`;
-  const told = has === undefined ? null : SECRET;
-  present[field] = told;
-  wanted[field] = told;
+  const told = tellSecret(has, given);
+  present[field] = told.present;
+  wanted[field] = told.wanted;
   if (given === undefined || given === null) {
     if (has === undefined && (isNeeded || given === null)) {
-      missing.push({ pointer: pointer("settings", name), detail: MISSING });
+      missing.push({ pointer: pointer("settings", name), detail: MISSING_SECRET });
     }
   } else if (given === "") {
     change[name] = null;
-    wanted[field] = null;
   } else {
     creation[name] = given;
     change[name] = given;
-    if (given !== has) wanted[field] = told === null ? SECRET : ANOTHER;
   }
 }
 
@@ -107,10 +101,10 @@ function wantSecret(
   row: WebhookRow | undefined,
 ): void {
   present["secret"] = SECRET;
-  wanted["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER;
+  wanted["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER_SECRET;
   // One that is made here would be known to nobody.
   const isNeeded = webhook.secret === null || isVerified(formatOf(webhook));
   if (!row && secret === undefined && isNeeded) {
-    missing.push({ pointer: pointer("secret"), detail: MISSING });
+    missing.push({ pointer: pointer("secret"), detail: MISSING_SECRET });
   }
 }

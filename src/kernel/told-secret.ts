@@ -1,0 +1,23 @@
+/*
+ * How secrets are told where they must not be: in what is compared and shown of a file, which need not hold
+ * them. One that is null or left out stays as it is; an empty text takes one away.
+ */
+
+/** A secret, whichever. */
+export const SECRET = "a secret";
+/** Another than the one before. */
+export const ANOTHER_SECRET = "another secret";
+/** What is wrong with one that should stay, and is not there. */
+export const MISSING_SECRET =
+  "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
+
+/** Tells of a secret as it is, undefined where there is none, and as a file asks for it. */
+export function tellSecret(
+  has: unknown,
+  asked: unknown,
+): { present: string | null; wanted: string | null } {
+  const present = has === undefined ? null : SECRET;
+  if (asked === undefined || asked === null || asked === has) return { present, wanted: present };
+  if (asked === "") return { present, wanted: null };
+  return { present, wanted: present === null ? SECRET : ANOTHER_SECRET };
+}
