@@ -5,6 +5,7 @@ import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
 import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
+import { Agenda } from "./agenda";
 import type { MonitoringFigures } from "./figures";
 import { Findings, type Waiter } from "./findings";
 import { Lanes } from "./lanes";
@@ -12,7 +13,6 @@ import { Liveness } from "./liveness";
 import type { Found, Prober } from "./prober";
 import { closing } from "./recorder";
 import { Roster } from "./roster";
-import { createSchedule, patienceWith, type Schedule } from "./schedule";
 import { Waker } from "./waker";
 import type { Watched } from "./watched";
 
@@ -35,8 +35,8 @@ export class Engine implements Monitoring {
   readonly #prober: Prober;
   readonly #findings: Findings;
   readonly #liveness: Liveness;
-  readonly #schedule: Schedule;
   readonly #waker: Waker;
+  readonly #agenda: Agenda;
   readonly #roster = new Roster();
   readonly #lanes = new Lanes();
   readonly #waiters = new Map<Watched, Waiter[]>();
@@ -52,8 +52,8 @@ export class Engine implements Monitoring {
     this.#ctx = ctx;
     this.#prober = prober;
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
-    this.#schedule = createSchedule(ctx.clock, () => randomFraction(ctx));
     this.#waker = new Waker(ctx.clock, () => this.#tick());
+    this.#agenda = new Agenda(ctx, this.#lanes, this.#waker);
     this.#findings = new Findings(ctx, this.#liveness, () => this.#wakeForRecorder());
     const isStale = () => {
       this.#isRosterStale = true;
@@ -133,7 +133,7 @@ export class Engine implements Monitoring {
     const waiter: Waiter = Promise.withResolvers();
     this.#findings.take("heartbeat", watched, at, beat, [waiter]);
     this.#wakeForRecorder();
-    this.#scheduleIn(watched, watched.intervalMs + watched.graceMs);
+    this.#agenda.after(watched, watched.intervalMs + watched.graceMs);
     await waiter.promise;
   }
 
@@ -146,7 +146,7 @@ export class Engine implements Monitoring {
       this.#refresh();
       this.#lookAround();
       for (const watched of this.#findings.refreshSilence(this.#roster)) {
-        if (watched.type !== "push") this.#scheduleIn(watched, 0);
+        if (watched.type !== "push") this.#agenda.after(watched, 0);
       }
       this.#isFailing = false;
     } catch (error) {
@@ -198,9 +198,9 @@ export class Engine implements Monitoring {
     // What it was like before a change, or before this server was away, says nothing of now.
     const isOutdated = version !== watched.version || epoch !== this.#epoch;
     if (!isWatched) this.#giveUp(watched);
-    else if (isOutdated && watched.type !== "push") this.#scheduleIn(watched, 0);
+    else if (isOutdated && watched.type !== "push") this.#agenda.after(watched, 0);
     // A job may also have called while it was found out whether this server has a network.
-    else if (isOutdated || watched.heartbeatAt !== heartbeatAt) this.#scheduleFirst(watched);
+    else if (isOutdated || watched.heartbeatAt !== heartbeatAt) this.#agenda.first(watched);
     else this.#take(watched, at, found);
     this.#beginDue();
   }
@@ -211,29 +211,7 @@ export class Engine implements Monitoring {
     this.#waiters.delete(watched);
     const isUnsure = this.#findings.take("check", watched, at, found, waiters);
     this.#wakeForRecorder();
-    // A job is not asked again sooner: each failure is a time at which it should have called.
-    if (watched.type === "push") this.#scheduleIn(watched, watched.intervalMs);
-    else if (isUnsure) this.#scheduleIn(watched, watched.retryMs);
-    else this.#scheduleAt(watched, this.#schedule.next(watched.id, watched.intervalMs));
-  }
-
-  #scheduleIn(watched: Watched, delayMs: number): void {
-    this.#scheduleAt(watched, this.#ctx.clock.monotonic() + delayMs);
-  }
-
-  #scheduleAt(watched: Watched, dueAt: number): void {
-    // What is under way is scheduled when it ends.
-    if (this.#state !== "running" || watched.isUnderWay) return;
-    this.#lanes.schedule(watched, dueAt);
-    this.#waker.at(dueAt);
-  }
-
-  #scheduleFirst(watched: Watched): void {
-    if (watched.type === "push") {
-      this.#scheduleIn(watched, patienceWith(watched, this.#ctx.clock.now()));
-    } else {
-      this.#scheduleAt(watched, this.#schedule.first(watched.id, watched.intervalMs));
-    }
+    this.#agenda.next(watched, isUnsure);
   }
 
   /** Nobody is going to know any more. */
@@ -252,8 +230,8 @@ export class Engine implements Monitoring {
     for (const watched of removed) this.#lanes.remove(watched);
     for (const watched of changed) {
       if (watched.isPaused) this.#lanes.remove(watched);
-      else if (isFirst || watched.type === "push") this.#scheduleFirst(watched);
-      else this.#scheduleIn(watched, 0);
+      else if (isFirst || watched.type === "push") this.#agenda.first(watched);
+      else this.#agenda.after(watched, 0);
     }
     this.#findings.recorder.isWatching = [...this.#roster].some(({ isPaused }) => !isPaused);
   }
@@ -268,12 +246,8 @@ export class Engine implements Monitoring {
     this.#ctx.log.warn({ since: new Date(since) }, "this server was away: nothing is known since");
     for (const watched of watching) {
       this.#findings.takeAway(watched, since);
-      this.#scheduleFirst(watched);
+      this.#agenda.first(watched);
     }
     this.#findings.recorder.write();
   }
-}
-
-function randomFraction({ random }: AppContext): number {
-  return new DataView(random(4).slice().buffer).getUint32(0) / 2 ** 32;
 }

@@ -13,6 +13,11 @@ export class Waker {
     this.#wake = wake;
   }
 
+  /** Whether nothing wakes: before the start, and after the end. */
+  get isOff(): boolean {
+    return this.#isOff;
+  }
+
   /** Begins to wake; what was asked for before is forgotten. */
   on(): void {
     this.#isOff = false;
