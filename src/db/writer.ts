@@ -2,9 +2,9 @@ import type { Database } from "bun:sqlite";
 import { unavailable } from "../errors/problem";
 import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
+import { createSharedTransaction, type Outcome } from "./shared-transaction";
 import { isBusy, isResourceFailure } from "./sqlite-errors";
 import type { StatementCache, Tx } from "./statements";
-import { OpenTransaction } from "./transaction";
 
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
@@ -19,7 +19,11 @@ interface Job {
   reject: (error: unknown) => void;
 }
 
-type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
+/** A callback that has run, and how it ended. */
+interface Done {
+  job: Job;
+  outcome: Outcome;
+}
 
 /** What a writer did since it was made, and what waits for it. */
 export interface WriterFigures {
@@ -53,19 +57,12 @@ export function createWriter(
 ): Writer {
   let queue: Job[] = [];
   let isScheduled = false;
-  let isRunning = false;
   let isClosed = false;
   let retry: Timer | undefined;
   let batches = 0;
   let changes = 0;
   let refused = 0;
-
-  const begin = sqlite.prepare("BEGIN IMMEDIATE");
-  const commit = sqlite.prepare("COMMIT");
-  const rollback = sqlite.prepare("ROLLBACK");
-  const savepoint = sqlite.prepare("SAVEPOINT callback");
-  const release = sqlite.prepare("RELEASE callback");
-  const rollbackToSavepoint = sqlite.prepare("ROLLBACK TO callback");
+  const transaction = createSharedTransaction(sqlite, statements, log);
 
   function schedule(): void {
     if (isScheduled || retry) return;
@@ -85,15 +82,15 @@ export function createWriter(
   /** Answers false when nothing waits or the database cannot be had. */
   function writeBatch(): boolean {
     if (queue.length === 0 || !tryBegin()) return false;
-    const { outcomes, failure } = runBatch();
-    settle(outcomes, failure ?? tryCommit());
+    const { batch, failure } = runBatch();
+    settle(batch, failure ?? transaction.commit());
     return true;
   }
 
   /** Opens the transaction, or arranges a later attempt and answers false. */
   function tryBegin(): boolean {
     try {
-      begin.run();
+      transaction.begin();
       return true;
     } catch (error) {
       if (!isBusy(error)) {
@@ -115,100 +112,45 @@ export function createWriter(
   }
 
   /** Runs callbacks until the batch is full. A `failure` means that the whole transaction is gone. */
-  function runBatch(): { outcomes: Outcome[]; failure: unknown } {
-    const outcomes: Outcome[] = [];
+  function runBatch(): { batch: Done[]; failure: unknown } {
+    const batch: Done[] = [];
     const startedAt = clock.monotonic();
-    while (outcomes.length < BATCH_CALLBACKS && clock.monotonic() - startedAt < BATCH_MS) {
+    while (batch.length < BATCH_CALLBACKS && clock.monotonic() - startedAt < BATCH_MS) {
       const job = queue.shift();
       if (!job) break;
-      const outcome = runOne(job);
-      outcomes.push(outcome);
-      // SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end the whole transaction. Another statement now
-      // would commit by itself, so nothing more runs and everybody in the batch is refused.
-      if (!sqlite.inTransaction) {
+      const outcome = transaction.run(job.change, job.effects);
+      batch.push({ job, outcome });
+      // Another statement now would commit by itself: nothing more runs, everybody in the batch is refused.
+      if (!transaction.isOpen()) {
         const error = "error" in outcome ? outcome.error : undefined;
         return {
-          outcomes,
+          batch,
           failure: error ?? new Error("a callback ended the transaction that it shared"),
         };
       }
     }
-    return { outcomes, failure: undefined };
-  }
-
-  function runOne(job: Job): Outcome {
-    const tx = new OpenTransaction(sqlite, statements, job.effects);
-    try {
-      savepoint.run();
-    } catch (error) {
-      return { job, error };
-    }
-    isRunning = true;
-    try {
-      const value = job.change(tx);
-      refusePromise(value);
-      if (sqlite.inTransaction) release.run();
-      return { job, value };
-    } catch (error) {
-      undo();
-      return { job, error };
-    } finally {
-      tx.end();
-      isRunning = false;
-    }
-  }
-
-  /** Takes back what one callback did; where even that fails, the whole transaction. */
-  function undo(): void {
-    if (!sqlite.inTransaction) return;
-    try {
-      rollbackToSavepoint.run();
-      release.run();
-    } catch (error) {
-      log.error({ err: error }, "a callback could not be rolled back alone");
-      abandon();
-    }
-  }
-
-  function abandon(): void {
-    try {
-      if (sqlite.inTransaction) rollback.run();
-    } catch (error) {
-      log.error({ err: error }, "a transaction could not be rolled back in good order");
-    }
-  }
-
-  /** Commits, and answers the error if that failed. */
-  function tryCommit(): unknown {
-    try {
-      commit.run();
-      return undefined;
-    } catch (error) {
-      abandon();
-      return error;
-    }
+    return { batch, failure: undefined };
   }
 
   /** Tells the callers. Only now, for a refusal too was judged on what had not been committed. */
-  function settle(outcomes: Outcome[], failure: unknown): void {
+  function settle(batch: Done[], failure: unknown): void {
     if (failure !== undefined) {
       refuse(
-        outcomes.map((outcome) => outcome.job),
+        batch.map(({ job }) => job),
         failure,
       );
       return;
     }
     batches += 1;
-    for (const outcome of outcomes) {
+    for (const { job, outcome } of batch) {
       if ("error" in outcome) {
-        const { job, error } = outcome;
-        if (isResourceFailure(error)) refuse([job], error);
-        else job.reject(error);
+        if (isResourceFailure(outcome.error)) refuse([job], outcome.error);
+        else job.reject(outcome.error);
         continue;
       }
       changes += 1;
-      for (const effect of outcome.job.effects) runEffect(effect);
-      outcome.job.resolve(outcome.value);
+      for (const effect of job.effects) runEffect(effect);
+      job.resolve(outcome.value);
     }
   }
 
@@ -232,7 +174,9 @@ export function createWriter(
   return {
     figures: () => ({ batches, changes, refused, waiting: queue.length }),
     write<T>(change: (tx: Tx) => T): Promise<T> {
-      if (isRunning) throw new Error("db.write was called inside the callback of another");
+      if (transaction.isRunning()) {
+        throw new Error("db.write was called inside the callback of another");
+      }
       if (isClosed) return Promise.reject(unavailable("The server is shutting down.", 5));
       return new Promise<T>((resolve, reject) => {
         queue.push({
@@ -257,15 +201,4 @@ export function createWriter(
 
 function notStored(cause: unknown): Error {
   return unavailable("The change could not be stored. Nothing was written; try again.", 5, cause);
-}
-
-/**
- * An `async` callback would go on after its transaction, and a query that was built but not run is
- * a promise to Drizzle too. Its `then` is left alone: calling it would run the query.
- */
-function refusePromise(value: unknown): void {
-  if (typeof value !== "object" || value === null || !("then" in value)) return;
-  // What it still does ends in an error that nobody else waits for: its transaction is over.
-  if (value instanceof Promise) value.catch(() => {});
-  throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
 }

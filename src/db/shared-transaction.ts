@@ -1,0 +1,105 @@
+import type { Database } from "bun:sqlite";
+import type { Log } from "../kernel/log";
+import type { StatementCache, Tx } from "./statements";
+import { OpenTransaction } from "./transaction";
+
+export type Outcome = { value: unknown } | { error: unknown };
+
+/** A transaction that callbacks share, a savepoint each: one that throws is rolled back alone. */
+export interface SharedTransaction {
+  /** Throws where the database cannot be had. */
+  begin(): void;
+  /** Runs one callback; what it wants done after the commit is added to `effects`. */
+  run(change: (tx: Tx) => unknown, effects: (() => void)[]): Outcome;
+  /** Commits, and answers the error if that failed. */
+  commit(): unknown;
+  /** Whether it is still there: SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end the whole of it. */
+  isOpen(): boolean;
+  /** Whether a callback is running. */
+  isRunning(): boolean;
+}
+
+export function createSharedTransaction(
+  sqlite: Database,
+  statements: StatementCache,
+  log: Log,
+): SharedTransaction {
+  let isRunning = false;
+
+  const begin = sqlite.prepare("BEGIN IMMEDIATE");
+  const commit = sqlite.prepare("COMMIT");
+  const rollback = sqlite.prepare("ROLLBACK");
+  const savepoint = sqlite.prepare("SAVEPOINT callback");
+  const release = sqlite.prepare("RELEASE callback");
+  const rollbackToSavepoint = sqlite.prepare("ROLLBACK TO callback");
+
+  /** Takes back what one callback did; where even that fails, the whole transaction. */
+  function undo(): void {
+    if (!sqlite.inTransaction) return;
+    try {
+      rollbackToSavepoint.run();
+      release.run();
+    } catch (error) {
+      log.error({ err: error }, "a callback could not be rolled back alone");
+      abandon();
+    }
+  }
+
+  function abandon(): void {
+    try {
+      if (sqlite.inTransaction) rollback.run();
+    } catch (error) {
+      log.error({ err: error }, "a transaction could not be rolled back in good order");
+    }
+  }
+
+  return {
+    begin: () => void begin.run(),
+
+    run(change, effects) {
+      const tx = new OpenTransaction(sqlite, statements, effects);
+      try {
+        savepoint.run();
+      } catch (error) {
+        return { error };
+      }
+      isRunning = true;
+      try {
+        const value = change(tx);
+        refusePromise(value);
+        if (sqlite.inTransaction) release.run();
+        return { value };
+      } catch (error) {
+        undo();
+        return { error };
+      } finally {
+        tx.end();
+        isRunning = false;
+      }
+    },
+
+    commit() {
+      try {
+        commit.run();
+        return undefined;
+      } catch (error) {
+        abandon();
+        return error;
+      }
+    },
+
+    isOpen: () => sqlite.inTransaction,
+    isRunning: () => isRunning,
+  };
+}
+
+/**
+ * An `async` callback would go on after its transaction, and a query that was built but not run is
+ * a promise to Drizzle too. Its `then` is left alone: calling it would run the query.
+ */
+function refusePromise(value: unknown): void {
+  if (typeof value !== "object" || value === null || !("then" in value)) return;
+  // What it still does ends in an error that nobody else waits for: its transaction is over.
+  if (value instanceof Promise) value.catch(() => {});
+  throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
+}
