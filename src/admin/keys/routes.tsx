@@ -1,24 +1,17 @@
 import { Elysia } from "elysia";
 import {
   countKeys,
-  endOldValues,
   getKey,
   getKeyListing,
   KEY_FILTERS,
   type KeyFilter,
-  type KeyListing,
   listKeyPage,
-  OVERLAPS,
-  type Overlap,
-  type RevealedKey,
-  revokeKey,
-  rotateKey,
   SCOPE_NAMES,
   type Scope,
   updateKey,
   usageOfKey,
 } from "../../features/keys";
-import { actorOf, formBody, seeOther, session } from "../../http";
+import { actorOf, formBody, session } from "../../http";
 import { toIso } from "../../kernel/time";
 import { createDone } from "../done";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
@@ -26,14 +19,13 @@ import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
 import { KEYS_PATH, keyPath } from "../paths";
 import type { ScreenRequest } from "../render";
-import type { Reveal } from "../reveals";
 import { screenOperation } from "../screen-operation";
-import { RevokeKey, RotateKey } from "./confirm";
 import { createFromForm, emptyForm, formValues, readRateLimit } from "./create";
 import { KeyDetail } from "./detail";
 import { KeyForm, type KeyFormValues } from "./form";
 import { KeyList } from "./list";
-import { RevealedValue, ShownBefore } from "./reveal";
+import { createValueReveal } from "./show-value";
+import { keyVerbRoutes } from "./verb-routes";
 
 const PAGE_SIZE = 50;
 
@@ -41,12 +33,8 @@ const PAGE_SIZE = 50;
 export function keyAdminRoutes(parts: AdminParts) {
   const { ctx, admissions, render, reveals, usage, writeAs } = parts;
   const done = createDone(parts.flashes);
+  const showValue = createValueReveal(parts);
   const MAY_MANAGE = session("admin");
-
-  /** A key as it is now, its uses of the last seconds included. Throws `not_found`. */
-  function listingOf(id: string) {
-    return getKeyListing(ctx.db, id, ctx.clock.now(), usage.pendingLastUse);
-  }
 
   function showForm(at: ScreenRequest, values: KeyFormValues, complaints = NO_COMPLAINTS) {
     const page = {
@@ -69,7 +57,7 @@ export function keyAdminRoutes(parts: AdminParts) {
     form?: { name: string; rateLimit: string; complaints: Complaints },
   ) {
     const now = ctx.clock.now();
-    const listing = listingOf(id);
+    const listing = getKeyListing(ctx.db, id, now, usage.pendingLastUse);
     const values = form ?? { name: listing.name, rateLimit: String(listing.rate_limit) };
     return render.screen(at, {
       title: listing.name,
@@ -84,28 +72,6 @@ export function keyAdminRoutes(parts: AdminParts) {
         />
       ),
     });
-  }
-
-  function showRotation(at: ScreenRequest, listing: KeyListing, complaints = NO_COMPLAINTS) {
-    const title = `Rotate “${listing.name}”`;
-    const formToken = newFormToken(ctx);
-    const page = { title, listing, overlap: "24h", complaints, formToken, now: ctx.clock.now() };
-    return render.screen(at, {
-      title,
-      status: statusOf(complaints),
-      children: <RotateKey {...page} />,
-    });
-  }
-
-  /** What a form has made, named by `title`, or the word that it was shown before. */
-  function showReveal(at: ScreenRequest, reveal: Reveal<RevealedKey>, title: string) {
-    if ("shownBefore" in reveal) {
-      const page = { title: "This value was already shown", keyId: reveal.shownBefore };
-      return render.screen(at, { title: page.title, children: <ShownBefore {...page} /> });
-    }
-    const { baseUrl } = ctx;
-    const page = { title, revealed: reveal.revealed, baseUrl, now: ctx.clock.now() };
-    return render.screen(at, { title, isSecret: true, children: <RevealedValue {...page} /> });
   }
 
   return new Elysia({ prefix: KEYS_PATH })
@@ -139,7 +105,7 @@ export function keyAdminRoutes(parts: AdminParts) {
         const at = { request, admission };
         try {
           const reveal = await createFromForm(ctx, reveals, admission, form);
-          return await showReveal(at, reveal, "Copy the key now");
+          return await showValue(at, reveal, "Copy the key now");
         } catch (error) {
           return showForm(at, formValues(form), complaintsOrThrow(error));
         }
@@ -171,72 +137,11 @@ export function keyAdminRoutes(parts: AdminParts) {
       },
       { ...formBody(), ...screenOperation("Change a key's name and limit", MAY_MANAGE) },
     )
-    .get(
-      "/:id/rotate",
-      async ({ request, admission, params }) => {
-        const listing = listingOf(params.id);
-        if (listing.state !== "live") return seeOther(keyPath(listing.id));
-        return showRotation({ request, admission }, listing);
-      },
-      screenOperation("Asks before a key is rotated", MAY_MANAGE),
-    )
-    .post(
-      "/:id/rotate",
-      async ({ request, admission, params, body: form }) => {
-        const at = { request, admission };
-        const overlap = form.text("overlap");
-        if (!isOverlap(overlap)) {
-          const complaints = { overlap: "Choose when the old value ends." };
-          return showRotation(at, listingOf(params.id), complaints);
-        }
-        const actor = actorOf(admission);
-        const reveal = await reveals.reveal(admission, form, (tx) => {
-          const made = rotateKey(ctx, tx, params.id, overlap, actor);
-          return { made, subjectId: made.key.id };
-        });
-        return showReveal(at, reveal, "Copy the new value now");
-      },
-      { ...formBody(), ...screenOperation("Rotate a key", MAY_MANAGE) },
-    )
-    .post(
-      "/:id/end-old-value",
-      async ({ admission, params }) => {
-        await writeAs(admission, (tx) => endOldValues(ctx, tx, params.id, actorOf(admission)));
-        return done(admission, keyPath(params.id), "The old value no longer works.");
-      },
-      { ...formBody(), ...screenOperation("End a rotated key's old value", MAY_MANAGE) },
-    )
-    .get(
-      "/:id/revoke",
-      async ({ request, admission, params }) => {
-        const now = ctx.clock.now();
-        const listing = listingOf(params.id);
-        if (listing.state !== "live") return seeOther(keyPath(listing.id));
-        const title = `Revoke “${listing.name}”`;
-        const page = { title, listing, usage: usageOfKey(ctx.db, params.id, now), now };
-        return render.screen({ request, admission }, { title, children: <RevokeKey {...page} /> });
-      },
-      screenOperation("Asks before a key is revoked", MAY_MANAGE),
-    )
-    .post(
-      "/:id/revoke",
-      async ({ admission, params }) => {
-        const key = await writeAs(admission, (tx) =>
-          revokeKey(ctx, tx, params.id, actorOf(admission)),
-        );
-        const text = `“${key.name}” was revoked. Requests with it are now refused.`;
-        return done(admission, KEYS_PATH, text);
-      },
-      { ...formBody(), ...screenOperation("Revoke a key", MAY_MANAGE) },
-    );
+    .use(keyVerbRoutes(parts));
 }
 
 function readFilter(text: string | undefined): KeyFilter {
   return KEY_FILTERS.find((filter) => filter === text) ?? "all";
-}
-
-function isOverlap(text: string): text is Overlap {
-  return Object.hasOwn(OVERLAPS, text);
 }
 
 /** The endpoints that each scope opens, as the documentation writes them. */
