@@ -76,6 +76,8 @@ export class Engine implements Monitoring {
   start(): void {
     this.#state = "running";
     this.#waker.on();
+    // They were read before where somebody was answered already; then nothing could be arranged.
+    for (const watched of this.#roster) if (!watched.isPaused) this.#agenda.first(watched);
     this.#tick();
   }
 

@@ -45,6 +45,18 @@ describe("after a start", () => {
     }
   });
 
+  test("a job that called before it keeps no monitor from being checked", async () => {
+    await using watch = await openWatch({ isStarted: false });
+    await many(watch, 5);
+    const job = await watch.monitor({ name: "job", type: "push", config: { grace_seconds: 30 } });
+    const heard = watch.engine.heartbeat(job.id, { outcome: "ok", latencyMs: null, message: null });
+    watch.engine.start();
+    await watch.clock.advance(2 * MINUTE_MS);
+    await heard;
+    for (let i = 0; i < 5; i++) expect(watch.asked(`m${i}.test`)).toBeGreaterThanOrEqual(1);
+    expect(watch.state(job.id)).toBe("down");
+  });
+
   test("nothing is checked where there are no monitors, and nothing is written", async () => {
     await using watch = await openWatch();
     await watch.clock.advance(5 * MINUTE_MS);
