@@ -4,7 +4,7 @@ import type { PageContext } from "./page-document";
 import { IncidentState } from "./state";
 import type { TextBudget } from "./text-budget";
 import { Names } from "./text";
-import { newestOf, UpdateList } from "./update-list";
+import { newestOf, shownOf, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
 
@@ -33,23 +33,26 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const { incident, context, budget } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
-  const { updates, ...facts } = incident;
+  const { id, name, status, impact, started_at, components, updates } = incident;
+  const names = components.slice(0, NAMES_SHOWN).map((component) => component.name);
   const told = newestOf(updates, budget);
   const isMore = updates.length > told.length;
-  const html = context.renderPart(incident.id, [facts, told, isMore], () => (
+  // Hundreds of components may be named, and few of them are shown.
+  const facts = [name, status, impact, started_at, names, components.length, isMore];
+  const html = context.renderPart(id, [facts, shownOf(told, NAMES_SHOWN)], () => (
     <>
       <div class="story-head">
         <h3>
-          <a href={href}>{incident.name}</a>
+          <a href={href}>{name}</a>
         </h3>
         <IncidentState incident={incident} />
       </div>
       <p class="muted">
-        Since <ClockTime at={incident.started_at} times={times} />
-        {incident.components.length > 0 ? (
+        Since <ClockTime at={started_at} times={times} />
+        {components.length > 0 ? (
           <>
             {" · affects "}
-            <Names names={incident.components.map(({ name }) => name)} most={NAMES_SHOWN} />
+            <Names names={components.map((component) => component.name)} most={NAMES_SHOWN} />
           </>
         ) : null}
       </p>

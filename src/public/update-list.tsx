@@ -33,6 +33,15 @@ export function newestOf(updates: readonly Update[], budget: TextBudget): Told[]
   return told;
 }
 
+/** All that is shown of what was told, with `named` of the components that an update names. */
+export function shownOf(told: readonly Told[], named: number): unknown[] {
+  return told.map(({ update, text }) => {
+    const { id, status, display_at } = update;
+    const components = "components" in update ? update.components : [];
+    return [id, status, display_at, text, components.slice(0, named), components.length];
+  });
+}
+
 interface UpdateListProps {
   /** Newest first. */
   told: readonly Told[];

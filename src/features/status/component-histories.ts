@@ -16,15 +16,19 @@ import type { PageRow } from "../pages";
 /** The UTC days that a component's uptime in the document reaches back, today included. */
 export const UPTIME_DAYS = 90;
 
-/** How long figures hold though today goes on. It divides a day, so that a slot begins at midnight. */
-const SLOT_MS = 5 * MINUTE_MS;
+/** How long figures hold though today goes on. */
+const HOLD_MS = 5 * MINUTE_MS;
 
 /** What a component's last days were like. */
 export interface ComponentHistory {
   /** Over the last 90 UTC days, today included; null where nothing is known. */
-  uptime: number | null;
-  /** The days that the page shows, oldest first. */
-  days: readonly DayOf[];
+  readonly uptime: number | null;
+  /** The days that the page shows, oldest first. Folded when first asked for: no JSON needs them. */
+  readonly days: readonly DayOf[];
+  /** The moment that it was read at, in unix ms: it shows how things stood then. */
+  readonly readAt: number;
+  /** How many days and intervals it is made of: what it takes in memory goes by that. */
+  readonly size: number;
 }
 
 /** Whose histories are asked for. */
@@ -39,7 +43,10 @@ export interface HistoryQuery {
   now: number;
 }
 
-/** Reads the histories of components, by their ids: as they are `now`, or were in the same five minutes. */
+/**
+ * Reads the histories of components, by their ids: as they are `now`, or were at a moment whose figures
+ * still hold.
+ */
 export type ReadHistories = (
   reader: Reader,
   query: HistoryQuery,
@@ -48,14 +55,9 @@ export type ReadHistories = (
 /** When nothing was known of each component, by its id. */
 export type Gaps = ReadonlyMap<string, readonly Interval[]>;
 
-/** Which five minutes a moment lies in. Unix ms. */
-export function slotOf(now: number): number {
-  return Math.floor(now / SLOT_MS);
-}
-
-/** When histories that are read at `now` are to be read anew, in unix ms: midnight at the latest. */
-export function historiesHoldUntil(now: number): number {
-  return (slotOf(now) + 1) * SLOT_MS;
+/** Until when figures hold that were read at a moment, both in unix ms: five minutes, midnight at most. */
+export function holdsUntil(readAt: number): number {
+  return Math.min(readAt + HOLD_MS, startOfDay(readAt) + DAY_MS);
 }
 
 export const readComponentHistories: ReadHistories = (reader, query) =>
@@ -84,16 +86,37 @@ export function foldHistories(
     components.map((component) => {
       const { id } = component;
       const causes = [...(ended.get(id) ?? []), ...(open.get(id) ?? [])];
-      const known = (days: number) => knownSpan(component, now, days);
-      return [
-        id,
-        {
-          uptime: uptime(causes, known(UPTIME_DAYS), gaps.get(id)),
-          days: foldDays(causes, known(page.historyDays), page.historyDays, gaps.get(id)),
-        },
-      ];
+      return [id, new Folding(component, causes, gaps.get(id) ?? [], page.historyDays, now)];
     }),
   );
+}
+
+class Folding implements ComponentHistory {
+  readonly uptime: number | null;
+  readonly size: number;
+  readonly readAt: number;
+  #days: readonly DayOf[] | undefined;
+  #fold: (() => DayOf[]) | undefined;
+
+  constructor(
+    component: ComponentRow,
+    causes: readonly CauseInterval[],
+    gaps: readonly Interval[],
+    dayCount: number,
+    now: number,
+  ) {
+    this.uptime = uptime(causes, knownSpan(component, now, UPTIME_DAYS), gaps);
+    this.readAt = now;
+    this.size = dayCount + causes.length + gaps.length;
+    this.#fold = () => foldDays(causes, knownSpan(component, now, dayCount), dayCount, gaps);
+  }
+
+  get days(): readonly DayOf[] {
+    this.#days ??= this.#fold?.() ?? [];
+    // What they were folded from is needed no more.
+    this.#fold = undefined;
+    return this.#days;
+  }
 }
 
 function firstMoment({ historyDays }: PageRow, now: number): number {

@@ -1,45 +1,51 @@
 import { LRUCache } from "lru-cache";
+import { SECOND_MS } from "../../kernel/time";
 import type { Interval } from "../components";
 import {
   type ComponentHistory,
   foldHistories,
+  holdsUntil,
   readGaps,
   type ReadHistories,
-  slotOf,
 } from "./component-histories";
 
-/** How many days, of all components together: those of some thousand components that show 90 each. */
-const KEPT_MAX_DAYS = 200_000;
+/** How many days and intervals, of all components together: some thousand components that show 90 days. */
+const KEPT_MAX_SIZE = 200_000;
+/** How long the figures are shown of a component that something marks: they change as time passes. */
+const MARKED_HOLD_MS = 10 * SECOND_MS;
 
 interface KeptHistory {
-  /** The five minutes in which it was read. */
-  slot: number;
   version: number;
+  dayCount: number;
   gaps: readonly Interval[];
   history: ComponentHistory;
 }
 
 /**
  * Reads histories, and keeps each for its component's version: every change of what marks a component,
- * or did, raises that (`refreshStatuses`). Gaps do not, and are compared. While nothing changes within
- * five minutes the answer is the same object. Only for committed data: a version that is rolled back
- * comes again with something else.
+ * or did, raises that (`refreshStatuses`). Gaps do not, and are compared. While nothing changes and its
+ * figures hold, the answer is the same object; where something marks the component, for ten seconds only,
+ * and where nothing is known of it yet, not at all. Only for committed data: a
+ * version that is rolled back comes again with something else.
  */
 export function createKeptHistories(): ReadHistories {
   const kept = new LRUCache<string, KeptHistory>({
-    maxSize: KEPT_MAX_DAYS,
-    sizeCalculation: ({ history }) => history.days.length + 1,
+    maxSize: KEPT_MAX_SIZE,
+    sizeCalculation: ({ history }) => history.size + 1,
   });
   return (reader, query) => {
-    const slot = slotOf(query.now);
+    const { page, open, now } = query;
     const gaps = readGaps(reader, query);
     const found = new Map<string, ComponentHistory>();
     for (const { id, version } of query.components) {
       const known = kept.get(id);
       const isValid =
-        known?.slot === slot &&
-        known.version === version &&
-        known.history.days.length === query.page.historyDays &&
+        known?.version === version &&
+        known.history.readAt <= now &&
+        now < holdsUntil(known.history.readAt) &&
+        known.dayCount === page.historyDays &&
+        known.history.uptime !== null &&
+        (!open.has(id) || now < known.history.readAt + MARKED_HOLD_MS) &&
         isSame(known.gaps, gaps.get(id) ?? []);
       if (isValid) found.set(id, known.history);
     }
@@ -49,7 +55,9 @@ export function createKeptHistories(): ReadHistories {
     for (const { id, version } of components) {
       const history = fresh.get(id);
       if (!history) continue;
-      kept.set(id, { slot, version, gaps: gaps.get(id) ?? [], history });
+      const dayCount = page.historyDays;
+      const own = gaps.get(id) ?? [];
+      kept.set(id, { version, dayCount, gaps: own, history });
       found.set(id, history);
     }
     return found;

@@ -25,11 +25,7 @@ import {
   UPCOMING_MS,
 } from "../maintenance";
 import { type PageRow, presentPage } from "../pages";
-import {
-  historiesHoldUntil,
-  readComponentHistories,
-  type ReadHistories,
-} from "./component-histories";
+import { holdsUntil, readComponentHistories, type ReadHistories } from "./component-histories";
 import type { StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 
@@ -44,9 +40,9 @@ export interface Snapshot {
   };
   /**
    * By the id of a component, its last UTC days up to today, oldest first: as many as the page's
-   * `history_days`. Every component of the document is there.
+   * `history_days`. Every component of the document is there. Folded at the first asking.
    */
-  days: ReadonlyMap<string, readonly DayOf[]>;
+  readonly days: ReadonlyMap<string, readonly DayOf[]>;
   /** How many published incidents are open: the document carries 50 of them at most. */
   openIncidentCount: number;
   /** The moment from which time alone makes it stale, in unix ms. */
@@ -81,6 +77,7 @@ export function buildSnapshot(
     maintenance: listMaintenanceForPage(reader, { pageId, now, until: now + UPCOMING_MS }),
   };
   const impacts = listOpenImpacts(reader, { pageId }).map(({ impact }) => impact);
+  let days: Snapshot["days"] | undefined;
   return {
     document: {
       page: presentPage(page, baseUrl),
@@ -98,10 +95,12 @@ export function buildSnapshot(
       updated_at: toIso(page.contentChangedAt),
     },
     records,
-    days: new Map(rows.map(({ id }) => [id, histories.get(id)?.days ?? []])),
+    get days() {
+      return (days ??= new Map(rows.map(({ id }) => [id, histories.get(id)?.days ?? []])));
+    },
     openIncidentCount: impacts.length,
     staleAt: Math.min(
-      historiesHoldUntil(now),
+      holdsUntil(Math.min(now, ...Array.from(histories.values(), ({ readAt }) => readAt))),
       nextEdge(reader, { pageId, now }) ?? Number.POSITIVE_INFINITY,
     ),
   };

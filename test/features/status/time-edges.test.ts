@@ -52,6 +52,14 @@ describe("time alone changes what a page shows", () => {
     expect(site.snapshot()).not.toBe(first);
   });
 
+  test("no later than that where it was changed meanwhile", async () => {
+    await using site = await createPublicSite();
+    const { staleAt } = site.snapshot();
+    await site.app.clock.advance(4 * MINUTE_MS);
+    await site.open({ components: { [site.ids["Web"] ?? ""]: "major_outage" } });
+    expect(site.snapshot().staleAt).toBe(staleAt);
+  });
+
   test("at no edge for maintenance of other pages", async () => {
     await using site = await createPublicSite();
     const other = await site.app.page({ slug: "other" }, []);
