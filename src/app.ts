@@ -42,6 +42,7 @@ import {
   type RouteTable,
   toProblem,
 } from "./http";
+import { once } from "./kernel/once";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { failurePage } from "./public/failure-page";
@@ -165,21 +166,4 @@ function createElysia(admissions: Admissions) {
 
 function isOfDashboard(path: string): boolean {
   return path === "/admin" || path.startsWith("/admin/");
-}
-
-/** Does something at the first asking; the answer is a promise until it is done. What fails is tried again. */
-function once(work: () => Promise<void>): () => Promise<void> | undefined {
-  let isDone = false;
-  let underWay: Promise<void> | undefined;
-  return () => {
-    if (isDone) return undefined;
-    underWay ??= work()
-      .then(() => {
-        isDone = true;
-      })
-      .finally(() => {
-        underWay = undefined;
-      });
-    return underWay;
-  };
 }

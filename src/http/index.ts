@@ -24,7 +24,7 @@ export {
 export { SIGN_IN_PATH } from "./authorisation";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createOnce, type Made } from "./create-once";
-export { createDoor, type Door } from "./door";
+export { createDoor, type Door, type DoorParts } from "./door";
 export { requireMatch } from "./etag";
 export { type Form, formBody } from "./form-body";
 export { jsonBody } from "./json-body";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, type TestApp } from "../support/app";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { createCreatingApi } from "../support/creating-api";
 
 const pathsOf = ({ app }: TestApp) => app.routes.routes.map(({ path }) => path);
 const isOfDashboard = (path: string) => /^\/admin(\/|$)/.test(path);
@@ -57,4 +58,19 @@ describe("the dashboard", () => {
       ["/admin/sign-in", 1],
     ]);
   });
+});
+
+test("where routes cannot be loaded, who asks is told of an error, and the next one asks again", async () => {
+  let isBroken = true;
+  await using api = await createCreatingApi({
+    loadRoutes: () => (isBroken ? Promise.reject(new Error("not to be read")) : undefined),
+  });
+  const refused = await api.post({ name: "First" });
+  expectProblem(refused, "internal_error");
+  expect(refused.headers.get("x-request-id")).toStartWith("req_");
+  expect(refused.text).not.toContain("not to be read");
+  expect(api.app.logged.some(({ msg }) => msg === "a request failed")).toBe(true);
+  isBroken = false;
+  expect((await api.post({ name: "Second" })).status).toBe(201);
+  expect(api.made()).toEqual(["Second"]);
 });

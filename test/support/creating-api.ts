@@ -12,6 +12,7 @@ import {
   createDoor,
   createOnce,
   createRouteTable,
+  type DoorParts,
   jsonBody,
   operation,
   scope,
@@ -44,10 +45,12 @@ export interface CreatingApi extends AsyncDisposable {
   made(): string[];
 }
 
-export async function createCreatingApi(): Promise<CreatingApi> {
+export async function createCreatingApi({
+  loadRoutes = () => undefined,
+}: Partial<Pick<DoorParts, "loadRoutes">> = {}): Promise<CreatingApi> {
   const app = await createTestApp();
   const { key, value } = await app.createKey({ name: "caller", scopes: ["write:incidents"] });
-  putBehindDoor(app);
+  putBehindDoor(app, loadRoutes);
   return {
     app,
     key: { id: key.id, value },
@@ -134,7 +137,7 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
 }
 
 /** Puts these routes in the place of the application's own; the rest of it stays. */
-function putBehindDoor(app: TestApp): void {
+function putBehindDoor(app: TestApp, loadRoutes: DoorParts["loadRoutes"]): void {
   const { ctx } = app;
   const admissions = createAdmissions();
   const elysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -157,7 +160,7 @@ function putBehindDoor(app: TestApp): void {
     usage: app.app.usage,
     limiter: app.app.limiter,
     addresses: createClientAddresses(ctx),
-    loadRoutes: () => undefined,
+    loadRoutes,
     failurePage: () => undefined,
   });
 }

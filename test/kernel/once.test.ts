@@ -1,0 +1,29 @@
+import { describe, expect, test } from "bun:test";
+import { once } from "../../src/kernel/once";
+
+describe("what is done once", () => {
+  test("is done for all who ask meanwhile, and there is nothing to wait for afterwards", async () => {
+    let count = 0;
+    const ask = once(async () => {
+      await Promise.resolve();
+      count += 1;
+    });
+    await Promise.all([ask(), ask(), ask()]);
+    expect(count).toBe(1);
+    expect(ask()).toBeUndefined();
+    expect(count).toBe(1);
+  });
+
+  test("is done again where it failed, and tells all who waited", async () => {
+    let isBroken = true;
+    const ask = once(async () => {
+      await Promise.resolve();
+      if (isBroken) throw new Error("not now");
+    });
+    const waiting = [ask(), ask()].map((each) => each?.catch((error: Error) => error.message));
+    expect(await Promise.all(waiting)).toEqual(["not now", "not now"]);
+    isBroken = false;
+    await ask();
+    expect(ask()).toBeUndefined();
+  });
+});
