@@ -31,6 +31,8 @@ export interface DashboardIds {
   underWay: string;
   monitor: string;
   pushMonitor: string;
+  webhook: string;
+  delivery: string;
 }
 
 /** What the parameters of a path stand for: by its beginning, the first that fits. */
@@ -46,6 +48,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],
     ["/admin/settings/keys/", { id: ids.key }],
     ["/admin/settings/users/", { id: ids.user }],
+    ["/admin/settings/webhooks/", { id: ids.webhook, delivery_id: ids.delivery }],
     ["/admin/join/", { token: ids.token }],
     [SET_UP, { token: ids.token }],
   ];
@@ -70,6 +73,8 @@ export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<Das
   const pages = app.routes.routes
     // What begins with an underscore is for those who work on Allclear, and not in the executable.
     .filter(({ method, path }) => method === "GET" && /^\/admin(\/(?!_)|$)/.test(path))
+    // A file to keep is no page.
+    .filter(({ path }) => !path.endsWith(".csv"))
     .map(({ path, operation }): DashboardPage => {
       const values = valuesOf(path, ids);
       return {

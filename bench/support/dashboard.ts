@@ -8,6 +8,8 @@ import { createKey, SCOPE_NAMES } from "../../src/features/keys";
 import { createMonitor } from "../../src/features/monitors";
 import { findPageBySlugOrId, updatePage } from "../../src/features/pages";
 import { createUser, inviteUser } from "../../src/features/users";
+import { createWebhook, sendTestEvent } from "../../src/features/webhooks";
+import { setStanding } from "../../src/features/webhooks/delivery-store";
 import { sessionCookie } from "../../src/http";
 import { CLI_ACTOR, userActor } from "../../src/kernel/actor";
 import { makeOldAndBusy } from "./busy-keys";
@@ -149,6 +151,15 @@ function seedThings(
       paused: true,
     } as const;
     const called = { type: "push", name: "Nightly backup", paused: true } as const;
+    const told = {
+      url: "https://hooks.acme.example/allclear",
+      events: ["incident.postmortem_published" as const],
+    };
+    const webhook = createWebhook(ctx, tx, told, CLI_ACTOR).row.id;
+    const delivery = sendTestEvent(ctx, tx, webhook, CLI_ACTOR).row.id;
+    // Nothing is to be sent while pages are measured.
+    const delivered = { status: "delivered" as const, tries: 1, nextTryAt: null, finishedAt: now };
+    setStanding(tx, { id: delivery, ...delivered });
     const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
     while (advanceMaintenance(ctx, tx, now));
     return {
@@ -161,6 +172,8 @@ function seedThings(
       scheduled: scheduledId,
       underWay,
       monitor: createMonitor(ctx, tx, watching, CLI_ACTOR).record.row.id,
+      webhook,
+      delivery,
       pushMonitor: createMonitor(ctx, tx, called, CLI_ACTOR).record.row.id,
     };
   });
