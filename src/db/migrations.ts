@@ -1,3 +1,4 @@
+import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 4, name: "page_face", sql: pageFace },
   { number: 5, name: "monitors", sql: monitors },
   { number: 6, name: "webhooks", sql: webhooks },
+  { number: 7, name: "deleted_pages", sql: deletedPages },
 ];
 
 /** The schema's version that this build reads and writes. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { blankAuditAddresses, recordAudit } from "../../src/events";
 import { revokeKey } from "../../src/features/keys";
-import { deletePage } from "../../src/features/pages";
+import { deletePage } from "../../src/features/page-deletion";
 import type { Actor } from "../../src/kernel/actor";
 import { CLI_ACTOR, SYSTEM_ACTOR } from "../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../support/app";

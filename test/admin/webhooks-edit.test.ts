@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../src/features/pages";
 import { createWebhook, updateWebhook } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { actionsOf } from "../support/dashboard";
@@ -104,20 +103,6 @@ describe("the form that edits a webhook", () => {
     const [now = ""] = typedIn(late.text, "version");
     expect((await dashboard.edit(id, { version: now, description: "Mine" })).status).toBe(303);
     expect(dashboard.rows()[0]?.description).toBe("Mine");
-  });
-
-  test("leaves a page that was deleted as it is unless another is chosen", async () => {
-    await using dashboard = await createWebhookDashboard();
-    const { app, page } = dashboard;
-    const { id } = await dashboard.made({ page: page.id });
-    await app.ctx.db.write((tx) => deletePage(app.ctx, tx, page.id, CLI_ACTOR));
-    const form = await dashboard.open(`${WEBHOOK_LIST}/${id}/edit`);
-    expect(readHtml(form.text).texts("option[selected]")).toEqual(["A page that was deleted"]);
-    const kept = await dashboard.edit(id, { page: page.id, description: "Still" });
-    expect(kept.status).toBe(303);
-    expect(dashboard.rows()[0]).toMatchObject({ pageId: page.id, description: "Still" });
-    expect((await dashboard.edit(id, { page: "" })).status).toBe(303);
-    expect(dashboard.rows()[0]?.pageId).toBeNull();
   });
 
   test("says where a file's word counts in the end", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { deletePage } from "../../src/features/page-deletion";
 import {
   createDomains,
   createPage,
-  deletePage,
   type PageInput,
   touchPage,
   updatePage,

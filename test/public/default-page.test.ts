@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage, updatePage } from "../../src/features/pages";
+import { deletePage } from "../../src/features/page-deletion";
+import { updatePage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { anotherProcess } from "../support/another-process";
 import { createTestApp, expectProblem } from "../support/app";

@@ -21,7 +21,8 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../src/features/monitors";
-import { createPage, deletePage, listAllPages, updatePage } from "../../src/features/pages";
+import { deletePage } from "../../src/features/page-deletion";
+import { createPage, listAllPages, updatePage } from "../../src/features/pages";
 import { deleteWebhook, listWebhooksAtHome } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { DescriptionText, NameText } from "../../src/kernel/schema";

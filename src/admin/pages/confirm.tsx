@@ -1,4 +1,6 @@
+import type { Belongings } from "../../features/page-deletion";
 import type { PageRow } from "../../features/pages";
+import { plural } from "../../kernel/text";
 import { DialogForm, FormErrors, TextField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { pagePath } from "../paths";
@@ -28,6 +30,7 @@ export function ReleaseSlug(props: { title: string; page: PageRow; slug: string 
 export function DeletePage(props: {
   title: string;
   page: PageRow;
+  belongings: Belongings;
   /** The page that becomes the default one in its place; undefined where there is no other. */
   heir: PageRow | undefined;
   /** What was typed. */
@@ -35,7 +38,8 @@ export function DeletePage(props: {
   complaints: Complaints;
   formToken: string;
 }) {
-  const { title, page, heir, slug, complaints, formToken } = props;
+  const { title, page, belongings, heir, slug, complaints, formToken } = props;
+  const consequences = consequencesOf(belongings);
   const label = `Type ${page.slug} to delete it`;
   const wrong = wording(complaints, { slug: label });
   return (
@@ -52,6 +56,7 @@ export function DeletePage(props: {
         Its components, incidents and maintenance go with it, its feeds and badges too: all of them
         get “not found”. Its slugs are free for other pages. This cannot be undone.
       </p>
+      {consequences === "" ? null : <p>Also affected: {consequences}.</p>}
       {page.isDefault ? (
         <p>
           It is the default page.{" "}
@@ -75,4 +80,19 @@ export function DeletePage(props: {
       />
     </DialogForm>
   );
+}
+
+/** Names everything that ends with a page, and its number; empty where nothing does. */
+function consequencesOf(belongings: Belongings): string {
+  const { incidents, maintenance, idleMonitors, webhooks } = belongings;
+  const named: [count: number, noun: string, fate: string][] = [
+    [maintenance, "maintenance window", "(cancelled)"],
+    [incidents, "open incident", "(deleted)"],
+    [idleMonitors.length, "monitor", "of no other page (paused)"],
+    [webhooks.length, "webhook", "of this page only (deleted)"],
+  ];
+  return named
+    .filter(([count]) => count > 0)
+    .map(([count, noun, fate]) => `${plural(count, noun)} ${fate}`)
+    .join(", ");
 }

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { invalidFields } from "../../errors";
-import { deletePage, getPage, listAllPages } from "../../features/pages";
+import { belongingsOf, deletePage } from "../../features/page-deletion";
+import { getPage, listAllPages } from "../../features/pages";
 import { actorOf, formBody, session } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
@@ -20,7 +21,9 @@ export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeOnce
     const page = getPage(ctx.db, id);
     const title = `Delete “${page.name}”`;
     const heir = listAllPages(ctx.db, {}).findLast((other) => other.id !== id);
-    const question = { title, page, heir, slug, complaints, formToken: newFormToken(ctx) };
+    const belongings = belongingsOf(ctx.db, id);
+    const formToken = newFormToken(ctx);
+    const question = { title, page, belongings, heir, slug, complaints, formToken };
     return render.screen(at, {
       title,
       status: statusOf(complaints),

@@ -30,14 +30,7 @@ export function WebhookFacts({ view, now }: { view: WebhookView; now: number }) 
           })),
         {
           label: "Page",
-          value:
-            row.pageId === null ? (
-              "Every page"
-            ) : page ? (
-              <a href={pagePath(page.id)}>{page.name}</a>
-            ) : (
-              "A page that was deleted, so nothing is sent"
-            ),
+          value: page === null ? "Every page" : <a href={pagePath(page.id)}>{page.name}</a>,
         },
         {
           label: "Events",

@@ -121,5 +121,5 @@ function describeEvents({ events }: WebhookRow): string {
 }
 
 function pageNameOf(id: string, { pages }: WebhookListing): string {
-  return pages.find((page) => page.id === id)?.name ?? "A page that was deleted";
+  return pages.find((page) => page.id === id)?.name ?? id;
 }

@@ -105,8 +105,7 @@ export function toChange(values: WebhookValues, { row }: WebhookRecord): UpdateW
   const isSet = (name: string) => format === row.format && name in row.settings;
   return {
     ...fieldsOf(values),
-    // A page that was deleted can be left as it is.
-    ...(page === (row.pageId ?? "") ? {} : { page: page === "" ? null : page }),
+    page: page === "" ? null : page,
     format,
     settings: Object.fromEntries(
       settingsOf(format)

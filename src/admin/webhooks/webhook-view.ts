@@ -18,7 +18,7 @@ const PAGE_SIZE = 25;
 /** An endpoint with how it does, and a part of its deliveries. */
 export interface WebhookView {
   record: WebhookRecord;
-  /** The page that it is for; null where it is for every one, or that page was deleted. */
+  /** The page whose events it receives; null for the events of every page. */
   page: PageRow | null;
   backlog: Backlog | undefined;
   failure: Failure | undefined;

@@ -5,7 +5,7 @@ import type { FileWebhook } from "./model";
 
 /**
  * The webhooks of these pages as a file has them, oldest first, and with `every` those that are for every
- * page. One whose page is gone, or not in the file, is told of nothing that the file makes.
+ * page. A webhook of a page that is not in the file is left out.
  */
 export function exportWebhooks(
   reader: Reader,

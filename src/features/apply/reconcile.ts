@@ -1,8 +1,8 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
+import { deletePage } from "../page-deletion";
 import {
   createPage,
-  deletePage,
   findPageByRef,
   findPageBySlug,
   listAllPages,
@@ -13,9 +13,10 @@ import { presentPageFields, wantedPage } from "./fields";
 import type { ReadFile } from "./file";
 import { applyInside } from "./inside-page";
 import type { Path } from "./locate";
-import { pageFields, refOf } from "./meaning";
+import { type Named, pageFields, refOf } from "./meaning";
 import type { FilePage } from "./model";
 import { applyMonitors } from "./monitors";
+import { monitorsIn } from "./placed";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
 import { applyWebhooks } from "./webhooks";
 
@@ -79,13 +80,44 @@ function findWanted(tx: Tx, wanted: FilePage, meant: ReadonlySet<string>): PageR
 }
 
 function leavePages(run: ApplyRun): void {
-  const { ctx, tx, options, file } = run;
+  const { tx, file } = run;
   const none = new Set<string>();
+  const isHandled = handledByFile(file);
   const wanted = new Set(file.content.pages.map((page) => findWanted(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || wanted.has(id)) continue;
-    run.leave("page", slug, () => deletePage(ctx, tx, id, options.actor));
+    run.leave("page", slug, () => removePage(run, id, isHandled));
   }
+}
+
+/**
+ * Deletes a page that the file no longer holds. Monitors and webhooks that the file declares, or that an
+ * earlier apply made, are left to the steps that follow, which change or prune them.
+ */
+function removePage(run: ApplyRun, id: string, isHandled: HandledByFile): void {
+  const { ctx, tx, options } = run;
+  const { paused, webhooks } = deletePage(ctx, tx, id, options.actor, isHandled);
+  for (const { ref: label } of paused) {
+    const fields = [{ field: "paused", from: false, to: true }];
+    run.note({ kind: "update", noun: "monitor", label, fields });
+  }
+  for (const { ref: label } of webhooks) {
+    run.note({ kind: "delete", noun: "webhook", label, fields: [] });
+  }
+}
+
+type HandledByFile = NonNullable<Parameters<typeof deletePage>[4]>;
+
+function handledByFile({ content }: ReadFile): HandledByFile {
+  const isDeclared = (items: readonly Named[]) => {
+    const refs = new Set(items.flatMap((item) => [refOf(item), ...(item.previous_refs ?? [])]));
+    return ({ managedBy, ref }: { managedBy: "apply" | null; ref: string }) =>
+      managedBy === "apply" || refs.has(ref);
+  };
+  return {
+    monitor: isDeclared(monitorsIn(content).map(({ item }) => item)),
+    webhook: isDeclared(content.webhooks ?? []),
+  };
 }
 
 /** A domain that goes from one page to another is free when that comes to it, in whatever order they stand. */

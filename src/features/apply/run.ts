@@ -49,12 +49,12 @@ export class ApplyRun {
   fulfil<Row, Fields extends object>(wish: Wish<Row, Fields>): Row {
     const { noun, label, path, row, wanted } = wish;
     if (!row) {
-      this.#note({ kind: "create", noun, label, fields: [] });
+      this.note({ kind: "create", noun, label, fields: [] });
       return this.at(path, wish.create);
     }
     const fields = differences(wish.present(row), wanted);
     if (fields.length === 0) return row;
-    this.#note({ kind: "update", noun, label, fields });
+    this.note({ kind: "update", noun, label, fields });
     return this.at(path, () => wish.update(row, changedOnly(wanted, fields)));
   }
 
@@ -62,11 +62,12 @@ export class ApplyRun {
   leave(noun: Change["noun"], label: string, remove: () => void): void {
     this.outcome.leftovers.push(`${noun} ${label}`);
     if (!this.options.prune) return;
-    this.#note({ kind: "delete", noun, label, fields: [] });
+    this.note({ kind: "delete", noun, label, fields: [] });
     remove();
   }
 
-  #note(change: Change): void {
+  /** Adds a change to the outcome. */
+  note(change: Change): void {
     this.outcome.changes.push(change);
   }
 

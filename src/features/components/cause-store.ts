@@ -146,6 +146,18 @@ export const endAllCauses = mutate((orm, $: { componentId: string; endedAt: numb
     .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt))),
 );
 
+export const endCausesOfPage = mutate((orm, $: { pageId: string; endedAt: number }) =>
+  orm
+    .update(componentCauses)
+    .set({ endedAt: endAt($.endedAt) })
+    .where(
+      and(
+        sql`${componentCauses.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
+        isNull(componentCauses.endedAt),
+      ),
+    ),
+);
+
 /** A component's changes, newest first; those before the change `before`. */
 export const listChanges = selectMany(
   (orm, $: { componentId: string; before: number; limit: number }) =>

@@ -143,3 +143,19 @@ export const ungroupComponents = mutate((orm, $: { groupId: string; now: number 
     .set({ groupId: null, version: sql`${components.version} + 1`, updatedAt: $.now })
     .where(eq(components.groupId, $.groupId)),
 );
+
+/** Deletes the components of a page. */
+export const deleteComponentsOf = mutate((orm, $: { pageId: string; now: number }) =>
+  orm
+    .update(components)
+    .set({ version: sql`${components.version} + 1`, updatedAt: $.now, deletedAt: $.now })
+    .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt))),
+);
+
+/** Deletes the groups of a page. */
+export const deleteGroupsOf = mutate((orm, $: { pageId: string; now: number }) =>
+  orm
+    .update(componentGroups)
+    .set({ version: sql`${componentGroups.version} + 1`, updatedAt: $.now, deletedAt: $.now })
+    .where(and(eq(componentGroups.pageId, $.pageId), isNull(componentGroups.deletedAt))),
+);

@@ -3,7 +3,7 @@
  * marks components with, are always reckoned from all of its updates.
  */
 export { createIncident } from "./create";
-export { deleteIncident } from "./delete";
+export { deleteIncident, deleteOpenIncidents } from "./delete";
 export { updateIncident } from "./edit";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export {
@@ -33,5 +33,5 @@ export {
   type ReadRecords,
   UPDATES_IN_LISTS,
 } from "./records";
-export { listOpenImpacts } from "./store";
+export { listOpenIds, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate } from "./updates";

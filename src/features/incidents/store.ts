@@ -205,6 +205,16 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
     ),
 );
 
+/** The published, open incidents of a page, in no promised order. */
+export const listOpenIds = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({ id: incidents.id })
+    .from(incidents)
+    .where(
+      and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished),
+    ),
+);
+
 /** The published incidents of a page that started last, newest start first. */
 export const listNewestRows = selectMany((orm, $: { pageId: string; limit: number }) =>
   orm

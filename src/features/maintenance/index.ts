@@ -18,7 +18,7 @@ export {
   UpdateMaintenanceBody,
 } from "./model";
 export { planMaintenance, updateMaintenance } from "./plan";
-export { addMaintenanceUpdate, cancelMaintenance } from "./progress";
+export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
 export {
   getMaintenance,
   getMaintenancePart,

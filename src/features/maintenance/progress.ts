@@ -15,10 +15,12 @@ import {
   tellChange,
 } from "./change";
 import { AddMaintenanceUpdateBody, type Maintenance, type MaintenanceUpdate } from "./model";
-import { getMaintenanceRecord } from "./records";
+import { getMaintenanceRecord, listPendingMaintenance } from "./records";
 import { isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
 import type { MaintenanceRow } from "./store";
 import { readDisplayTime } from "./times";
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
  * Tells something of a maintenance and, where the input names another status, takes it there. Answers
@@ -58,6 +60,22 @@ export function cancelMaintenance(ctx: Services, tx: Tx, id: string, actor: Acto
     notify: plannedNotify(tx, id),
   };
   return goOn(ctx, tx, row, update, actor);
+}
+
+/**
+ * Cancels every maintenance of a page that is neither completed nor cancelled, because the page is
+ * about to be deleted. People are notified of each as they were of its plan.
+ */
+export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
+  for (const { row, updates } of listPendingMaintenance(tx, { pageId, limit: NO_LIMIT })) {
+    const update: NewUpdate = {
+      status: "cancelled",
+      body: "The status page was deleted.",
+      displayAt: Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0),
+      notify: plannedNotify(tx, row.id),
+    };
+    goOn(ctx, tx, row, update, actor);
+  }
 }
 
 function goOn(

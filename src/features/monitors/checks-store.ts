@@ -138,6 +138,19 @@ export const endNoData = mutate((orm, $: { componentId: string; endedAt: number 
     .where(and(eq(componentNoData.componentId, $.componentId), isNull(componentNoData.endedAt))),
 );
 
+/** The same for every component of a page. */
+export const endNoDataOfPage = mutate((orm, $: { pageId: string; endedAt: number }) =>
+  orm
+    .update(componentNoData)
+    .set({ endedAt: sql`max(${componentNoData.startedAt}, ${$.endedAt})` })
+    .where(
+      and(
+        sql`${componentNoData.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
+        isNull(componentNoData.endedAt),
+      ),
+    ),
+);
+
 /**
  * When nothing was known of the components of a page, from `since` (unix ms) on; each component's oldest
  * first.

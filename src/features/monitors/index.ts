@@ -20,6 +20,7 @@ export {
   wishOf,
 } from "./declared-verbs";
 export { deleteMonitor } from "./delete";
+export { detachMonitors } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
 export { type LatencyFigures, latencyOfEach } from "./latency";
@@ -50,5 +51,5 @@ export {
   uptimeOf,
 } from "./spans";
 export { type Sparkline, sparklinesOf } from "./sparklines";
-export { countMonitorsByState, listMonitorsOfPage } from "./store";
+export { countMonitorsByState, listMonitorsOfPage, type MonitorRow } from "./store";
 export { updateMonitor } from "./update";

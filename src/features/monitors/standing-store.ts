@@ -67,6 +67,16 @@ export const listWatched = selectMany((orm, $: { nums: string }) =>
 export type WatchedRow = ReturnType<typeof listWatched>[number];
 
 /**
+ * True for a component (`w.component_id`) that a maintenance keeps under maintenance. A cause of a deleted
+ * component, or of one whose page is deleted, does not count.
+ */
+const isUnderMaintenance = sql`EXISTS (
+  SELECT 1 FROM component_causes AS c
+  CROSS JOIN components AS k ON k.id = c.component_id AND k.deleted_at IS NULL
+  CROSS JOIN pages AS p ON p.id = k.page_id AND p.deleted_at IS NULL
+  WHERE c.component_id = w.component_id AND c.ended_at IS NULL AND c.source = 'maintenance')`;
+
+/**
  * What some monitors (`nums`: a JSON list) are judged by when a result of theirs is written. A deleted one
  * is left out.
  */
@@ -85,9 +95,8 @@ export const listJudged = selectMany((orm, $: { nums: string }) =>
       lastAt: sql<number | null>`(
         SELECT max(c.at) FROM monitor_checks AS c WHERE c.monitor_num = ${monitors.num})`,
       isSilenced: sql<number>`EXISTS (
-        SELECT 1 FROM monitor_components AS w CROSS JOIN component_causes AS c
-        WHERE w.monitor_id = ${monitors.id} AND c.component_id = w.component_id
-          AND c.ended_at IS NULL AND c.source = 'maintenance')`,
+        SELECT 1 FROM monitor_components AS w
+        WHERE w.monitor_id = ${monitors.id} AND ${isUnderMaintenance})`,
     })
     .from(sql`json_each(${$.nums}) AS j`)
     .crossJoin(monitors)
@@ -109,8 +118,7 @@ export const listSilenced = selectMany((orm, _$: Nothing) =>
         sql`t.status IN ('scheduled', 'in_progress', 'verifying') AND t.deleted_at IS NULL
           AND t.status <> 'scheduled' AND tc.maintenance_id = t.id
           AND w.component_id = tc.component_id AND ${monitors.id} = w.monitor_id
-          AND EXISTS (SELECT 1 FROM component_causes AS c WHERE c.component_id = w.component_id
-            AND c.ended_at IS NULL AND c.source = 'maintenance')`,
+          AND ${isUnderMaintenance}`,
         isNull(monitors.deletedAt),
       ),
     ),

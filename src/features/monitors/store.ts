@@ -67,6 +67,19 @@ export const deleteMonitorComponents = mutate((orm, $: { monitorId: string }) =>
   orm.delete(monitorComponents).where(eq(monitorComponents.monitorId, $.monitorId)),
 );
 
+/** Takes the components of a page, deleted ones too, from a monitor. */
+export const deleteMonitorComponentsOfPage = mutate(
+  (orm, $: { monitorId: string; pageId: string }) =>
+    orm
+      .delete(monitorComponents)
+      .where(
+        and(
+          eq(monitorComponents.monitorId, $.monitorId),
+          sql`${monitorComponents.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
+        ),
+      ),
+);
+
 /** The components of some monitors (`monitorIds`: a JSON list), in the order of their pages. */
 export const listComponentsOfMonitors = selectMany((orm, $: { monitorIds: string }) =>
   orm

@@ -11,13 +11,13 @@ export { logoPath, logoSize } from "./logo-path";
 export { Page, PageInput, presentPage, RefText } from "./model";
 export {
   createPage,
-  deletePage,
   findPageBySlugOrId,
   getPage,
   judgePageInput,
   touchPage,
   updatePage,
 } from "./service";
+export { removePage } from "./remove";
 export { listOldSlugs, type OldSlug, releaseSlug } from "./slugs";
 export {
   findDefaultPage,

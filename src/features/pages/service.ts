@@ -10,7 +10,6 @@ import { PageInput } from "./model";
 import { isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {
   clearDefault,
-  deletePageSlugs,
   erasePage,
   findDefaultPage,
   findPage,
@@ -135,25 +134,6 @@ export function updatePage(
   return getPage(tx, id);
 }
 
-/** Deletes a page: 404 from now on, its history kept, its slugs free. Throws `not_found`. */
-export function deletePage(ctx: Services, tx: Tx, id: string, actor: Actor): void {
-  const row = getPage(tx, id);
-  const now = ctx.clock.now();
-  touchPage(ctx, tx, id);
-  updatePageRow(tx, {
-    ...row,
-    isDefault: false,
-    contentVersion: row.contentVersion + 1,
-    version: row.version + 1,
-    updatedAt: now,
-    deletedAt: now,
-  });
-  deletePageSlugs(tx, { pageId: id });
-  moveAddresses(ctx, tx);
-  audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
-  if (row.isDefault) promoteOldest(ctx, tx);
-}
-
 /** Says, in the transaction of the change, that what the page shows has changed. */
 export function touchPage(ctx: Pick<Services, "clock" | "signals">, tx: Tx, id: string): void {
   raiseContentVersion(tx, { id, now: ctx.clock.now() });
@@ -227,15 +207,6 @@ function releaseDefault(ctx: Services, tx: Tx): void {
   if (!holder) return;
   clearDefault(tx, { now: ctx.clock.now() });
   touchPage(ctx, tx, holder.id);
-}
-
-/** When the default page goes, the oldest of the others takes its place, so that `/` has something. */
-function promoteOldest(ctx: Services, tx: Tx): void {
-  const oldest = listAllPages(tx, {}).at(-1);
-  if (!oldest) return;
-  const now = ctx.clock.now();
-  updatePageRow(tx, { ...oldest, isDefault: true, version: oldest.version + 1, updatedAt: now });
-  touchPage(ctx, tx, oldest.id);
 }
 
 function eraseSamples(ctx: Services, tx: Tx): void {

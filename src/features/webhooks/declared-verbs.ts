@@ -14,7 +14,7 @@ import { updateWebhook } from "./update";
 /** An endpoint that is there. */
 export interface WebhookAtHome {
   row: WebhookRow;
-  /** The page that it is for; null for every page, undefined where its page is gone. */
+  /** The page that it is for; null for every page, undefined where this transaction deleted its page. */
   page: PageRow | null | undefined;
 }
 

@@ -7,7 +7,7 @@ import { findWebhook, listWebhooksBefore, type WebhookRow } from "./store";
 /** An endpoint with all that is shown of it. */
 export interface WebhookRecord {
   row: WebhookRow;
-  /** Null where it is for every page, or its page was deleted. */
+  /** Slug of the page whose events it receives; null for the events of every page. */
   pageSlug: string | null;
   /** Of the tries of the last 24 hours, 0 to 1; null where there were none. */
   successRate: number | null;

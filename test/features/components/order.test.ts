@@ -7,7 +7,8 @@ import {
   listGroups,
   orderComponents,
 } from "../../../src/features/components";
-import { createPage, deletePage, getPage } from "../../../src/features/pages";
+import { deletePage } from "../../../src/features/page-deletion";
+import { createPage, getPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
 import { complaintsOf } from "../../support/people";

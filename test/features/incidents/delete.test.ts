@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents";
-import { deletePage } from "../../../src/features/pages";
+import { deletePage } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../../src/features/pages";
+import { deletePage } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { expectProblem } from "../../support/app";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";

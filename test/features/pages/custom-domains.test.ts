@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  createPage,
-  deletePage,
-  getPage,
-  type PageInput,
-  updatePage,
-} from "../../../src/features/pages";
+import { deletePage } from "../../../src/features/page-deletion";
+import { createPage, getPage, type PageInput, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { refusalOf } from "../../support/refusal";

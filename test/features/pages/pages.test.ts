@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/errors";
+import { deletePage } from "../../../src/features/page-deletion";
 import {
   createPage,
-  deletePage,
   findDefaultPage,
   listAllPages,
   type PageInput,

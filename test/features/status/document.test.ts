@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createPage, deletePage, updatePage } from "../../../src/features/pages";
+import { deletePage } from "../../../src/features/page-deletion";
+import { createPage, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 

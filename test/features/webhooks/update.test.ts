@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { deletePage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 import {
@@ -171,12 +169,4 @@ test("a webhook that is deleted is gone, and its ref is free", async () => {
   expect((await site.call("")).body.data.map((each: { id: string }) => each.id)).toEqual([kept.id]);
   expect(lastAudit(site)).toMatchObject({ action: "webhook.delete", targetId: id });
   expect((await site.create()).ref).toBe(ref);
-});
-
-test("a webhook for a page that is deleted goes on naming it", async () => {
-  await using site = await createWebhookSite();
-  const { id } = await site.create({ page: "acme", url: RECEIVER });
-  const { ctx } = site.app;
-  await ctx.db.write((tx) => deletePage(ctx, tx, site.pageId, CLI_ACTOR));
-  expect(await site.read(id)).toMatchObject({ page: null, page_id: site.pageId });
 });

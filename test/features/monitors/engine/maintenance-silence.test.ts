@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { advanceMaintenance, planMaintenance } from "../../../../src/features/maintenance";
+import { removePage } from "../../../../src/features/pages";
 import { CLI_ACTOR } from "../../../../src/kernel/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
@@ -71,6 +72,18 @@ describe("while a component of it is under maintenance, a monitor", () => {
     expect(watch.marks(page.id)).toHaveLength(1);
     expect(watch.marks(page.id)[0]).not.toEndWith("→");
   });
+});
+
+test("a maintenance on a page that is deleted keeps no monitor in maintenance, even while its cause is open", async () => {
+  const { watch, page, api, id } = await openSite();
+  await using _ = watch;
+  const { ctx } = watch.app;
+  await plan(watch, api);
+  await pass(watch, 1);
+  expect(watch.state(id)).toBe("maintenance");
+  await ctx.db.write((tx) => removePage(ctx, tx, page.id, CLI_ACTOR));
+  await pass(watch, 2);
+  expect(watch.state(id)).toBe("up");
 });
 
 describe("when the maintenance is over, a monitor", () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor } from "../../../../src/features/monitors";
+import { createMonitor, updateMonitor } from "../../../../src/features/monitors";
 import { enter } from "../../../../src/features/monitors/engine/consequences";
 import { freshStanding } from "../../../../src/features/monitors/rules";
-import { deletePage, findPageBySlugOrId } from "../../../../src/features/pages";
+import { deletePage } from "../../../../src/features/page-deletion";
+import { findPageBySlugOrId } from "../../../../src/features/pages";
 import { CLI_ACTOR } from "../../../../src/kernel/actor";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
@@ -173,19 +174,26 @@ describe("an automatic incident", () => {
     ]);
   });
 
-  test("is left alone once its page is deleted, and the recovery is told all the same", async () => {
+  test("is deleted with its page, and the one on another page goes on with the monitor", async () => {
     await using site = await openSite("automatic");
-    await site.goDown();
     const { app } = site;
+    const other = await app.page({ slug: "other" }, ["Other"]);
+    await app.ctx.db.write((tx) => {
+      const component_ids = [site.api, other.components["Other"] ?? ""];
+      updateMonitor(app.ctx, tx, idOf(site), { component_ids }, CLI_ACTOR);
+    });
+    await site.goDown();
     const page = findPageBySlugOrId(app.ctx.db, "acme");
     await app.ctx.db.write((tx) => deletePage(app.ctx, tx, page?.id ?? "", CLI_ACTOR));
     await site.goUp();
     expect(site.told()).toEqual(["monitor.down", "monitor.up"]);
-    expect(kinds(site)).toEqual(["incident.created"]);
+    const created = ["incident.created", "incident.created"];
+    expect(kinds(site)).toEqual([...created, "incident.deleted", "incident.resolved"]);
     expect(app.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
     await site.goDown();
     expect(site.told()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
-    expect(kinds(site)).toEqual(["incident.created"]);
+    expect(kinds(site).at(-1)).toBe("incident.reopened");
+    expect((await site.incidents()).map(({ status }) => status)).toEqual(["investigating"]);
   });
 
   test.each([

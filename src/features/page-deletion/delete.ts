@@ -1,0 +1,56 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import type { Actor } from "../../kernel/actor";
+import { deleteComponentsOfPage } from "../components";
+import { deleteOpenIncidents } from "../incidents";
+import { cancelMaintenanceOfPage } from "../maintenance";
+import { detachMonitors, type MonitorRow } from "../monitors";
+import { getPage, removePage } from "../pages";
+import { deleteWebhook, type WebhookRow } from "../webhooks";
+import { belongingsOf } from "./belongings";
+
+/** The monitors that were paused, and the webhooks that were deleted, with a page. */
+export interface DeletedPage {
+  paused: readonly MonitorRow[];
+  webhooks: readonly WebhookRow[];
+}
+
+/** Monitors and webhooks that the same transaction goes on to change, or to delete itself. */
+interface Spared {
+  monitor(row: MonitorRow): boolean;
+  webhook(row: WebhookRow): boolean;
+}
+
+const NONE_SPARED: Spared = { monitor: () => false, webhook: () => false };
+
+/**
+ * Deletes a page: 404 from now on, its slugs free, its history kept. What belongs to it ends in the same
+ * transaction:
+ *
+ * - its webhooks are deleted; endpoints of every page are sent the events below;
+ * - its components and their causes end, without an event;
+ * - its pending maintenance is cancelled (`maintenance.cancelled`);
+ * - its open incidents are deleted (`incident.deleted`);
+ * - monitors lose its components, and are paused where they watch no other.
+ *
+ * A spared monitor is not paused, and a spared webhook not deleted. Throws `not_found`.
+ */
+export function deletePage(
+  ctx: AppContext,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+  spared: Spared = NONE_SPARED,
+): DeletedPage {
+  getPage(tx, id);
+  const { monitors, webhooks } = belongingsOf(tx, id);
+  const deleted = webhooks.filter((webhook) => !spared.webhook(webhook));
+  for (const webhook of deleted) deleteWebhook(ctx, tx, webhook.id, actor);
+  deleteComponentsOfPage(ctx, tx, id);
+  cancelMaintenanceOfPage(ctx, tx, id, actor);
+  deleteOpenIncidents(ctx, tx, id, actor);
+  const monitorIds = monitors.map(({ row }) => row.id);
+  const paused = detachMonitors(ctx, tx, { monitorIds, pageId: id, actor }, spared.monitor);
+  removePage(ctx, tx, id, actor);
+  return { paused, webhooks: deleted };
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+import { apply, linesOf } from "../../support/apply";
+import { openForm } from "../../support/dashboard";
+import { fails, openWatch, type Watch } from "../../support/watch";
+
+const LIVE = "{slug: live, name: Live, components: [{name: Shop}]}";
+
+interface Site {
+  watch: Watch;
+  /** The monitor of a component on each of the pages live and old. */
+  monitorId: string;
+  oldPageId: string;
+  /** The component on the page that stays. */
+  liveComponent: string;
+  key: string;
+}
+
+/** Two pages, a monitor of a component on both, and a maintenance in progress on the page old. */
+async function openSite(): Promise<Site> {
+  const watch = await openWatch();
+  const { app, clock } = watch;
+  await apply(app, `pages: [${LIVE}, {slug: old, name: Old, components: [{name: Mirror}]}]`);
+  const key = await app.keyWith("read:status", "write:maintenance");
+  const statusOf = async (slug: string) => (await app.call(`/api/v1/status/${slug}`, { key })).body;
+  const {
+    components: [{ id: liveComponent }],
+  } = await statusOf("live");
+  const {
+    page,
+    components: [{ id: mirror }],
+  } = await statusOf("old");
+  const monitor = await watch.monitor({
+    component_ids: [liveComponent, mirror],
+    failure_threshold: 1,
+  });
+  await clock.advance(MINUTE_MS + SECOND_MS);
+  const planned = await app.call("/api/v1/maintenance", {
+    method: "POST",
+    key,
+    json: {
+      page: "old",
+      name: "Upgrade",
+      body: "A moment.",
+      components: [mirror],
+      scheduled_for: toIso(clock.now() + MINUTE_MS),
+      scheduled_until: toIso(clock.now() + 60 * MINUTE_MS),
+    },
+  });
+  const began = await app.call(`/api/v1/maintenance/${planned.body.id}/updates`, {
+    method: "POST",
+    key,
+    json: { status: "in_progress", body: "It begins." },
+  });
+  expect(began.status).toBe(201);
+  await clock.advance(MINUTE_MS);
+  expect(watch.state(monitor.id)).toBe("maintenance");
+  return { watch, monitorId: monitor.id, oldPageId: page.id, liveComponent, key };
+}
+
+async function deleteInDashboard({ watch: { app }, oldPageId }: Site): Promise<void> {
+  const session = await app.signedIn("admin");
+  const path = `/admin/pages/${oldPageId}/delete`;
+  const form = { form: await openForm(app, path, session), slug: "old" };
+  expect((await app.call(path, { session, form })).status).toBe(303);
+}
+
+/** Applies a file that no longer holds the page. */
+async function prune({ watch: { app } }: Site): Promise<void> {
+  const outcome = await apply(app, `pages: [${LIVE}]`, true);
+  expect(linesOf(outcome)).toContain("- page old");
+}
+
+describe.each([
+  ["in the dashboard", deleteInDashboard],
+  ["by apply --prune", prune],
+])("a page that is deleted %s during its maintenance", (_, remove) => {
+  test("does not keep a monitor of another page from marking that page", async () => {
+    const site = await openSite();
+    const { watch, monitorId, liveComponent, key } = site;
+    await using _ = watch;
+    await remove(site);
+    watch.let("api.test", fails());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(monitorId)).toBe("down");
+    expect(watch.status(liveComponent)).toBe("major_outage");
+    const { body } = await watch.app.call("/api/v1/status/live", { key });
+    expect(body.status.indicator).toBe("critical");
+  });
+
+  test("does not silence the monitor after a restart either", async () => {
+    const site = await openSite();
+    const { watch, monitorId } = site;
+    await using _ = watch;
+    await watch.stop();
+    await remove(site);
+    watch.let("api.test", fails());
+    await watch.start();
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(monitorId)).toBe("down");
+  });
+});
