@@ -52,7 +52,7 @@ describe("deleting a page", () => {
     expect(other.status).toBe(404);
   });
 
-  test("passes the default on to the oldest of the others, as it says", async () => {
+  test("makes the oldest other page the default one, and its question names that page", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     expect((await site.show(path)).text).toContain("There is no other");
@@ -62,5 +62,32 @@ describe("deleting a page", () => {
     const form = await openForm(site.app, path, site.admin);
     await site.send(path, { form, slug: "acme" });
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
+  });
+
+  test("makes the oldest public page the default one, also where a private page is older", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    await site.create({ name: "Inside", slug: "inside", visibility: "private" });
+    await site.create({ name: "Outside", slug: "outside" });
+    await site.create({ name: "Youngest", slug: "youngest" });
+    expect((await site.show(path)).text).toContain("“Outside” takes its place.");
+    const form = await openForm(site.app, path, site.admin);
+    await site.send(path, { form, slug: "acme" });
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("outside");
+    const home = await site.app.call("/");
+    expect([home.status, readHtml(home.text).texts("h1")[0]]).toEqual([200, "Outside"]);
+  });
+
+  test("makes a private page the default one where there is no public page", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    await site.create({ name: "Inside", slug: "inside", visibility: "private" });
+    await site.create({ name: "Staff", slug: "staff", visibility: "private" });
+    expect((await site.show(path)).text).toContain(
+      "“Inside” takes its place. It is private, so visitors see no page at /.",
+    );
+    const form = await openForm(site.app, path, site.admin);
+    await site.send(path, { form, slug: "acme" });
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("inside");
   });
 });

@@ -61,7 +61,7 @@ export function DeletePage(props: {
         <p>
           It is the default page.{" "}
           {heir
-            ? `“${heir.name}” takes its place.`
+            ? `“${heir.name}” takes its place.${heir.visibility === "public" ? "" : " It is private, so visitors see no page at /."}`
             : "There is no other, so that nothing is shown at / any more."}
         </p>
       ) : null}

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { invalidFields } from "../../errors";
 import { belongingsOf, deletePage } from "../../features/page-deletion";
-import { getPage, listAllPages } from "../../features/pages";
+import { findNextDefaultPage, getPage } from "../../features/pages";
 import { actorOf, formBody, session } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
@@ -20,7 +20,7 @@ export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeOnce
   function ask(at: ScreenRequest, id: string, slug: string, complaints = NO_COMPLAINTS) {
     const page = getPage(ctx.db, id);
     const title = `Delete “${page.name}”`;
-    const heir = listAllPages(ctx.db, {}).findLast((other) => other.id !== id);
+    const heir = findNextDefaultPage(ctx.db, id);
     const belongings = belongingsOf(ctx.db, id);
     const formToken = newFormToken(ctx);
     const question = { title, page, belongings, heir, slug, complaints, formToken };

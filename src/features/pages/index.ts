@@ -17,7 +17,7 @@ export {
   touchPage,
   updatePage,
 } from "./service";
-export { removePage } from "./remove";
+export { findNextDefaultPage, removePage } from "./remove";
 export { listOldSlugs, type OldSlug, releaseSlug } from "./slugs";
 export {
   findDefaultPage,

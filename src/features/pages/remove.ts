@@ -1,9 +1,9 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { getPage, moveAddresses, touchPage } from "./service";
-import { deletePageSlugs, listAllPages, updatePageRow } from "./store";
+import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./store";
 
 type Services = Pick<AppContext, "clock" | "signals">;
 
@@ -26,14 +26,23 @@ export function removePage(ctx: Services, tx: Tx, id: string, actor: Actor): voi
   deletePageSlugs(tx, { pageId: id });
   moveAddresses(ctx, tx);
   audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
-  if (row.isDefault) promoteOldest(ctx, tx);
+  if (row.isDefault) promoteNextDefault(ctx, tx, id);
 }
 
-/** Makes the oldest of the remaining pages the default, so that `/` has something to show. */
-function promoteOldest(ctx: Services, tx: Tx): void {
-  const oldest = listAllPages(tx, {}).at(-1);
-  if (!oldest) return;
+/**
+ * Returns the page that becomes the default when a page is removed: the oldest public one, or the oldest
+ * private one where none is public. Undefined if there is no other page.
+ */
+export function findNextDefaultPage(reader: Reader, removedId: string): PageRow | undefined {
+  const others = listAllPages(reader, {}).filter(({ id }) => id !== removedId);
+  return others.findLast(({ visibility }) => visibility === "public") ?? others.at(-1);
+}
+
+/** Makes another page the default, so that `/` has something to show. */
+function promoteNextDefault(ctx: Services, tx: Tx, removedId: string): void {
+  const next = findNextDefaultPage(tx, removedId);
+  if (!next) return;
   const now = ctx.clock.now();
-  updatePageRow(tx, { ...oldest, isDefault: true, version: oldest.version + 1, updatedAt: now });
-  touchPage(ctx, tx, oldest.id);
+  updatePageRow(tx, { ...next, isDefault: true, version: next.version + 1, updatedAt: now });
+  touchPage(ctx, tx, next.id);
 }
