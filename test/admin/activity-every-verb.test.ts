@@ -3,20 +3,9 @@ import { searchAudit } from "../../src/events";
 import { type Answer, createTestApp, type TestApp } from "../support/app";
 import { NO_BASE_URL, setUpPath } from "../support/dashboard";
 import { readHtml } from "../support/html";
-import { ADMINISTERING_VERBS } from "../support/verbs/administering";
-import { API_VERBS } from "../support/verbs/api";
-import { ARRANGING_VERBS } from "../support/verbs/arranging";
-import { TELLING_VERBS } from "../support/verbs/telling";
-import { createVerbHouse, OWNER_PASSWORD, type VerbHouse, type Verbs } from "../support/verbs/verb";
-import { WATCHING_VERBS } from "../support/verbs/watching";
+import { VERBS } from "../support/verbs";
+import { createVerbHouse, OWNER_PASSWORD, type VerbHouse } from "../support/verbs/verb";
 
-const VERBS: Verbs = {
-  ...API_VERBS,
-  ...TELLING_VERBS,
-  ...ARRANGING_VERBS,
-  ...WATCHING_VERBS,
-  ...ADMINISTERING_VERBS,
-};
 /** Done where there is nobody yet: it has a test of its own. */
 const SET_UP = "POST /admin/setup/:token";
 

@@ -12,6 +12,7 @@ import {
 } from "../../features/incidents";
 import { actorOf, type Admission, type Form, formBody, session } from "../../http";
 import { toIso } from "../../kernel/time";
+import { createDeleteOnce } from "../delete-once";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import type { AdminParts } from "../parts";
@@ -37,8 +38,9 @@ const MAY_WRITE = session("editor");
 
 /** Changing what was told of an incident, mounted below `/admin/incidents`. */
 export function incidentChangeRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs, writeOnceAs } = parts;
+  const { ctx, admissions, render, writeAs } = parts;
   const done = createDone(parts.flashes);
+  const deleteOnce = createDeleteOnce(parts);
 
   function showEdit(
     at: ScreenRequest,
@@ -182,13 +184,12 @@ export function incidentChangeRoutes(parts: AdminParts) {
     .post(
       "/:id/delete",
       async ({ admission, params: { id }, body: form }) => {
-        // Sent twice it is done once, and the second answer is no “not found”.
-        const { made } = await writeOnceAs(admission, form, (tx) => {
+        const deletion = { id, noun: "incident", path: INCIDENTS_PATH };
+        return deleteOnce(admission, form, deletion, (tx) => {
           const { row } = getIncident(tx, id, true);
           deleteIncident(ctx, tx, id, actorOf(admission));
-          return { made: `“${row.name}”`, subjectId: id };
+          return row.name;
         });
-        return done(admission, INCIDENTS_PATH, `${made ?? "The incident"} was deleted.`);
       },
       { ...formBody(), ...screenOperation("Delete an incident", MAY_WRITE) },
     )

@@ -7,6 +7,7 @@ import {
   rotateToken,
 } from "../../features/monitors";
 import { actorOf, type Admission, formBody, seeOther, session } from "../../http";
+import { createDeleteOnce } from "../delete-once";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
@@ -19,6 +20,7 @@ import { createTokenReveal } from "./show-token";
 export function monitorVerbRoutes(parts: AdminParts) {
   const { ctx, admissions, render, reveals, writeAs } = parts;
   const done = createDone(parts.flashes);
+  const deleteOnce = createDeleteOnce(parts);
   const showToken = createTokenReveal(parts);
   const MAY_WRITE = session("admin");
 
@@ -64,13 +66,13 @@ export function monitorVerbRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/delete",
-      async ({ admission, params: { id } }) => {
-        const name = await writeAs(admission, (tx) => {
+      async ({ admission, params: { id }, body: form }) => {
+        const deletion = { id, noun: "monitor", path: MONITORS_PATH };
+        return deleteOnce(admission, form, deletion, (tx) => {
           const { row } = getMonitorRecord(tx, id);
           deleteMonitor(ctx, tx, id, actorOf(admission));
           return row.name;
         });
-        return done(admission, MONITORS_PATH, `“${name}” was deleted.`);
       },
       { ...formBody(), ...screenOperation("Delete a monitor", MAY_WRITE) },
     )

@@ -9,6 +9,7 @@ import {
   type WebhookRow,
 } from "../../features/webhooks";
 import { actorOf, formBody, seeOther, session } from "../../http";
+import { createDeleteOnce } from "../delete-once";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
@@ -30,6 +31,7 @@ type ShowSecret = (
 export function webhookConfirmRoutes(parts: AdminParts, showSecret: ShowSecret) {
   const { ctx, admissions, render, reveals, writeAs } = parts;
   const done = createDone(parts.flashes);
+  const deleteOnce = createDeleteOnce(parts);
   const MAY_MANAGE = session("admin");
 
   function rowOf(id: string): WebhookRow {
@@ -91,13 +93,13 @@ export function webhookConfirmRoutes(parts: AdminParts, showSecret: ShowSecret) 
     )
     .post(
       "/:id/delete",
-      async ({ admission, params: { id } }) => {
-        const name = await writeAs(admission, (tx) => {
+      async ({ admission, params: { id }, body: form }) => {
+        const deletion = { id, noun: "webhook", path: WEBHOOKS_PATH };
+        return deleteOnce(admission, form, deletion, (tx) => {
           const { row } = getWebhookRecord(tx, id, ctx.clock.now());
           deleteWebhook(ctx, tx, id, actorOf(admission));
           return webhookName(row);
         });
-        return done(admission, WEBHOOKS_PATH, `“${name}” was deleted.`);
       },
       { ...formBody(), ...screenOperation("Delete a webhook", MAY_MANAGE) },
     );

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../support/app";
+import { readHtml } from "../support/html";
+import { VERBS } from "../support/verbs";
+import { createVerbHouse } from "../support/verbs/verb";
+
+const named = (pattern: RegExp) =>
+  Object.entries(VERBS).flatMap(([name, verb]) =>
+    pattern.test(name) ? [[name, verb] as const] : [],
+  );
+
+const OPERATIONS = named(/^DELETE /);
+const FORMS = named(/^POST \/admin\/.*\/delete$/);
+
+test("every operation and every form that deletes something is covered", () => {
+  expect([OPERATIONS.length, FORMS.length]).toEqual([2, 6]);
+});
+
+describe("deleting something by API a second time", () => {
+  test.each(OPERATIONS)("is not_found and writes nothing: %s", async (_, { prepare }) => {
+    await using house = await createVerbHouse();
+    const { path, options } = await prepare(house);
+    expect((await house.app.call(path, options)).status).toBe(204);
+    const written = [house.app.audit(), house.app.events()];
+    expectProblem(await house.app.call(path, options), "not_found");
+    expect([house.app.audit(), house.app.events()]).toEqual(written);
+  });
+});
+
+describe("a form that deletes something", () => {
+  test.each(FORMS)(
+    "leads to the same screen when it is sent twice, and deletes once: %s",
+    async (name, { prepare, leaves }) => {
+      await using house = await createVerbHouse();
+      const { app } = house;
+      const { path, options } = await prepare(house);
+      const flash = async (location: string) =>
+        readHtml((await app.call(location, { session: house.session })).text).texts(".flash")[0];
+      const [first, second] = await Promise.all([app.call(path, options), app.call(path, options)]);
+      const location = first.headers.get("location") ?? "";
+      expect([first.status, second.status, second.headers.get("location")]).toEqual([
+        303,
+        303,
+        location,
+      ]);
+      expect(await flash(location)).toContain("was deleted.");
+      const third = await app.call(path, options);
+      expect([third.status, third.headers.get("location")]).toEqual([303, location]);
+      const noun = /(\w+)s?\/:id\/delete$/.exec(name)?.[1]?.replace(/s$/, "") ?? "";
+      expect(await flash(location)).toStartWith(`The ${noun} was deleted.`);
+      const [action = ""] = leaves;
+      expect(app.audit().filter((entry) => entry.action === action)).toHaveLength(1);
+    },
+  );
+
+  test.each(FORMS)("is not found for another session: %s", async (_, { prepare }) => {
+    await using house = await createVerbHouse();
+    const { app } = house;
+    const { path, options } = await prepare(house);
+    expect((await app.call(path, options)).status).toBe(303);
+    const written = [app.audit().length, app.events()];
+    const session = await app.signedIn("admin");
+    const sessionsAudited = app.audit().length - Number(written[0]);
+    expect((await app.call(path, { ...options, session })).status).toBe(404);
+    expect([app.audit().length - sessionsAudited, app.events()]).toEqual(written);
+  });
+});
