@@ -1,6 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
+import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
 import { findPage, touchPage } from "../pages";
@@ -29,7 +30,8 @@ export interface ChangeReason {
 
 /**
  * Sets the baselines of some components, all or none, and so what they show unless something else
- * marks them worse. A component that has the baseline already is left as it is.
+ * marks them worse. A component that has the baseline already is left as it is; each other one leaves a
+ * row in the audit log.
  *
  * Throws `validation_failed` that names every id which is no component.
  */
@@ -51,9 +53,16 @@ export function setBaselines(
     if (baseline === undefined || baseline === row.baselineStatus) continue;
     const { source, actor } = why;
     replaceBaselineCause(tx, row.id, baseline, { source, actor, at: ctx.clock.now() });
+    const change = `from ${inWords(row.baselineStatus)} to ${inWords(baseline)}`;
+    const summary = `Set the status of “${row.name}” ${change}`;
+    audit(ctx, tx, actor, "component.set_status", row.id, summary);
     changed.push({ ...row, baselineStatus: baseline });
   }
   showNow(ctx, tx, changed, why);
+}
+
+function inWords(status: ComponentStatus): string {
+  return status.replaceAll("_", " ");
 }
 
 /** `refreshStatuses`, and tells the pages that they show something else. */

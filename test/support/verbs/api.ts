@@ -1,7 +1,6 @@
 import { listDeliveries } from "../../../src/features/webhooks";
 import { byKey, type VerbHouse, type Verbs } from "./verb";
 
-const HISTORY = "what a component shows is recorded in its own history, with who set it";
 const FOUND_OUT = "it tells how something is, and changes nothing that somebody set";
 
 /** A push monitor of which a job tells, and its token. */
@@ -17,16 +16,14 @@ async function pushToken(house: VerbHouse): Promise<string> {
 /** What changes something by API. */
 export const API_VERBS: Verbs = {
   "PATCH /api/v1/components": {
-    leaves: [],
-    because: HISTORY,
+    leaves: ["component.set_status"],
     prepare: (house) =>
       byKey(house, "PATCH", "/components", {
         components: { [house.components["API"] ?? ""]: "major_outage" },
       }),
   },
   "PATCH /api/v1/components/:id": {
-    leaves: [],
-    because: HISTORY,
+    leaves: ["component.set_status"],
     prepare: (house) =>
       byKey(house, "PATCH", `/components/${house.components["API"]}`, { status: "major_outage" }),
   },

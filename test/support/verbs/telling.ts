@@ -2,7 +2,6 @@ import { getIncident } from "../../../src/features/incidents";
 import { byForm, type Verb, type VerbHouse, type Verbs } from "./verb";
 
 const PREVIEW = "it shows what would be, and takes it back";
-const HISTORY = "what a component shows is recorded in its own history, with who set it";
 
 function reportOf({ pageId }: VerbHouse, more: object = {}) {
   return {
@@ -140,8 +139,7 @@ export const TELLING_VERBS: Verbs = {
   "POST /admin/maintenance/:id/finish": step("finish", "maintenance.add_update"),
   "POST /admin/maintenance/:id/cancel": step("cancel", "maintenance.cancel"),
   "POST /admin/components/:id/status": {
-    leaves: [],
-    because: HISTORY,
+    leaves: ["component.set_status"],
     prepare: (house) =>
       byForm(house, `/components/${house.components["API"]}/status`, { status: "major_outage" }),
   },
