@@ -70,14 +70,13 @@ export const deleteMonitorComponents = mutate((orm, $: { monitorId: string }) =>
 /** Takes the components of a page, deleted ones too, from a monitor. */
 export const deleteMonitorComponentsOfPage = mutate(
   (orm, $: { monitorId: string; pageId: string }) =>
-    orm
-      .delete(monitorComponents)
-      .where(
-        and(
-          eq(monitorComponents.monitorId, $.monitorId),
-          sql`${monitorComponents.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
-        ),
+    orm.delete(monitorComponents).where(
+      and(
+        eq(monitorComponents.monitorId, $.monitorId),
+        sql`EXISTS (SELECT 1 FROM components AS c
+            WHERE c.id = ${monitorComponents.componentId} AND c.page_id = ${$.pageId})`,
       ),
+    ),
 );
 
 /** The components of some monitors (`monitorIds`: a JSON list), in the order of their pages. */
