@@ -1,5 +1,5 @@
 import { optionNames } from "../config";
-import { restoreDatabase } from "../db/backup";
+import { restoreDatabase } from "../db/restore";
 import { lockOrExplain, openDataDirectory } from "../db/data-directory";
 import { openForCommand } from "../installation";
 import type { Command } from "./command";

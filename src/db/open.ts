@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { chmodSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { OperatorError } from "./data-directory";
 import { sqliteCode } from "./sqlite-errors";
 
@@ -24,6 +24,7 @@ export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
 export function openSqlite(path: string, busyTimeoutMs: number): Database {
   let sqlite: Database | undefined;
   try {
+    createFile(path);
     sqlite = new Database(path, { create: true, readwrite: true, strict: true });
     configure(sqlite, path);
     sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
@@ -34,6 +35,16 @@ export function openSqlite(path: string, busyTimeoutMs: number): Database {
   }
 }
 
+/** Creates a missing file with its mode: SQLite would create it with the umask's, for others to open. */
+function createFile(path: string): void {
+  if (path === ":memory:" || existsSync(path)) return;
+  try {
+    closeSync(openSync(path, "wx", DATABASE_MODE));
+  } catch {
+    // SQLite meets the same obstacle, and names it.
+  }
+}
+
 function configure(sqlite: Database, path: string): void {
   sqlite.run(`PRAGMA busy_timeout = ${COMMAND_BUSY_TIMEOUT_MS}`);
   const isNew = pragma(sqlite, "page_count") === 0;
@@ -41,7 +52,7 @@ function configure(sqlite: Database, path: string): void {
     // Only a new file can choose this; it lets trimmed history give its space back without VACUUM.
     sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
-    // Before there is anything in it; what SQLite keeps beside the file takes its mode over.
+    // The umask may have taken something off. The logs of SQLite get the same mode.
     if (path !== ":memory:") chmodSync(path, DATABASE_MODE);
   } else if (pragma(sqlite, "application_id") !== APPLICATION_ID) {
     throw new OperatorError(`${path} is another program's database. Name another data directory.`);

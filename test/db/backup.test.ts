@@ -1,8 +1,16 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createDb, type Db, OperatorError } from "../../src/db";
+import { copyDatabase } from "../../src/db/backup";
 import { migrate } from "../../src/db/migrate";
 import { isSound, openSqlite, pragma } from "../../src/db/open";
 import { isAllclearDatabase } from "../../src/db/schema-history";
@@ -20,6 +28,24 @@ function openMigrated(path: string): Disposable & { db: Db; sqlite: Database } {
   sqlite.run(NOTES_SQL);
   const db = createDb(sqlite, createTestClock(), createTestLog("info").log);
   return { db, sqlite, [Symbol.dispose]: () => db.close() };
+}
+
+/** A connection that calls `note` before and after each `VACUUM INTO`. */
+function watchedDatabase(path: string, note: () => void): Database {
+  const sqlite = new Database(path);
+  const prepare = sqlite.prepare.bind(sqlite);
+  sqlite.prepare = ((sql: string) => {
+    const statement = prepare(sql);
+    if (!sql.startsWith("VACUUM")) return statement;
+    return {
+      run(target: string) {
+        note();
+        statement.run(target);
+        note();
+      },
+    };
+  }) as typeof sqlite.prepare;
+  return sqlite;
 }
 
 function notesIn(file: string): string[] {
@@ -49,6 +75,35 @@ describe("a backup", () => {
     const file = join(folder.path, "copy.db");
     at.db.copyTo(file);
     expect(statSync(file).mode & 0o777).toBe(0o640);
+  });
+
+  test("is for its owner alone while it is written, whatever the umask is", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    const file = join(folder.path, "copy.db");
+    const modes: string[] = [];
+    const note = () => modes.push((statSync(`${file}.unfinished`).mode & 0o777).toString(8));
+    using watched = watchedDatabase(at.sqlite.filename, note);
+    const umask = process.umask(0);
+    try {
+      copyDatabase(watched, file);
+    } finally {
+      process.umask(umask);
+    }
+    expect(modes).toEqual(["600", "600"]);
+    expect(notesIn(file)).toEqual([]);
+  });
+
+  test("never writes through a link that was put in the place of the unfinished copy", () => {
+    using folder = temporaryFolder();
+    using at = openMigrated(join(folder.path, "allclear.db"));
+    const file = join(folder.path, "copy.db");
+    const other = join(folder.path, "other");
+    writeFileSync(other, "precious");
+    symlinkSync(other, `${file}.unfinished`);
+    at.db.copyTo(file);
+    expect(notesIn(file)).toEqual([]);
+    expect(readFileSync(other, "utf8")).toBe("precious");
   });
 
   test("has nothing of a transaction that another connection has not committed", () => {

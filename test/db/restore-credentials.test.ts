@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { statSync } from "node:fs";
-import { restoreDatabase } from "../../src/db/backup";
+import { restoreDatabase } from "../../src/db/restore";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { inviteUser } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/kernel/actor";

@@ -11,15 +11,18 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { backupCommand, restoreCommand } from "../../src/cli/backup";
 import { runCommandLine } from "../../src/cli/run";
 import { OperatorError } from "../../src/db";
-import { copyDatabase, restoreDatabase } from "../../src/db/backup";
+import { copyDatabase } from "../../src/db/backup";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
+import { restoreDatabase } from "../../src/db/restore";
 import { startChild } from "../support/child";
 import { committedNotes, NOTES_SQL } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -135,6 +138,22 @@ describe("restoring", () => {
     restoreDatabase(at.directory, copied);
     expect(committedNotes(at.directory.database)).toContain("1 second");
     expect(existsSync(`${copied}-wal`)).toBe(true);
+  });
+
+  test("keeps its copy of the backup from others while it is written, whatever the backup's permissions are", async () => {
+    using at = place();
+    const bytes = readFileSync(at.backup);
+    const pipe = join(at.folder, "backup.pipe");
+    expect(spawnSync("mkfifo", ["-m", "666", pipe]).status).toBe(0);
+    await using restoring = startChild("restore.ts", at.directory.path, pipe);
+    // Opening waits until the restore opens the other end.
+    const sending = await open(pipe, "w");
+    const mode = statSync(`${at.directory.database}.restoring`).mode & 0o777;
+    await sending.writeFile(bytes);
+    await sending.close();
+    expect(await restoring.line()).toBe("restored");
+    expect(mode.toString(8)).toBe("600");
+    expect(committedNotes(at.directory.database)).toEqual(["past"]);
   });
 
   test("gives a database that can be written, whatever the backup's permissions are", () => {

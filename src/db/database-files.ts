@@ -1,0 +1,113 @@
+/** Files of databases that are not in use: making, copying, verifying and removing them. */
+import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { OperatorError } from "./data-directory";
+import { closeSqlite, isSound, pragma } from "./open";
+import { isAllclearDatabase } from "./schema-history";
+
+/** Suffixes of the files that SQLite keeps next to a database in use, and after a crash. */
+const COMPANIONS = ["-wal", "-shm", "-journal"];
+
+/** Mode of a file that is being made: nobody else can open it, nor keep a descriptor of it. */
+const PRIVATE_MODE = 0o600;
+
+const COPY_CHUNK_BYTES = 1024 * 1024;
+
+/** Creates an empty file that only its owner can open. Throws EEXIST for a file or link that exists. */
+export function createPrivateFile(file: string): void {
+  closeSync(openSync(file, "wx", PRIVATE_MODE));
+}
+
+/**
+ * Copies a database that is not in use, with the logs that a crash may have left. The copy is for its
+ * owner alone from the start, whatever the mode of the original is. Throws an OperatorError.
+ */
+export function copyDatabaseFiles(from: string, to: string): void {
+  try {
+    removeDatabase(to);
+    copyPrivately(from, to);
+    for (const suffix of ["-wal", "-journal"]) {
+      if (existsSync(from + suffix)) copyPrivately(from + suffix, to + suffix);
+    }
+  } catch (error) {
+    throw new OperatorError(`${from} could not be copied: ${(error as Error).message}`, error);
+  }
+}
+
+/** `copyFileSync` would give the copy the mode of the original. */
+function copyPrivately(from: string, to: string): void {
+  const target = openSync(to, "wx", PRIVATE_MODE);
+  try {
+    const source = openSync(from, "r");
+    try {
+      const chunk = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+      for (;;) {
+        const length = readSync(source, chunk);
+        if (length === 0) return;
+        for (let at = 0; at < length;) at += writeSync(target, chunk, at, length - at);
+      }
+    } finally {
+      closeSync(source);
+    }
+  } finally {
+    closeSync(target);
+  }
+}
+
+export function removeDatabase(file: string): void {
+  for (const suffix of ["", ...COMPANIONS]) rmSync(file + suffix, { force: true });
+}
+
+/** Renames the logs that lie next to a database, if any. */
+export function moveCompanions(from: string, to: string): void {
+  for (const suffix of COMPANIONS) {
+    if (existsSync(from + suffix)) renameSync(from + suffix, to + suffix);
+  }
+}
+
+/**
+ * Throws an OperatorError unless the file is a sound Allclear database; passes on what `work` throws.
+ * Leaves everything in the one file. `what` names it at the beginning of a sentence.
+ */
+export function requireSoundDatabase(
+  file: string,
+  what: string,
+  work?: (sqlite: Database) => void,
+): void {
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(file, { readwrite: true, create: false, strict: true });
+    sqlite.run("PRAGMA trusted_schema = OFF");
+    if (!isAllclearDatabase(sqlite)) {
+      throw new OperatorError(`${what} is not an Allclear database.`);
+    }
+    if (!isSound(sqlite)) throw new OperatorError(`${what} is damaged.`);
+    work?.(sqlite);
+    pragma(sqlite, "wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${what} is not an Allclear database, or it is damaged.`, error);
+  } finally {
+    if (sqlite) closeSqlite(sqlite);
+  }
+}
+
+/** Forces a file, or a directory's entries, to the disk. */
+export function syncFile(path: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
