@@ -5,7 +5,7 @@ import {
   type DataDirectory,
   describeHolder,
   type DirectoryLock,
-  isHeldByServer,
+  isHeldBy,
   lockOrExplain,
   openDataDirectory,
   requireInstallation,
@@ -15,6 +15,7 @@ import { migrate, type MigrationReport } from "./db/migrate";
 import { SCHEMA_VERSION } from "./db/migrations";
 import { newestUpdateId } from "./db/newest-update";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
+import { removeUnfinishedRestore } from "./db/restore";
 import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
 import { enqueueDeliveries } from "./features/webhooks";
@@ -49,7 +50,7 @@ export function openForServer(config: Config): Installation {
 function lockWhenCommandEnds(directory: DataDirectory): DirectoryLock | undefined {
   for (let waitedMs = 0; waitedMs < COMMAND_WAIT_MS; waitedMs += COMMAND_POLL_MS) {
     const lock = tryLock(directory, "serve");
-    if (lock || isHeldByServer(directory)) return lock;
+    if (lock || isHeldBy(directory, "serve")) return lock;
     Bun.sleepSync(COMMAND_POLL_MS);
   }
   return undefined;
@@ -69,6 +70,8 @@ export function openForCommand(
   if (!mayCreate) requireInstallation(config.dataDir);
   const directory = openDataDirectory(config.dataDir);
   const lock = tryLock(directory, command);
+  // Its change would go to the database that the restore sets aside.
+  if (!lock && isHeldBy(directory, "restore")) lockOrExplain(directory, command);
   return open(config, directory, lock, COMMAND_BUSY_TIMEOUT_MS);
 }
 
@@ -82,6 +85,7 @@ function open(
   let sqlite: ReturnType<typeof openSqlite> | undefined;
   let db: Db | undefined;
   try {
+    if (lock) removeUnfinishedRestore(directory);
     sqlite = openSqlite(directory.database, busyTimeoutMs);
     const migration = lock ? migrate(sqlite, directory) : undefined;
     if (!lock) requireSameSchema(schemaVersion(sqlite), directory);

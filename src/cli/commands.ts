@@ -1,10 +1,11 @@
 import { applyCommand } from "./apply";
-import { backupCommand, restoreCommand } from "./backup";
+import { backupCommand } from "./backup";
 import type { Command } from "./command";
 import { exportCommand } from "./export";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { openapiCommand } from "./openapi";
+import { restoreCommand } from "./restore";
 import { serveCommand } from "./serve";
 import { userCommands } from "./user";
 

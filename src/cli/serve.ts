@@ -2,11 +2,8 @@ import { optionNames } from "../config";
 import { SET_UP_LINK_MS } from "../features/users";
 import { describeDuration } from "../kernel/time";
 import { startServer } from "../server";
-import { IS_COMPILED, VERSION } from "../version";
+import { PROGRAM, VERSION } from "../version";
 import type { Command } from "./command";
-
-/** How this program is called: by its name, or from its sources on a machine that has only Node. */
-const SELF = IS_COMPILED ? "allclear" : `npx -y bun@${Bun.version} src/main.ts`;
 
 export const serveCommand: Command = {
   name: "serve",
@@ -21,7 +18,7 @@ export const serveCommand: Command = {
         ? ["Dashboard", `${server.url}/admin`]
         : [`Set up (link valid ${describeDuration(SET_UP_LINK_MS)})`, server.setUpUrl],
       ["API documentation", `${server.url}/docs`],
-      ["Create an API key", `${SELF} key create --name first --scope read:status`],
+      ["Create an API key", `${PROGRAM} key create --name first --scope read:status`],
     ];
     const width = Math.max(...next.map(([label = ""]) => label.length));
     for (const [label = "", text] of next) output.err(`  ${label.padEnd(width)}  ${text}`);

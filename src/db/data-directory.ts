@@ -84,7 +84,8 @@ function explainAccess(directory: string, what: string, error: unknown): string 
   return `${what} cannot be used: ${(error as Error).message}`;
 }
 
-function shellWord(text: string): string {
+/** Quotes a word for a shell where it needs quotes. */
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -163,9 +164,9 @@ export function describeHolder(directory: DataDirectory): string {
   return holder ? `process ${holder.pid} (allclear ${holder.command})` : "another process";
 }
 
-/** Whether the directory's note names a server, which keeps it for as long as it runs. */
-export function isHeldByServer(directory: DataDirectory): boolean {
-  return readNote(directory)?.command === "serve";
+/** True if the directory's note names this command as the one that holds it. */
+export function isHeldBy(directory: DataDirectory, command: string): boolean {
+  return readNote(directory)?.command === command;
 }
 
 function readNote(directory: DataDirectory): Holder | undefined {

@@ -34,17 +34,20 @@ export function createPrivateFile(file: string): void {
 export function copyDatabaseFiles(from: string, to: string): void {
   try {
     removeDatabase(to);
-    copyPrivately(from, to);
+    copyFile(from, to);
     for (const suffix of ["-wal", "-journal"]) {
-      if (existsSync(from + suffix)) copyPrivately(from + suffix, to + suffix);
+      if (existsSync(from + suffix)) copyFile(from + suffix, to + suffix);
     }
   } catch (error) {
     throw new OperatorError(`${from} could not be copied: ${(error as Error).message}`, error);
   }
 }
 
-/** `copyFileSync` would give the copy the mode of the original. */
-function copyPrivately(from: string, to: string): void {
+/**
+ * Copies one file; the copy is for its owner alone. Throws EEXIST for a file or link that exists.
+ * `copyFileSync` would give the copy the mode of the original.
+ */
+export function copyFile(from: string, to: string): void {
   const target = openSync(to, "wx", PRIVATE_MODE);
   try {
     const source = openSync(from, "r");

@@ -22,6 +22,24 @@ describe("backup and restore by command", () => {
     expect(await document(await other.serve(named))).toBe(before);
   });
 
+  test("a restore revives no key that was revoked since, though the server was killed", async () => {
+    await using site = await createInstallation();
+    await site.createPage("acme", ["API"]);
+    const revoked = await site.createKey(["read:status"]);
+    const live = await site.createKey(["read:status"]);
+    await site.output("backup", site.path("copy.db"));
+    const server = await site.serve();
+    await site.output("key", "revoke", revoked.id);
+    await server.kill();
+
+    const { stderr } = await site.run(["restore", site.path("copy.db")]);
+    expect(stderr).toContain("Carried over from it: 1 revoked key.");
+    const restored = await site.serve();
+    const statusOf = async (key: string) =>
+      (await restored.fetch("/api/v1/status/acme", { key })).status;
+    expect([await statusOf(revoked.value), await statusOf(live.value)]).toEqual([401, 200]);
+  });
+
   test("a restore beside a running server is refused, naming it, and changes nothing", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);

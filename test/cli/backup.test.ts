@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { commandLine, installedCommandLine } from "../support/command-line";
+import { commandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const create = ["key", "create", "--scope", "read:status", "--name"];
@@ -32,6 +32,59 @@ describe("allclear backup and restore, while no server runs", () => {
     expect(readdirSync(dataDir)).toContain(basename(kept));
     expect((await run(["restore", kept])).exitCode).toBe(0);
     expect(await names()).toEqual(["after", "before"]);
+  });
+
+  test("restore keeps a key revoked that was revoked after the backup, and says so", async () => {
+    using folder = temporaryFolder();
+    const copy = join(folder.path, "copy.db");
+    const run = commandLine(join(folder.path, "data"));
+    const { id } = jsonOf<{ id: string }>(await run([...create, "leaked", "--json"]));
+    await run(["backup", copy]);
+    await run(["key", "revoke", id]);
+    const { exitCode, err } = await run(["restore", copy]);
+    expect([exitCode, err.length, err[2]]).toEqual([0, 3, "Carried over from it: 1 revoked key."]);
+    const [key] = jsonOf<{ revoked_at: string | null }[]>(await run(["key", "list", "--json"]));
+    expect(key?.revoked_at).not.toBeNull();
+  });
+
+  test("restore without a database lists what works again, with commands that end it", async () => {
+    using folder = temporaryFolder();
+    const copy = join(folder.path, "copy.db");
+    const source = commandLine(join(folder.path, "source"));
+    const { id } = jsonOf<{ id: string }>(await source([...create, "CI", "--json"]));
+    const user = ["user", "create", "--email", "ada@acme.test", "--password-stdin"];
+    await source(user, {}, ["correct horse battery"]);
+    await source(["backup", copy]);
+
+    const dataDir = join(folder.path, "other");
+    const run = commandLine(dataDir);
+    const { exitCode, err } = await run(["restore", copy]);
+    expect(exitCode).toBe(0);
+    const text = err.join("\n");
+    expect(text).toContain("There was no database before");
+    expect(err).toContain(`  ${id}  CI`);
+    expect(text).toMatch(/\n {2}usr_\w+ {2}ada@acme\.test, owner$/);
+    expect(text).toContain(`key revoke ID --data-dir ${dataDir})`);
+    expect((await run(["key", "revoke", id, "--data-dir", dataDir])).exitCode).toBe(0);
+  });
+
+  test("restore says how to create an owner where none is left who can sign in", async () => {
+    using folder = temporaryFolder();
+    const copy = join(folder.path, "copy.db");
+    const dataDir = join(folder.path, "data");
+    const run = commandLine(dataDir);
+    const createUser = (email: string, role: string) =>
+      run(["user", "create", "--email", email, "--role", role, "--password-stdin"], {}, [
+        "correct horse battery",
+      ]);
+    await createUser("ada@acme.test", "owner");
+    await run(["backup", copy]);
+    await createUser("bob@acme.test", "owner");
+    await run(["user", "disable", "ada@acme.test"]);
+    const { err } = await run(["restore", copy]);
+    expect(err.at(-1)).toStartWith("No owner can sign in. Create one: ");
+    expect(err.at(-1)).toEndWith(`user create --email EMAIL --role owner --data-dir ${dataDir}`);
+    expect((await createUser("bob@acme.test", "owner")).exitCode).toBe(0);
   });
 
   test("backup refuses to write over a file, and leaves it as it was", async () => {

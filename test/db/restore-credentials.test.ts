@@ -1,12 +1,18 @@
-import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { statSync } from "node:fs";
-import { restoreDatabase } from "../../src/db/restore";
-import { openDataDirectory } from "../../src/db/data-directory";
-import { inviteUser } from "../../src/features/users";
+import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys";
+import {
+  changePassword,
+  createUser,
+  disableUser,
+  inviteUser,
+  setRole,
+} from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import { createTestApp } from "../support/app";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { backedUpSite } from "../support/restored-app";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const count = (file: string, table: string): unknown => {
@@ -14,28 +20,284 @@ const count = (file: string, table: string): unknown => {
   return Object.values(sqlite.prepare(`SELECT count(*) FROM ${table}`).get() as object)[0];
 };
 
-test("a restored database revives no session and no link of then, and keeps users and keys", async () => {
-  using folder = temporaryFolder();
-  const backup = join(folder.path, "backup.db");
-  {
-    await using app = await createTestApp({ databasePath: join(folder.path, "source.db") });
-    const { ctx } = app;
-    await app.signedIn("owner");
-    await app.createKey();
-    const guest = { email: "guest@example.com", name: "Guest", role: "viewer" as const };
-    await ctx.db.write((tx) => inviteUser(ctx, tx, guest, CLI_ACTOR));
-    ctx.db.copyTo(backup);
-  }
-  expect(["sessions", "one_time_links"].map((table) => count(backup, table))).toEqual([1, 1]);
-  const directory = openDataDirectory(join(folder.path, "data"));
-  restoreDatabase(directory, backup);
-  const { database } = directory;
-  expect(["sessions", "one_time_links"].map((table) => count(database, table))).toEqual([0, 0]);
-  expect(count(database, "users")).toBeGreaterThanOrEqual(2);
-  expect(count(database, "api_keys")).toBe(1);
-  // The backup itself is left as it is.
-  expect(count(backup, "sessions")).toBe(1);
+/** One row of a table by its id, as it is stored. */
+const stored = (file: string, table: string, id: string): Record<string, unknown> => {
+  using sqlite = new Database(file, { readonly: true });
+  return sqlite.prepare(`SELECT * FROM ${table} WHERE id = ?`).get(id) as Record<string, unknown>;
+};
+
+/** Result of a request with a key: "accepted", or the code of the refusal. */
+const tryKey = async (app: TestApp, key: string): Promise<string> => {
+  const answer = await app.call("/api/v1/status/acme", { key });
+  return answer.status === 401 ? answer.body.code : "accepted";
+};
+
+const person = (name: string, role: "owner" | "admin" | "editor" | "viewer") => ({
+  email: `${name}@example.com`,
+  name,
+  role,
+  passwordHash: `hash of ${name}`,
 });
+
+const addUser = (app: TestApp, name: string, role: "owner" | "admin" | "editor" | "viewer") =>
+  app.ctx.db.write((tx) => createUser(app.ctx, tx, person(name, role), CLI_ACTOR));
+
+describe("a restored database", () => {
+  test("revives no session and no link of then, and keeps users and keys", async () => {
+    using site = await backedUpSite(async (app) => {
+      const { ctx } = app;
+      await app.signedIn("owner");
+      await app.createKey();
+      const guest = { email: "guest@example.com", name: "Guest", role: "viewer" as const };
+      await ctx.db.write((tx) => inviteUser(ctx, tx, guest, CLI_ACTOR));
+    });
+    const { backup, directory } = site;
+    expect(["sessions", "one_time_links"].map((table) => count(backup, table))).toEqual([1, 1]);
+    site.restore();
+    const { database } = directory;
+    expect(["sessions", "one_time_links"].map((table) => count(database, table))).toEqual([0, 0]);
+    expect(count(database, "users")).toBe(3);
+    expect(count(database, "api_keys")).toBe(1);
+    // The backup itself is left as it is.
+    expect(count(backup, "sessions")).toBe(1);
+  });
+
+  test("refuses the keys that were revoked since the backup, and takes the others", async () => {
+    using site = await backedUpSite(
+      async (app) => [await app.createKey(), await app.createKey()] as const,
+      async ({ ctx }, [gone]) => ctx.db.write((tx) => revokeKey(ctx, tx, gone.key.id, CLI_ACTOR)),
+    );
+    const [gone, live] = site.made;
+    const report = site.restore();
+    expect(report).toMatchObject({
+      carried: [{ what: "revoked key", count: 1 }],
+      isComplete: true,
+      revived: [],
+    });
+    await site.withApp(async (app) => {
+      expect(await tryKey(app, gone.value)).toBe("revoked_key");
+      expect(await tryKey(app, live.value)).toBe("accepted");
+    });
+  });
+
+  test("takes a rotated key by its new value alone, and an old value for its overlap", async () => {
+    const values: string[] = [];
+    using site = await backedUpSite(
+      async (app) => [await app.createKey(), await app.createKey(), await app.createKey()] as const,
+      async ({ ctx }, keys) =>
+        ctx.db.write((tx) => {
+          const [ended, overlapping, endedEarly] = keys.map(({ key }) => key.id);
+          values.push(rotateKey(ctx, tx, ended ?? "", "now", CLI_ACTOR).value);
+          values.push(rotateKey(ctx, tx, overlapping ?? "", "7d", CLI_ACTOR).value);
+          values.push(rotateKey(ctx, tx, endedEarly ?? "", "7d", CLI_ACTOR).value);
+          endOldValues(ctx, tx, endedEarly ?? "", CLI_ACTOR);
+        }),
+    );
+    const [ended, overlapping, endedEarly] = site.made;
+    expect(site.restore().carried).toEqual([
+      { what: "ended key value", count: 3 },
+      { what: "new value of a rotated key", count: 3 },
+    ]);
+    await site.withApp(async (app) => {
+      expect(await tryKey(app, ended.value)).toBe("expired_key");
+      expect(await tryKey(app, endedEarly.value)).toBe("expired_key");
+      expect(await tryKey(app, overlapping.value)).toBe("accepted");
+      for (const value of values) expect(await tryKey(app, value)).toBe("accepted");
+    });
+  });
+
+  test("keeps users disabled, roles lowered and passwords changed, and raises no role", async () => {
+    using site = await backedUpSite(
+      async (app) => {
+        await addUser(app, "owner", "owner");
+        return {
+          disabled: await addUser(app, "disabled", "editor"),
+          lowered: await addUser(app, "lowered", "admin"),
+          raised: await addUser(app, "raised", "viewer"),
+          changed: await addUser(app, "changed", "editor"),
+          same: await addUser(app, "same", "editor"),
+        };
+      },
+      async ({ ctx }, users) =>
+        ctx.db.write((tx) => {
+          disableUser(ctx, tx, users.disabled.id, CLI_ACTOR);
+          setRole(ctx, tx, users.lowered.id, "viewer", CLI_ACTOR);
+          setRole(ctx, tx, users.raised.id, "owner", CLI_ACTOR);
+          const change = { userId: users.changed.id, passwordHash: "hash of another" };
+          changePassword(ctx, tx, change, CLI_ACTOR);
+        }),
+    );
+    expect(site.restore()).toMatchObject({
+      carried: [
+        { what: "lowered role", count: 1 },
+        { what: "changed password", count: 1 },
+        { what: "disabled user", count: 1 },
+      ],
+      lacksOwner: false,
+    });
+    const row = (user: { id: string }) => stored(site.directory.database, "users", user.id);
+    const { disabled, lowered, raised, changed, same } = site.made;
+    expect(row(disabled).disabled_at).not.toBeNull();
+    expect(row(lowered)).toMatchObject({ role: "viewer", disabled_at: null });
+    expect(row(raised).role).toBe("viewer");
+    expect(row(changed)).toMatchObject({ role: "editor", password_hash: "hash of another" });
+    expect(row(same)).toMatchObject({ role: "editor", password_hash: "hash of same" });
+  });
+
+  test("takes heartbeats by the rotated token alone, and signs with the rotated secret", async () => {
+    const rotated = { token: "", secret: "" };
+    const post = (app: TestApp, key: string, path: string, json?: unknown) =>
+      app.call(`/api/v1${path}`, { key, method: "POST", ...(json ? { json } : {}) });
+    using site = await backedUpSite(
+      async (app) => {
+        const key = await app.keyWith("manage:monitors", "manage:webhooks");
+        const push = { name: "Backup", type: "push", interval_seconds: 60 };
+        const hook = { url: "https://receiver.example.com/hooks", events: ["*"] };
+        const monitor = (await post(app, key, "/monitors", push)).body;
+        const other = (await post(app, key, "/monitors", { ...push, name: "Other" })).body;
+        const webhook = (await post(app, key, "/webhooks", hook)).body;
+        return { key, monitor, other, webhook };
+      },
+      async (app, { key, monitor, webhook }) => {
+        const token = await post(app, key, `/monitors/${monitor.id}/rotate-token`);
+        const secret = await post(app, key, `/webhooks/${webhook.id}/rotate-secret`);
+        rotated.token = token.body.token;
+        rotated.secret = secret.body.secret;
+      },
+    );
+    const { monitor, other, webhook } = site.made;
+    expect(site.restore()).toMatchObject({
+      carried: [
+        { what: "rotated signing secret", count: 1 },
+        { what: "rotated heartbeat token", count: 1 },
+      ],
+      revived: [],
+    });
+    await site.withApp(async (app) => {
+      const beat = (token: string) => app.call(`/api/v1/heartbeats/${token}`);
+      expectProblem(await beat(monitor.token), "not_found");
+      expect((await beat(rotated.token)).status).toBe(200);
+      expect((await beat(other.token)).status).toBe(200);
+    });
+    expect(stored(site.directory.database, "webhooks", webhook.id)).toMatchObject({
+      secret: rotated.secret,
+      previous_secret: webhook.secret,
+    });
+  });
+
+  test("says in its activity that it was restored, and what was carried over", async () => {
+    using site = await backedUpSite(
+      (app) => app.createKey(),
+      async ({ ctx }, { key }) => ctx.db.write((tx) => revokeKey(ctx, tx, key.id, CLI_ACTOR)),
+    );
+    site.restore();
+    await site.withApp(async (app) => {
+      expect(app.audit().at(-1)).toMatchObject({
+        action: "database.restore",
+        actorKind: "cli",
+        summary: "Restored a backup of the database, with 1 revoked key from before",
+      });
+    });
+  });
+
+  test("is whole again, with every role, once the database that was set aside is restored", async () => {
+    using site = await backedUpSite(
+      async (app) => {
+        await addUser(app, "owner", "owner");
+        return addUser(app, "raised", "viewer");
+      },
+      async ({ ctx }, raised) =>
+        ctx.db.write((tx) => {
+          setRole(ctx, tx, raised.id, "owner", CLI_ACTOR);
+          changePassword(ctx, tx, { userId: raised.id, passwordHash: "another" }, CLI_ACTOR);
+        }),
+    );
+    const { kept } = site.restore();
+    expect(stored(site.directory.database, "users", site.made.id).role).toBe("viewer");
+    expect(site.restore(kept)).toMatchObject({ carried: [], isComplete: true });
+    expect(stored(site.directory.database, "users", site.made.id)).toMatchObject({
+      role: "owner",
+      password_hash: "another",
+    });
+  });
+});
+
+describe("a restore without a database to learn from", () => {
+  const everything = async (app: TestApp) => {
+    const owner = await addUser(app, "owner", "owner");
+    const { key, value } = await app.createKey();
+    const expired = await app.createKey({ expires: "2026-03-10T12:30:00Z" });
+    const managing = await app.keyWith("manage:monitors", "manage:webhooks");
+    const send = (path: string, json: unknown) =>
+      app.call(`/api/v1${path}`, { key: managing, method: "POST", json });
+    const monitor = await send("/monitors", { name: "Job", type: "push", interval_seconds: 60 });
+    const hook = { url: "https://receiver.example.com/hooks", events: ["*"] };
+    const webhook = await send("/webhooks", hook);
+    await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, expired.key.id, CLI_ACTOR));
+    return { owner, key, value, monitor: monitor.body, webhook: webhook.body };
+  };
+
+  test.each([
+    ["missing", (file: string) => rmSync(file)],
+    ["not a database", (file: string) => writeFileSync(file, "ruined ".repeat(1_000))],
+    ["cut off", (file: string) => writeFileSync(file, readFileSync(file).subarray(0, 8_192))],
+  ])("that is %s names whatever works again", async (_name, ruin) => {
+    using site = await backedUpSite(everything);
+    ruin(site.directory.database);
+    const report = site.restore();
+    const { owner, key, value, monitor, webhook } = site.made;
+    expect(report.isComplete).toBe(false);
+    expect(report.revived).toEqual([
+      { kind: "key", id: key.id, label: "test" },
+      expect.objectContaining({ kind: "key", label: "test" }),
+      { kind: "user", id: owner.id, label: "owner@example.com, owner" },
+      { kind: "webhook", id: webhook.id, label: webhook.ref },
+      { kind: "monitor", id: monitor.id, label: monitor.ref },
+    ]);
+    await site.withApp(async (app) => expect(await tryKey(app, value)).toBe("accepted"));
+  });
+
+  test("that is damaged in one table takes over what it can read, and names the rest", async () => {
+    using site = await backedUpSite(everything, async ({ ctx }, { key }) =>
+      ctx.db.write((tx) => revokeKey(ctx, tx, key.id, CLI_ACTOR)),
+    );
+    const { database } = site.directory;
+    ruinTable(database, "users");
+    const report = site.restore();
+    expect(report.carried).toEqual([{ what: "revoked key", count: 1 }]);
+    expect(report.isComplete).toBe(false);
+    expect(report.revived.map(({ id }) => id)).toEqual([site.made.owner.id]);
+  });
+
+  test("that never knew what is in the backup names whatever works again", async () => {
+    using site = await backedUpSite(everything);
+    rmSync(site.directory.database);
+    await site.withApp(async (app) => void (await app.createKey()));
+    const report = site.restore();
+    expect(report.isComplete).toBe(true);
+    expect(report.revived.map(({ kind }) => kind)).toEqual([
+      "key",
+      "key",
+      "user",
+      "webhook",
+      "monitor",
+    ]);
+  });
+});
+
+/** Overwrites the pages of a table with garbage. */
+function ruinTable(file: string, table: string): void {
+  const bytes = readFileSync(file);
+  const pageBytes = bytes.readUInt16BE(16);
+  const pages = (() => {
+    using sqlite = new Database(file, { readonly: true });
+    return sqlite
+      .query<{ pageno: number }, [string]>("SELECT pageno FROM dbstat WHERE name = ?")
+      .all(table);
+  })();
+  for (const { pageno } of pages) bytes.fill(0xa5, (pageno - 1) * pageBytes, pageno * pageBytes);
+  writeFileSync(file, bytes);
+}
 
 test("a new database is for its owner and their group, whatever the directory is", async () => {
   using folder = temporaryFolder();

@@ -14,7 +14,8 @@ import {
 import { spawnSync } from "node:child_process";
 import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { backupCommand, restoreCommand } from "../../src/cli/backup";
+import { backupCommand } from "../../src/cli/backup";
+import { restoreCommand } from "../../src/cli/restore";
 import { runCommandLine } from "../../src/cli/run";
 import { OperatorError } from "../../src/db";
 import { copyDatabase } from "../../src/db/backup";
@@ -23,6 +24,8 @@ import { migrate } from "../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
+import { openForCommand, openForServer } from "../../src/installation";
+import { testConfig } from "../support/app";
 import { startChild } from "../support/child";
 import { committedNotes, NOTES_SQL } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -72,7 +75,7 @@ function alter(file: string, ...statements: string[]): void {
 describe("restoring", () => {
   test("puts the backup in the database's place and keeps the old file", () => {
     using at = place();
-    const kept = restoreDatabase(at.directory, at.backup);
+    const { kept } = restoreDatabase(at.directory, at.backup);
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
     expect(basename(kept ?? "")).toMatch(/^allclear\.db\.before-restore-/);
     expect(committedNotes(kept ?? "")).toEqual(["present"]);
@@ -89,7 +92,7 @@ describe("restoring", () => {
       await writer.kill();
     }
     expect(existsSync(`${at.directory.database}-wal`)).toBe(true);
-    const kept = restoreDatabase(at.directory, at.backup);
+    const { kept } = restoreDatabase(at.directory, at.backup);
     expect(existsSync(`${kept}-wal`)).toBe(false);
     expect(committedNotes(kept ?? "")).toContain("1 second");
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
@@ -98,14 +101,14 @@ describe("restoring", () => {
   test("works where there is no database yet", () => {
     using at = place();
     const empty = openDataDirectory(join(at.folder, "elsewhere"));
-    expect(restoreDatabase(empty, at.backup)).toBeUndefined();
+    expect(restoreDatabase(empty, at.backup).kept).toBeUndefined();
     expect(committedNotes(empty.database)).toEqual(["past"]);
   });
 
   test("works over a database that is damaged beyond opening, and keeps that too", () => {
     using at = place();
     writeFileSync(at.directory.database, "ruined ".repeat(1_000));
-    const kept = restoreDatabase(at.directory, at.backup);
+    const { kept } = restoreDatabase(at.directory, at.backup);
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
     expect(readFileSync(kept ?? "", "utf8")).toStartWith("ruined ");
   });
@@ -138,6 +141,57 @@ describe("restoring", () => {
     restoreDatabase(at.directory, copied);
     expect(committedNotes(at.directory.database)).toContain("1 second");
     expect(existsSync(`${copied}-wal`)).toBe(true);
+  });
+
+  test("leaves the database as it was when it is killed, and its copy goes with the next start", async () => {
+    using at = place();
+    const pipe = join(at.folder, "backup.pipe");
+    expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+    const restoring = startChild("restore.ts", at.directory.path, pipe);
+    const sending = await open(pipe, "w");
+    await sending.write(readFileSync(at.backup).subarray(0, 20_000));
+    await restoring.kill();
+    await sending.close();
+    const leftover = `${at.directory.database}.restoring`;
+    expect(existsSync(leftover)).toBe(true);
+    const env = { ALLCLEAR_DATA_DIR: at.directory.path, ALLCLEAR_LOG_LEVEL: "silent" };
+    openForServer(testConfig(env)).close();
+    expect(existsSync(leftover)).toBe(false);
+    expect(committedNotes(at.directory.database)).toEqual(["present"]);
+  });
+
+  test("lets no command work on the database that it is about to replace", async () => {
+    using at = place();
+    const pipe = join(at.folder, "backup.pipe");
+    expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+    await using restoring = startChild("restore.ts", at.directory.path, pipe);
+    const sending = await open(pipe, "w");
+    const env = { ALLCLEAR_DATA_DIR: at.directory.path, ALLCLEAR_LOG_LEVEL: "silent" };
+    const revoke = () => openForCommand(testConfig(env), "key revoke", { mayCreate: false });
+    expect(revoke).toThrow(`in use by process ${restoring.pid} (allclear restore)`);
+    await sending.writeFile(readFileSync(at.backup));
+    await sending.close();
+    expect(await restoring.line()).toBe("restored");
+    revoke().close();
+  });
+
+  test("is refused while another process reads the database, whose log could not be kept", () => {
+    using at = place();
+    using reader = new Database(at.directory.database);
+    using writer = new Database(at.directory.database);
+    reader.run("BEGIN");
+    reader.prepare("SELECT count(*) FROM notes").get();
+    writer.run("INSERT INTO notes VALUES ('in the log')");
+    const restore = () => restoreDatabase(at.directory, at.backup, { busyTimeoutMs: 0 });
+    expect(restore).toThrow(`Another process is reading ${at.directory.database}.`);
+    expect(readdirSync(at.directory.path).toSorted()).toEqual([
+      "allclear.db",
+      "allclear.db-shm",
+      "allclear.db-wal",
+    ]);
+    reader.run("COMMIT");
+    const { kept } = restore();
+    expect(committedNotes(kept ?? "")).toEqual(["in the log", "present"]);
   });
 
   test("keeps its copy of the backup from others while it is written, whatever the backup's permissions are", async () => {

@@ -66,7 +66,7 @@ export async function createMonitorApi(
 }
 
 /** Writes a result down for each check that is asked for, and remembers what jobs say. */
-function recordingMonitoring(
+export function recordingMonitoring(
   ctx: AppContext,
   heartbeats: MonitorApi["heartbeats"],
   checked: string[],

@@ -1,0 +1,213 @@
+/**
+ * Credentials across a restore. What was ended after the backup was made stays ended: revocations,
+ * ended key values, disabled users, lowered roles, changed passwords and rotated secrets are read from
+ * the database that the backup replaces. Either database may have another schema than this build's, and
+ * the replaced one may be damaged: each table is carried over only if both have it, and if it is sound.
+ */
+import { Database } from "bun:sqlite";
+import { APPLICATION_ID, closeSqlite, pragma } from "./open";
+
+/** Number of rows that one rule changed, with the noun that counts them. */
+export interface CarriedOver {
+  what: string;
+  count: number;
+}
+
+/** Counts as one phrase: "1 revoked key, 2 changed passwords". */
+export function describeCarried(carried: readonly CarriedOver[]): string {
+  return carried
+    .map(({ what, count }) => `${count} ${count === 1 ? what : plural(what)}`)
+    .join(", ");
+}
+
+/** The noun stands before " of ", or last. */
+function plural(what: string): string {
+  const [noun = "", ...rest] = what.split(" of ");
+  return [`${noun}s`, ...rest].join(" of ");
+}
+
+/** Tables with credentials, and the columns that the statements here name. */
+const TABLES = {
+  api_keys: ["id", "name", "expires_at", "revoked_at", "version"],
+  api_key_values: ["hash", "key_id", "start", "created_at", "ends_at"],
+  users: [
+    "id",
+    "email",
+    "role",
+    "password_hash",
+    "password_changed_at",
+    "disabled_at",
+    "deleted_at",
+    "version",
+    "updated_at",
+  ],
+  webhooks: [
+    "id",
+    "ref",
+    "secret",
+    "previous_secret",
+    "previous_secret_ends_at",
+    "version",
+    "updated_at",
+    "deleted_at",
+  ],
+  monitors: ["id", "ref", "token_hash", "version", "updated_at", "deleted_at"],
+} as const;
+
+export type CredentialTable = keyof typeof TABLES;
+
+interface Rule {
+  /** Noun in the singular; undefined for a change that nobody needs to know of. */
+  what?: string;
+  table: CredentialTable;
+  /** One statement. `main` is the restored database, `present` what was read of the replaced one. */
+  sql: string;
+}
+
+/** True for a row that was changed after the backup, unless the backup is of a later time. */
+const IS_LATER = "(p.version > r.version OR p.updated_at > r.updated_at)";
+
+const NEWER_VERSION = "version = max(r.version, p.version) + 1";
+
+const rank = (role: string) =>
+  `CASE ${role} WHEN 'owner' THEN 4 WHEN 'admin' THEN 3 WHEN 'editor' THEN 2 ELSE 1 END`;
+
+const RULES: readonly Rule[] = [
+  {
+    what: "revoked key",
+    table: "api_keys",
+    sql: `UPDATE main.api_keys AS r SET revoked_at = p.revoked_at, ${NEWER_VERSION}
+      FROM present.api_keys AS p
+      WHERE p.id = r.id AND p.revoked_at IS NOT NULL AND r.revoked_at IS NULL`,
+  },
+  {
+    what: "ended key value",
+    table: "api_key_values",
+    sql: `UPDATE main.api_key_values AS r SET ends_at = p.ends_at FROM present.api_key_values AS p
+      WHERE p.hash = r.hash AND p.ends_at < coalesce(r.ends_at, ${Number.MAX_SAFE_INTEGER})`,
+  },
+  {
+    // Its key would otherwise be left without any value that works.
+    what: "new value of a rotated key",
+    table: "api_key_values",
+    sql: `INSERT INTO main.api_key_values (hash, key_id, start, created_at, ends_at)
+      SELECT hash, key_id, start, created_at, ends_at FROM present.api_key_values AS p
+      WHERE key_id IN (SELECT id FROM main.api_keys)
+        AND NOT EXISTS (SELECT 1 FROM main.api_key_values AS r WHERE r.hash = p.hash)`,
+  },
+  {
+    what: "lowered role",
+    table: "users",
+    sql: `UPDATE main.users AS r SET role = p.role FROM present.users AS p
+      WHERE p.id = r.id AND ${rank("p.role")} < ${rank("r.role")} AND ${IS_LATER}`,
+  },
+  {
+    what: "changed password",
+    table: "users",
+    sql: `UPDATE main.users AS r
+      SET password_hash = p.password_hash, password_changed_at = p.password_changed_at
+      FROM present.users AS p
+      WHERE p.id = r.id AND p.password_hash IS NOT NULL AND p.password_hash IS NOT r.password_hash
+        AND ${IS_LATER}`,
+  },
+  {
+    what: "disabled user",
+    table: "users",
+    sql: `UPDATE main.users AS r
+      SET disabled_at = coalesce(r.disabled_at, p.disabled_at),
+        deleted_at = coalesce(r.deleted_at, p.deleted_at)
+      FROM present.users AS p
+      WHERE p.id = r.id AND ((p.disabled_at IS NOT NULL AND r.disabled_at IS NULL)
+        OR (p.deleted_at IS NOT NULL AND r.deleted_at IS NULL))`,
+  },
+  {
+    // Last of those about users. A later restore of the database that is set aside now finds that the
+    // rows are of one time, and takes no role away.
+    table: "users",
+    sql: `UPDATE main.users AS r
+      SET version = max(r.version, p.version), updated_at = max(r.updated_at, p.updated_at)
+      FROM present.users AS p WHERE p.id = r.id AND ${IS_LATER}`,
+  },
+  {
+    what: "rotated signing secret",
+    table: "webhooks",
+    // A deleted webhook has an empty secret.
+    sql: `UPDATE main.webhooks AS r SET secret = p.secret, previous_secret = p.previous_secret,
+        previous_secret_ends_at = p.previous_secret_ends_at, ${NEWER_VERSION}
+      FROM present.webhooks AS p
+      WHERE p.id = r.id AND p.deleted_at IS NULL AND r.deleted_at IS NULL
+        AND p.secret <> r.secret AND r.previous_secret IS NOT p.secret AND ${IS_LATER}`,
+  },
+  {
+    what: "rotated heartbeat token",
+    table: "monitors",
+    sql: `UPDATE main.monitors AS r SET token_hash = p.token_hash, ${NEWER_VERSION}
+      FROM present.monitors AS p
+      WHERE p.id = r.id AND p.token_hash IS NOT NULL AND r.token_hash IS NOT NULL
+        AND p.token_hash <> r.token_hash AND ${IS_LATER}`,
+  },
+];
+
+/**
+ * Attaches an empty database as `present` and copies the credentials of the database at `file` into it.
+ * Tables that are missing or damaged there are left out; so are all if `file` is undefined.
+ */
+export function attachPresent(sqlite: Database, file: string | undefined): void {
+  sqlite.run("ATTACH ':memory:' AS present");
+  if (file === undefined) return;
+  let present: Database | undefined;
+  try {
+    present = new Database(file, { readwrite: true, create: false, strict: true });
+    if (pragma(present, "application_id") !== APPLICATION_ID) return;
+    for (const table of Object.keys(TABLES) as CredentialTable[]) copyTable(present, sqlite, table);
+  } catch {
+    // Not a database, or damaged from its first page on.
+  } finally {
+    if (present) closeSqlite(present);
+  }
+}
+
+function copyTable(from: Database, to: Database, table: CredentialTable): void {
+  const columns = TABLES[table].join(", ");
+  let rows: (string | number | null | Uint8Array)[][];
+  try {
+    if (pragma(from, `integrity_check(${table})`) !== "ok") return;
+    rows = from.prepare<never, []>(`SELECT ${columns} FROM ${table}`).values() as typeof rows;
+  } catch {
+    return;
+  }
+  to.run(`CREATE TABLE present.${table} (${columns})`);
+  const places = TABLES[table].map(() => "?").join(", ");
+  const insert = to.prepare(`INSERT INTO present.${table} VALUES (${places})`);
+  for (const row of rows) insert.run(...row);
+}
+
+/** Applies inside the caller's transaction every rule whose table could be read. */
+export function carryOver(sqlite: Database): CarriedOver[] {
+  const carried: CarriedOver[] = [];
+  for (const { what, table, sql } of RULES) {
+    if (!hasCredentials(sqlite, "main", table) || !hasCredentials(sqlite, "present", table))
+      continue;
+    const { changes: count } = sqlite.prepare(sql).run();
+    if (count > 0 && what !== undefined) carried.push({ what, count });
+  }
+  return carried;
+}
+
+/** True if the table exists in the database of that name, with the columns that are known of it. */
+export function hasCredentials(
+  sqlite: Database,
+  schema: "main" | "present",
+  table: CredentialTable,
+): boolean {
+  const names = columnsOf(sqlite, schema, table);
+  return TABLES[table].every((column) => names.has(column));
+}
+
+/** Names of a table's columns; empty if there is no such table. */
+export function columnsOf(sqlite: Database, schema: string, table: string): Set<string> {
+  const rows = sqlite
+    .prepare<{ name: string }, [string, string]>("SELECT name FROM pragma_table_info(?, ?)")
+    .all(table, schema);
+  return new Set(rows.map(({ name }) => name));
+}

@@ -1,0 +1,106 @@
+import type { Database } from "bun:sqlite";
+import { type CredentialTable, hasCredentials } from "./carry-over";
+
+export type CredentialKind = "key" | "user" | "webhook" | "monitor";
+
+/** Something that opens or signs in a restored database, as it did when the backup was made. */
+export interface LiveCredential {
+  kind: CredentialKind;
+  id: string;
+  /** Name for people, without secrets. */
+  label: string;
+}
+
+interface Listing {
+  kind: CredentialKind;
+  table: CredentialTable;
+  /** Tables of the replaced database without which it confirms nothing. */
+  needs: readonly CredentialTable[];
+  /** SQL of the label, and of the condition under which the row opens or signs at `$now` (unix ms). */
+  label: string;
+  isLive: string;
+  /** SQL of the condition under which the replaced database confirms the row that has its id. */
+  isConfirmed: string;
+}
+
+const LISTINGS: readonly Listing[] = [
+  {
+    kind: "key",
+    table: "api_keys",
+    needs: ["api_keys", "api_key_values"],
+    label: "name",
+    isLive: `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now) AND EXISTS (
+      SELECT 1 FROM main.api_key_values AS v
+      WHERE v.key_id = main.api_keys.id AND (v.ends_at IS NULL OR v.ends_at > $now))`,
+    isConfirmed: "TRUE",
+  },
+  {
+    kind: "user",
+    table: "users",
+    needs: ["users"],
+    label: "email || ', ' || role",
+    isLive: "password_hash IS NOT NULL AND disabled_at IS NULL AND deleted_at IS NULL",
+    isConfirmed: "TRUE",
+  },
+  {
+    kind: "webhook",
+    table: "webhooks",
+    needs: ["webhooks"],
+    label: "ref",
+    isLive: "deleted_at IS NULL",
+    isConfirmed: "deleted_at IS NULL",
+  },
+  {
+    kind: "monitor",
+    table: "monitors",
+    needs: ["monitors"],
+    label: "ref",
+    isLive: "token_hash IS NOT NULL AND deleted_at IS NULL",
+    isConfirmed: "deleted_at IS NULL",
+  },
+];
+
+/** Credentials that work in a restored database and that the replaced one does not confirm. */
+export interface RevivedCredentials {
+  /** By kind and id. */
+  revived: LiveCredential[];
+  /** False if the replaced database, or one of its tables, is missing or damaged. */
+  isComplete: boolean;
+}
+
+/**
+ * Lists what opens or signs at `now` (unix ms). Rows that the attached `present` has too are left out:
+ * what was ended there has been carried over.
+ */
+export function listRevived(sqlite: Database, now: number): RevivedCredentials {
+  let isComplete = true;
+  const revived = LISTINGS.flatMap(({ kind, table, needs, label, isLive, isConfirmed }) => {
+    if (!hasCredentials(sqlite, "main", table)) return [];
+    const isKnown = needs.every((name) => hasCredentials(sqlite, "present", name));
+    isComplete &&= isKnown;
+    const confirmed = isKnown
+      ? `id IN (SELECT id FROM present.${table} WHERE ${isConfirmed})`
+      : "FALSE";
+    const rows = sqlite
+      .prepare<{ id: string; label: string }, [{ now: number }]>(
+        `SELECT id, ${label} AS label FROM main.${table}
+         WHERE ${isLive} AND NOT (${confirmed}) ORDER BY id`,
+      )
+      .all({ now });
+    return rows.map((row) => ({ kind, ...row }));
+  });
+  return { revived, isComplete };
+}
+
+/** True if there are users, and none of them is an owner who can sign in. */
+export function lacksOwner(sqlite: Database): boolean {
+  if (!hasCredentials(sqlite, "main", "users")) return false;
+  const row = sqlite
+    .prepare<{ users: number; owners: number }, []>(
+      `SELECT count(*) AS users, count(*) FILTER (WHERE role = 'owner'
+         AND password_hash IS NOT NULL AND disabled_at IS NULL AND deleted_at IS NULL) AS owners
+       FROM main.users`,
+    )
+    .get();
+  return row !== null && row.users > 0 && row.owners === 0;
+}
