@@ -41,7 +41,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
   const poll = watchForeignChanges(ctx);
   try {
     if (migration?.copy) {
-      log.info({ copy: migration.copy }, "the database was copied before it was migrated");
+      log.info({ ...migration }, "the database was copied before it was migrated");
     }
     let app: App | undefined;
     const peer = (request: Request) => socket.requestIP(request)?.address ?? "";

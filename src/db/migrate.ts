@@ -1,13 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { sha256Hex } from "../kernel/hash";
-import { copyDatabase } from "./backup";
-import { type DataDirectory, OperatorError } from "./data-directory";
+import { PROGRAM } from "../version";
+import { type DataDirectory, OperatorError, shellWord } from "./data-directory";
 import { MIGRATIONS, type Migration } from "./migrations";
 import { readApplied, requireKnownHistory } from "./schema-history";
+import { copyBeforeUpgrade } from "./upgrade-copy";
 
-/** What a migration run did. `copy` is the file that holds the database as it was before. */
+/** Outcome of a migration. `copy` is the file that holds the database as it was before. */
 export interface MigrationReport {
   from: number;
   to: number;
@@ -15,11 +14,12 @@ export interface MigrationReport {
 }
 
 /**
- * Brings a database to this build's schema: each migration in a transaction of its own, foreign keys
- * off while it runs and checked before it commits. An existing database is copied first.
+ * Brings a database to this build's schema: all pending migrations in one transaction, so that a failure
+ * leaves the schema that the build before can use. Foreign keys are off meanwhile, and checked before the
+ * commit. An existing database is copied first.
  *
- * Throws an OperatorError for a newer schema and for a migration whose text is not the one applied.
- * Only the holder of the data directory's lock calls this.
+ * Throws an OperatorError for a newer schema, for a migration whose text is not the one applied, and for
+ * a migration that fails. Only the holder of the data directory's lock calls this.
  */
 export function migrate(
   sqlite: Database,
@@ -29,54 +29,57 @@ export function migrate(
   const applied = readApplied(sqlite);
   requireKnownHistory(applied, migrations, "The database");
   const from = applied.length;
-  const pending = migrations.slice(from);
-  if (pending.length === 0) return { from, to: from, copy: undefined };
+  const to = migrations.length;
+  if (from === to) return { from, to, copy: undefined };
 
-  const copy = from > 0 && directory ? copyBefore(sqlite, directory, from) : undefined;
-  sqlite.run("PRAGMA foreign_keys = OFF");
+  const copy = from > 0 && directory ? copyBeforeUpgrade(sqlite, directory, to) : undefined;
   try {
-    for (const migration of pending) applyOne(sqlite, migration);
-  } finally {
-    sqlite.run("PRAGMA foreign_keys = ON");
+    applyAll(sqlite, migrations.slice(from));
+  } catch (error) {
+    const lines = [
+      `The upgrade from schema version ${from} to ${to} failed and was rolled back. ${(error as Error).message}`,
+    ];
+    if (copy !== undefined && directory) lines.push(...explainWayBack(directory, copy));
+    throw new OperatorError(lines.join("\n"), error);
   }
-  return { from, to: migrations.length, copy };
+  return { from, to, copy };
 }
 
-function applyOne(sqlite: Database, migration: Migration): void {
+function applyAll(sqlite: Database, pending: readonly Migration[]): void {
+  // Inside a transaction this pragma would do nothing.
+  sqlite.run("PRAGMA foreign_keys = OFF");
   try {
     sqlite.run("BEGIN IMMEDIATE");
     sqlite.run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
     );
-    sqlite.exec(migration.sql);
+    for (const migration of pending) apply(sqlite, migration);
+    sqlite.run("COMMIT");
+  } finally {
+    if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+    sqlite.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+function apply(sqlite: Database, { number, name, sql }: Migration): void {
+  try {
+    sqlite.exec(sql);
     const broken = sqlite.prepare("PRAGMA foreign_key_check").all();
     if (broken.length > 0) throw new Error(`it leaves ${broken.length} broken foreign keys`);
     sqlite
       .prepare(
         "INSERT INTO schema_migrations VALUES (?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))",
       )
-      .run(migration.number, migration.name, sha256Hex(migration.sql));
-    sqlite.run("COMMIT");
+      .run(number, name, sha256Hex(sql));
   } catch (error) {
-    if (sqlite.inTransaction) sqlite.run("ROLLBACK");
-    throw new OperatorError(
-      `Migration ${migration.number} (${migration.name}) failed and was rolled back: ${(error as Error).message}`,
-      error,
-    );
+    throw new Error(`Migration ${number} (${name}): ${(error as Error).message}`, { cause: error });
   }
 }
 
-function copyBefore(sqlite: Database, directory: DataDirectory, from: number): string {
-  try {
-    mkdirSync(directory.backups, { recursive: true, mode: 0o750 });
-  } catch (error) {
-    throw new OperatorError(
-      `The database must be copied before it is migrated, and ${directory.backups} cannot be made: ${(error as Error).message}`,
-      error,
-    );
-  }
-  const stamp = new Date().toISOString().replace(/[:.]/g, "-");
-  const file = join(directory.backups, `before-schema-${from + 1}-${stamp}.db`);
-  copyDatabase(sqlite, file);
-  return file;
+function explainWayBack(directory: DataDirectory, copy: string): string[] {
+  const restore = `${PROGRAM} restore ${shellWord(copy)} --data-dir ${shellWord(directory.path)}`;
+  return [
+    "The database is as it was: the Allclear that used it before can go on with it.",
+    `A copy from before the upgrade is in ${copy}. To put it back:  ${restore}`,
+  ];
 }

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db";
 import { type DataDirectory, openDataDirectory } from "../../src/db/data-directory";
@@ -8,6 +8,7 @@ import { migrate } from "../../src/db/migrate";
 import { type Migration, MIGRATIONS, SCHEMA_VERSION } from "../../src/db/migrations";
 import { isSound, openSqlite, pragma } from "../../src/db/open";
 import { isAllclearDatabase, readApplied, schemaVersion } from "../../src/db/schema-history";
+import { startChild } from "../support/child";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const PARENTS: Migration = {
@@ -70,6 +71,15 @@ function count(sqlite: Database, table: string): number {
   return sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
 }
 
+/** Every file in the folder of copies. */
+function copiesOf({ directory: { backups } }: Place): string[] {
+  return readdirSync(backups).map((name) => join(backups, name));
+}
+
+function logBytes({ database }: DataDirectory): number {
+  return statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 function hasTable(sqlite: Database, name: string): boolean {
   const found = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name);
   return found !== null;
@@ -107,9 +117,7 @@ describe("migrating", () => {
     expect(schemaVersion(at.sqlite)).toBe(2);
 
     const copy = report.copy ?? "";
-    expect(
-      readdirSync(at.directory.backups).map((name) => join(at.directory.backups, name)),
-    ).toEqual([copy]);
+    expect(copiesOf(at)).toEqual([copy]);
     using before = new Database(copy, { readonly: true });
     expect(isSound(before)).toBe(true);
     expect(schemaVersion(before)).toBe(1);
@@ -131,21 +139,77 @@ describe("migrating", () => {
     expect(count(at.sqlite, "children")).toBe(0);
   });
 
-  test("rolls a failing migration back whole, keeps those before it, and names it", () => {
+  test("rolls all pending migrations back when one fails, and names the one and the copy", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
     const upgrade = () => migrate(at.sqlite, at.directory, [PARENTS, REBUILD, FAILING]);
     expect(upgrade).toThrow(OperatorError);
     expect(upgrade).toThrow(
-      "Migration 3 (failing) failed and was rolled back: UNIQUE constraint failed: parents.id",
+      "The upgrade from schema version 1 to 3 failed and was rolled back. Migration 3 (failing): UNIQUE constraint failed: parents.id",
     );
-    expect(schemaVersion(at.sqlite)).toBe(2);
+    expect(schemaVersion(at.sqlite)).toBe(1);
     expect(hasTable(at.sqlite, "half")).toBe(false);
     expect(hasTable(at.sqlite, "other_half")).toBe(false);
     expect(count(at.sqlite, "children")).toBe(2);
     expect(at.sqlite.inTransaction).toBe(false);
     expect(pragma(at.sqlite, "foreign_keys")).toBe(1);
+    const [copy = ""] = copiesOf(at);
+    expect(upgrade).toThrow(`A copy from before the upgrade is in ${copy}.`);
+    expect(upgrade).toThrow(`restore ${copy} --data-dir ${at.directory.path}`);
+    // The build from before goes on.
+    expect(migrate(at.sqlite, at.directory, [PARENTS])).toMatchObject({ from: 1, to: 1 });
+  });
+
+  test("makes one copy of a database however often its upgrade fails, and another once it has changed", () => {
+    using at = place();
+    migrate(at.sqlite, at.directory, [PARENTS]);
+    fillParents(at.sqlite);
+    const failing = [PARENTS, REBUILD, FAILING];
+    const attempt = (migrations: Migration[]) => {
+      // As each start does it: on a connection of its own.
+      using sqlite = openSqlite(at.directory.database, 0);
+      return migrate(sqlite, at.directory, migrations);
+    };
+    at.sqlite.close(true);
+    for (let start = 0; start < 5; start++) expect(() => attempt(failing)).toThrow("failed");
+    const [first = ""] = copiesOf(at);
+    expect(copiesOf(at)).toEqual([first]);
+
+    using changing = openSqlite(at.directory.database, 0);
+    changing.run("INSERT INTO parents VALUES ('p2', 'second')");
+    changing.close(true);
+    for (let start = 0; start < 5; start++) expect(() => attempt(failing)).toThrow("failed");
+    const [second = ""] = copiesOf(at).filter((file) => file !== first);
+    expect(copiesOf(at).toSorted()).toEqual([first, second].toSorted());
+    using before = new Database(second, { readonly: true });
+    expect(count(before, "parents")).toBe(2);
+
+    expect(attempt([PARENTS, REBUILD]).copy).not.toBe(second);
+    expect(copiesOf(at)).toHaveLength(3);
+  });
+
+  test("goes on after an upgrade that was killed, with its copy, and leaves nothing unfinished", async () => {
+    using at = place();
+    migrate(at.sqlite, at.directory, [PARENTS]);
+    fillParents(at.sqlite);
+    at.sqlite.close(true);
+    {
+      await using upgrade = startChild("endless-upgrade.ts", at.directory.path, PARENTS.sql);
+      expect(await upgrade.line()).toBe("upgrading");
+      while (logBytes(at.directory) < 1_000_000) await Bun.sleep(5);
+      await upgrade.kill();
+    }
+    const [copy = ""] = copiesOf(at);
+    // As a kill a moment earlier leaves it.
+    writeFileSync(
+      join(at.directory.backups, "before-schema-2-0123456789abcdef.db.unfinished"),
+      "x",
+    );
+    using sqlite = openSqlite(at.directory.database, 0);
+    expect(count(sqlite, "parents")).toBe(1);
+    expect(migrate(sqlite, at.directory, [PARENTS, REBUILD])).toEqual({ from: 1, to: 2, copy });
+    expect(copiesOf(at)).toEqual([copy]);
   });
 
   test("refuses a migration that leaves broken foreign keys", () => {
@@ -154,7 +218,7 @@ describe("migrating", () => {
     fillParents(at.sqlite);
     const orphaning = { number: 2, name: "orphaning", sql: "DELETE FROM parents" };
     expect(() => migrate(at.sqlite, at.directory, [PARENTS, orphaning])).toThrow(
-      "Migration 2 (orphaning) failed and was rolled back: it leaves 2 broken foreign keys",
+      "failed and was rolled back. Migration 2 (orphaning): it leaves 2 broken foreign keys",
     );
     expect(count(at.sqlite, "parents")).toBe(1);
     expect(schemaVersion(at.sqlite)).toBe(1);

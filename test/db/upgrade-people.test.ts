@@ -87,7 +87,7 @@ describe("a database as the first schema left it", () => {
     sqlite.run("CREATE TABLE settings (somebody TEXT, elses TEXT) STRICT");
     const before = readAll(sqlite);
     expect(() => migrate(sqlite, directory, WITH_PEOPLE)).toThrow(
-      "Migration 2 (people) failed and was rolled back: table settings already exists",
+      "failed and was rolled back. Migration 2 (people): table settings already exists",
     );
     expect(readAll(sqlite)).toEqual(before);
 
