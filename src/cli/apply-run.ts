@@ -17,9 +17,9 @@ import type { ExitCode, Invocation, Output } from "./command";
 export async function runApply(invocation: Invocation): Promise<ExitCode> {
   const { config, positionals, isSet, env, output } = invocation;
   const [path = ""] = positionals;
-  const text = readText(path);
+  const bytes = readBytes(path);
   try {
-    const file = readApplyFile(text, env);
+    const file = readApplyFile(decodeUtf8(bytes), env);
     const installation = openForCommand(config, "apply", { mayCreate: true });
     try {
       // A page may not have its host, and links in events are built from it.
@@ -66,12 +66,36 @@ async function reconcile(
   }
 }
 
-function readText(path: string): string {
+function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path);
   } catch (error) {
     throw new OperatorError(unreadable(path, error as NodeJS.ErrnoException));
   }
+}
+
+/** Throws an ApplyFileError that names the first line whose bytes are not UTF-8. */
+function decodeUtf8(bytes: Buffer): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new ApplyFileError([{ line: firstBrokenLine(bytes, decoder), detail: "is not UTF-8" }]);
+  }
+}
+
+/** Number of the first line that cannot be decoded, from 1. No character of several bytes holds a line's end. */
+function firstBrokenLine(bytes: Buffer, decoder: TextDecoder): number {
+  let line = 1;
+  for (let start = 0, end = 0; end !== -1; start = end + 1, line += 1) {
+    end = bytes.indexOf(0x0a, start);
+    try {
+      decoder.decode(bytes.subarray(start, end === -1 ? undefined : end));
+    } catch {
+      return line;
+    }
+  }
+  return line;
 }
 
 function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setPublicAddress } from "../../src/features/settings";
 import { openForCommand } from "../../src/installation";
@@ -40,6 +41,36 @@ describe("allclear apply", () => {
       out: [],
       err: ["Nothing to change."],
     });
+  });
+
+  test("refuses a file that is not UTF-8, naming its line, and changes nothing", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    const run = commandLine(join(folder.path, "data"));
+    const text = FILE.replace("Northwind", "Nordwind Süd");
+    await Bun.write(file, Buffer.from(text, "latin1"));
+    expect(await run(["apply", file])).toEqual({
+      exitCode: 2,
+      out: [],
+      err: [`${file}:4: is not UTF-8`],
+    });
+    expect(existsSync(join(folder.path, "data"))).toBe(false);
+
+    await Bun.write(file, text);
+    expect((await run(["apply", file])).exitCode).toBe(0);
+    expect((await run(["export"])).out.join("\n")).toContain("name: Nordwind Süd");
+  });
+
+  test.each([
+    ["a character that is cut off", Buffer.from([0x61, 0x0a, 0x62, 0xe2, 0x82]), 2],
+    ["a lone surrogate", Buffer.from([0x61, 0x0a, 0x0a, 0xed, 0xa0, 0x80, 0x0a]), 3],
+    ["UTF-16", Buffer.from("pages: []", "utf16le").fill(0xff, 0, 1), 1],
+  ])("refuses %s as bytes that are not UTF-8", async (_name, bytes, line) => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    await Bun.write(file, bytes);
+    const { exitCode, err } = await commandLine(join(folder.path, "data"))(["apply", file]);
+    expect([exitCode, err]).toEqual([2, [`${file}:${line}: is not UTF-8`]]);
   });
 
   test("--dry-run tells the same and changes nothing; --json tells it to a script", async () => {
