@@ -1,6 +1,7 @@
 import { optionNames } from "../config";
 import { describeCarried } from "../db/carry-over";
-import { lockOrExplain, openDataDirectory, shellWord } from "../db/data-directory";
+import { lockOrExplain, openDataDirectory } from "../db/data-directory";
+import { shellWord } from "../db/file-access";
 import type { CredentialKind } from "../db/live-credentials";
 import { restoreDatabase, type RestoreReport } from "../db/restore";
 import { PROGRAM } from "../version";

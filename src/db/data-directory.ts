@@ -1,24 +1,21 @@
 import { Database } from "bun:sqlite";
 import {
-  accessSync,
-  constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { explainAccess, requireAccess } from "./file-access";
+import { OperatorError } from "./operator-error";
 import { isBusy } from "./sqlite-errors";
 
-/** Something the person at the command line can mend; its message says how. */
-export class OperatorError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = "OperatorError";
-  }
-}
+export { OperatorError } from "./operator-error";
 
 /** Where everything that Allclear keeps lies. */
 export interface DataDirectory {
@@ -32,61 +29,49 @@ export interface DirectoryLock {
   release(): void;
 }
 
+/** How long a start waits for commands where the database has hard links. */
+const LINKED_BUSY_TIMEOUT_MS = 1_000;
+
 interface Holder {
   pid: number;
   command: string;
 }
 
 /**
- * Makes the directory if need be. Throws an OperatorError with the exact `chown` if it, or a file in
- * it that must be written, is not ours.
+ * Makes the directory if need be. Throws an OperatorError with the exact `chmod` or `chown` if it, or a
+ * file in it, cannot be written. Where the database is a symbolic link, the answer names the file that
+ * the link leads to: SQLite keeps its logs next to that, and so do we our lock.
  */
 export function openDataDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
-  const database = databaseIn(absolute);
   try {
     mkdirSync(absolute, { recursive: true, mode: 0o750 });
-    accessSync(absolute, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new OperatorError(
-      explainAccess(absolute, `The data directory ${absolute}`, error),
+      explainAccess(absolute, `The data directory ${absolute}`, absolute, error),
       error,
     );
   }
+  requireAccess(absolute, `The data directory ${absolute}`, absolute);
+  const directory = {
+    path: absolute,
+    database: followLink(databaseIn(absolute)),
+    backups: join(absolute, "backups"),
+  };
+  const { database } = directory;
+  const folder = dirname(database);
+  if (folder !== absolute) requireAccess(folder, `The directory ${folder} of the database`, folder);
   // A command that was run as root leaves such files. SQLite would open them, read-only.
-  for (const file of [database, `${database}-wal`, `${database}-shm`, lockFile(absolute)]) {
-    try {
-      accessSync(file, constants.R_OK | constants.W_OK);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new OperatorError(explainAccess(absolute, file, error), error);
-    }
+  for (const file of [database, `${database}-wal`, `${database}-shm`, lockFile(directory)]) {
+    if (existsSync(file)) requireAccess(folder, file, file);
   }
-  return { path: absolute, database, backups: join(absolute, "backups") };
+  return directory;
 }
 
-/** What to do about a directory, or a file in it (`what`), that cannot be used. */
-function explainAccess(directory: string, what: string, error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "EROFS") return `${what} is on a read-only file system.`;
-  if (code === "EEXIST" || code === "ENOTDIR") return `${directory} is not a directory.`;
-  const uid = process.getuid?.();
-  const gid = process.getgid?.();
-  if ((code === "EACCES" || code === "EPERM") && uid !== undefined) {
-    const path = shellWord(directory);
-    return [
-      `${what} cannot be written by user ${uid}.`,
-      existsSync(directory)
-        ? `Give it to that user:  sudo chown -R ${uid}:${gid} ${path}`
-        : `Make it for that user:  sudo mkdir -p ${path} && sudo chown ${uid}:${gid} ${path}`,
-    ].join("\n");
-  }
-  return `${what} cannot be used: ${(error as Error).message}`;
-}
-
-/** Quotes a word for a shell where it needs quotes. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+/** The file that a symbolic link leads to, whether it exists or not; any other path as it is. */
+function followLink(file: string): string {
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file;
+  return existsSync(file) ? realpathSync(file) : resolve(dirname(file), readlinkSync(file));
 }
 
 /** Throws an OperatorError where a path is no data directory with a database in it. */
@@ -109,10 +94,17 @@ function databaseIn(directory: string): string {
 /**
  * Claims the directory for this process, or answers undefined when another process holds it.
  * The claim is an exclusive transaction on a database of its own, which kill -9 releases too.
+ * Throws an OperatorError while another process uses the database by another name of its file.
  */
 export function tryLock(directory: DataDirectory, command: string): DirectoryLock | undefined {
-  const lock = claim(directory.path);
+  const lock = claim(directory);
   if (!lock) return undefined;
+  if (isUsedByOtherName(directory.database)) {
+    lock.close(true);
+    throw new OperatorError(
+      `Another process uses ${directory.database} by another name of the same file, a hard link. Give each data directory a file of its own:  cp instead of ln.`,
+    );
+  }
   leaveNote(directory, command);
   return {
     // The closure also keeps the Database reachable: collected, it would give the lock away.
@@ -124,7 +116,7 @@ export function tryLock(directory: DataDirectory, command: string): DirectoryLoc
   };
 }
 
-function claim(directory: string): Database | undefined {
+function claim(directory: DataDirectory): Database | undefined {
   const file = lockFile(directory);
   let lock: Database | undefined;
   try {
@@ -136,7 +128,29 @@ function claim(directory: string): Database | undefined {
   } catch (error) {
     lock?.close(true);
     if (isBusy(error)) return undefined;
-    throw new OperatorError(explainAccess(directory, file, error), error);
+    throw new OperatorError(explainAccess(directory.path, file, file, error), error);
+  }
+}
+
+/**
+ * True if the file has hard links and a process has it open. The caller holds the lock of the file's own
+ * directory, so by this name only commands can have it open: they are waited for.
+ */
+function isUsedByOtherName(database: string): boolean {
+  if ((statSync(database, { throwIfNoEntry: false })?.nlink ?? 1) < 2) return false;
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(database, { create: false, readwrite: true });
+    sqlite.run(`PRAGMA busy_timeout = ${LINKED_BUSY_TIMEOUT_MS}`);
+    // Reading then takes a lock on the file itself, which its other names share.
+    sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
+    sqlite.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    // What else is wrong with the file is explained when it is opened.
+    return isBusy(error);
+  } finally {
+    sqlite?.close(true);
   }
 }
 
@@ -177,10 +191,11 @@ function readNote(directory: DataDirectory): Holder | undefined {
   }
 }
 
-function lockFile(directory: string): string {
-  return join(directory, "allclear.lock");
+// Next to the database itself, not to a symbolic link to it: a lock for each database.
+function lockFile({ database }: DataDirectory): string {
+  return join(dirname(database), "allclear.lock");
 }
 
-function holderFile(directory: DataDirectory): string {
-  return join(directory.path, "allclear.pid");
+function holderFile({ database }: DataDirectory): string {
+  return join(dirname(database), "allclear.pid");
 }

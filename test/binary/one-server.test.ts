@@ -1,4 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { linkSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
@@ -35,6 +37,28 @@ describe("a port and a data directory", () => {
     expect(outcome.stderr).not.toContain("is ready");
     expect((await server.fetch("/readyz")).status).toBe(200);
   });
+
+  test.each([
+    ["symbolic link", symlinkSync],
+    ["hard link", linkSync],
+  ])(
+    "a second server whose database is a %s to the first one's is refused",
+    async (_name, link) => {
+      await using one = await createInstallation();
+      await using two = await createInstallation();
+      await one.createPage("acme", ["API"]);
+      const server = await one.serve();
+      mkdirSync(two.dataDir);
+      link(join(one.dataDir, "allclear.db"), join(two.dataDir, "allclear.db"));
+      const outcome = await two.run(["serve"]);
+      expect(outcome.exitCode).toBe(1);
+      expect(outcome.stderr).toMatch(/in use by process \d+ \(allclear serve\)|by another name/);
+      expect((await server.fetch("/status/acme")).status).toBe(200);
+      expect(await server.stop()).toBe(0);
+      const successor = await two.serve();
+      expect((await successor.fetch("/status/acme")).status).toBe(200);
+    },
+  );
 
   test("a directory whose server was killed can be served again at once", async () => {
     await using site = await createInstallation();

@@ -1,6 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db";
 import { openDataDirectory } from "../../src/db/data-directory";
@@ -27,6 +35,18 @@ describe("a data directory", () => {
     });
     expect(statSync(path).mode & 0o007).toBe(0);
     expect(openDataDirectory(path).path).toBe(path);
+  });
+
+  test("names the file that its database is a link to, there already or not", () => {
+    using folder = temporaryFolder();
+    const [data, disk] = [join(folder.path, "data"), join(folder.path, "disk")];
+    mkdirSync(data);
+    mkdirSync(disk);
+    const database = join(disk, "status.db");
+    symlinkSync("../disk/status.db", join(data, "allclear.db"));
+    expect(openDataDirectory(data)).toMatchObject({ path: data, database });
+    writeFileSync(database, "");
+    expect(openDataDirectory(data)).toMatchObject({ path: data, database });
   });
 
   test("cannot be a file", () => {
@@ -69,6 +89,64 @@ describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
       ].join("\n"),
     );
     followAdvice(message);
+    expect(await tryAs(child)).toBe("opened");
+  });
+
+  test("but owns is refused with the exact chmod to run, which needs no other user", async () => {
+    using folder = temporaryFolder();
+    chmodSync(folder.path, 0o755);
+    const path = join(folder.path, "its data");
+    mkdirSync(path);
+    chownSync(path, UID, GID);
+    chmodSync(path, 0o500);
+    await using child = startChild("open-directory-as.ts", path, String(UID), String(GID));
+
+    const message = await tryAs(child);
+    expect(message).toBe(
+      [
+        `The data directory ${path} cannot be written by user ${UID}.`,
+        `Let that user write it:  chmod u+rwx '${path}'`,
+      ].join("\n"),
+    );
+    followAdvice(message);
+    expect(await tryAs(child)).toBe("opened");
+  });
+
+  test.each(["allclear.db", "allclear.lock"])(
+    "in one file of its own, %s, is refused with the chmod of that file",
+    async (name) => {
+      using folder = temporaryFolder();
+      chmodSync(folder.path, 0o755);
+      const path = join(folder.path, "data");
+      mkdirSync(path, { mode: 0o750 });
+      chownSync(path, UID, GID);
+      const file = join(path, name);
+      writeFileSync(file, "");
+      chownSync(file, UID, GID);
+      chmodSync(file, 0o440);
+      await using child = startChild("open-directory-as.ts", path, String(UID), String(GID));
+
+      const message = await tryAs(child);
+      expect(message).toContain(`${file} cannot be written by user ${UID}.`);
+      expect(followAdvice(message)).toBe(`chmod u+rw ${file}`);
+      expect(await tryAs(child)).toBe("opened");
+    },
+  );
+
+  test("behind a link to the database is refused with the chown of that directory", async () => {
+    using folder = temporaryFolder();
+    chmodSync(folder.path, 0o755);
+    const path = join(folder.path, "data");
+    const disk = join(folder.path, "disk");
+    mkdirSync(path, { mode: 0o750 });
+    chownSync(path, UID, GID);
+    mkdirSync(disk, { mode: 0o755 });
+    symlinkSync(join(disk, "allclear.db"), join(path, "allclear.db"));
+    await using child = startChild("open-directory-as.ts", path, String(UID), String(GID));
+
+    const message = await tryAs(child);
+    expect(message).toContain(`The directory ${disk} of the database cannot be written`);
+    expect(followAdvice(message)).toBe(`sudo chown -R ${UID}:${GID} ${disk}`);
     expect(await tryAs(child)).toBe("opened");
   });
 

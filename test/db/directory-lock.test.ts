@@ -1,11 +1,33 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db";
 import { lockOrExplain, openDataDirectory, tryLock } from "../../src/db/data-directory";
+import { migrate } from "../../src/db/migrate";
+import { MIGRATIONS } from "../../src/db/migrations";
+import { openSqlite } from "../../src/db/open";
 import { startChild } from "../support/child";
 import { temporaryFolder } from "../support/temporary-folder";
 import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
+
+/** A data directory with a database, and another whose database is a link to it. */
+function linkedDirectories(folder: string, link: (target: string, path: string) => void) {
+  const [owner, other] = [join(folder, "owner"), join(folder, "other")];
+  mkdirSync(other);
+  const { database } = openDataDirectory(owner);
+  using sqlite = openSqlite(database, 0);
+  migrate(sqlite, undefined);
+  link(database, join(other, "allclear.db"));
+  return { owner, other };
+}
 
 describe("the lock of a data directory", () => {
   test("is one process's; another is told which process has it, by what command", async () => {
@@ -79,6 +101,49 @@ describe("the lock of a data directory", () => {
       expect(() => lockOrExplain(directory, "serve")).toThrow("in use by another process.");
     }
     lock.release();
+  });
+
+  test("is that of the database, where another folder has a symbolic link to it", async () => {
+    using folder = temporaryFolder();
+    const { owner, other } = linkedDirectories(folder.path, symlinkSync);
+    await using server = startChild("serve-directory.ts", owner);
+    expect(await server.line()).toBe("serving");
+    const claim = () => lockOrExplain(openDataDirectory(other), "serve");
+    expect(claim).toThrow(
+      `The data directory ${other} is in use by process ${server.pid} (allclear serve).`,
+    );
+    await server.kill();
+    claim().release();
+  });
+
+  test("is refused while a server uses the database by a hard link, and had once it has ended", async () => {
+    using folder = temporaryFolder();
+    const { owner, other } = linkedDirectories(folder.path, linkSync);
+    await using server = startChild("serve-directory.ts", owner);
+    expect(await server.line()).toBe("serving");
+    const directory = openDataDirectory(other);
+    const claim = () => lockOrExplain(directory, "serve");
+    expect(claim).toThrow(OperatorError);
+    expect(claim).toThrow(`Another process uses ${directory.database} by another name`);
+    expect(readdirSync(other)).not.toContain("allclear.pid");
+    await server.kill();
+    claim().release();
+    // The link alone, such as a restore that was killed leaves one, keeps nobody from starting.
+    const first = lockOrExplain(openDataDirectory(owner), "serve");
+    first.release();
+  });
+
+  test("of SQLite on the database outlasts an upgrade, which reads the file for its copy", async () => {
+    using folder = temporaryFolder();
+    const { owner, other } = linkedDirectories(folder.path, linkSync);
+    using sqlite = openSqlite(join(other, "allclear.db"), 0);
+    const latest = [
+      ...MIGRATIONS,
+      { number: MIGRATIONS.length + 1, name: "more", sql: "SELECT 1" },
+    ];
+    migrate(sqlite, openDataDirectory(other), latest);
+    await using child = startChild("hold-directory.ts", owner, "serve");
+    expect(await child.line()).toContain("by another name of the same file");
   });
 
   test("keeps no other folder from being used", () => {
