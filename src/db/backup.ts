@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "./data-directory";
 import {
@@ -9,6 +9,9 @@ import {
   syncFile,
 } from "./database-files";
 import { DATABASE_MODE } from "./open";
+
+/** Suffix of a copy that is being made. A killed process leaves such a file. */
+export const UNFINISHED = ".unfinished";
 
 /**
  * Writes a consistent copy of an open database to `file`, also while others use the database. The copy
@@ -29,13 +32,10 @@ export function copyDatabase(sqlite: Database, file: string): void {
     renameSync(unfinished, file);
     syncFile(dirname(file));
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    removeDatabase(unfinished);
     throw new OperatorError(
       `The backup ${file} could not be written: ${(error as Error).message}`,
       error,
     );
   }
 }
-
-/** Suffix of a copy that is being made. A killed process leaves such a file. */
-export const UNFINISHED = ".unfinished";

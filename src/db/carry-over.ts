@@ -27,7 +27,7 @@ function plural(what: string): string {
 }
 
 /** Tables with credentials, and the columns that the statements here name. */
-const TABLES = {
+export const CREDENTIAL_TABLES = {
   api_keys: ["id", "name", "expires_at", "revoked_at", "version"],
   api_key_values: ["hash", "key_id", "start", "created_at", "ends_at"],
   users: [
@@ -54,10 +54,10 @@ const TABLES = {
   monitors: ["id", "ref", "token_hash", "version", "updated_at", "deleted_at"],
 } as const;
 
-export type CredentialTable = keyof typeof TABLES;
+export type CredentialTable = keyof typeof CREDENTIAL_TABLES;
 
 interface Rule {
-  /** Noun in the singular; undefined for a change that nobody needs to know of. */
+  /** Noun in the singular; undefined for a change that is not reported. */
   what?: string;
   table: CredentialTable;
   /** One statement. `main` is the restored database, `present` what was read of the replaced one. */
@@ -159,7 +159,8 @@ export function attachPresent(sqlite: Database, file: string | undefined): void 
   try {
     present = new Database(file, { readwrite: true, create: false, strict: true });
     if (pragma(present, "application_id") !== APPLICATION_ID) return;
-    for (const table of Object.keys(TABLES) as CredentialTable[]) copyTable(present, sqlite, table);
+    for (const table of Object.keys(CREDENTIAL_TABLES) as CredentialTable[])
+      copyTable(present, sqlite, table);
   } catch {
     // Not a database, or damaged from its first page on.
   } finally {
@@ -168,7 +169,7 @@ export function attachPresent(sqlite: Database, file: string | undefined): void 
 }
 
 function copyTable(from: Database, to: Database, table: CredentialTable): void {
-  const columns = TABLES[table].join(", ");
+  const columns = CREDENTIAL_TABLES[table].join(", ");
   let rows: (string | number | null | Uint8Array)[][];
   try {
     if (pragma(from, `integrity_check(${table})`) !== "ok") return;
@@ -177,7 +178,7 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
     return;
   }
   to.run(`CREATE TABLE present.${table} (${columns})`);
-  const places = TABLES[table].map(() => "?").join(", ");
+  const places = CREDENTIAL_TABLES[table].map(() => "?").join(", ");
   const insert = to.prepare(`INSERT INTO present.${table} VALUES (${places})`);
   for (const row of rows) insert.run(...row);
 }
@@ -201,7 +202,7 @@ export function hasCredentials(
   table: CredentialTable,
 ): boolean {
   const names = columnsOf(sqlite, schema, table);
-  return TABLES[table].every((column) => names.has(column));
+  return CREDENTIAL_TABLES[table].every((column) => names.has(column));
 }
 
 /** Names of a table's columns; empty if there is no such table. */

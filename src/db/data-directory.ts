@@ -29,7 +29,7 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** How long a start waits for commands where the database has hard links. */
+/** Longest wait of a start for commands, if the database has hard links. */
 const LINKED_BUSY_TIMEOUT_MS = 1_000;
 
 interface Holder {

@@ -17,7 +17,7 @@ import { isAllclearDatabase } from "./schema-history";
 /** Suffixes of the files that SQLite keeps next to a database in use, and after a crash. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
-/** Mode of a file that is being made: nobody else can open it, nor keep a descriptor of it. */
+/** Mode of a file that is being made: no other user can open it, nor keep a descriptor of it. */
 const PRIVATE_MODE = 0o600;
 
 const COPY_CHUNK_BYTES = 1024 * 1024;
@@ -29,7 +29,7 @@ export function createPrivateFile(file: string): void {
 
 /**
  * Copies a database that is not in use, with the logs that a crash may have left. The copy is for its
- * owner alone from the start, whatever the mode of the original is. Throws an OperatorError.
+ * owner alone from the start, even if the original is not. Throws an OperatorError.
  */
 export function copyDatabaseFiles(from: string, to: string): void {
   try {

@@ -77,7 +77,7 @@ describe("a backup", () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  test("is for its owner alone while it is written, whatever the umask is", () => {
+  test("is for its owner alone while it is written, under any umask", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "copy.db");

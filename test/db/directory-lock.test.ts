@@ -128,7 +128,7 @@ describe("the lock of a data directory", () => {
     expect(readdirSync(other)).not.toContain("allclear.pid");
     await server.kill();
     claim().release();
-    // The link alone, such as a restore that was killed leaves one, keeps nobody from starting.
+    // A link alone does not prevent a start; a killed restore can leave one.
     const first = lockOrExplain(openDataDirectory(owner), "serve");
     first.release();
   });

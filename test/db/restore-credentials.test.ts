@@ -2,6 +2,13 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CREDENTIAL_TABLES, type CredentialTable } from "../../src/db/carry-over";
+import { copyDatabase } from "../../src/db/backup";
+import { openDataDirectory } from "../../src/db/data-directory";
+import { migrate } from "../../src/db/migrate";
+import { MIGRATIONS } from "../../src/db/migrations";
+import { openSqlite } from "../../src/db/open";
+import { restoreDatabase } from "../../src/db/restore";
 import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys";
 import {
   changePassword,
@@ -222,6 +229,70 @@ describe("a restored database", () => {
   });
 });
 
+test("a backup of an older schema is restored with its keys as they are revoked now", async () => {
+  using folder = temporaryFolder();
+  const { database } = openDataDirectory(folder.path);
+  const backup = join(folder.path, "backup.db");
+  {
+    using sqlite = openSqlite(database, 0);
+    migrate(sqlite, undefined, MIGRATIONS.slice(0, 1));
+    sqlite.run(
+      `INSERT INTO api_keys VALUES ('key_1', 'CI', '[]', 100, NULL, NULL, 1, 1, 'cli', NULL, 'x')`,
+    );
+    copyDatabase(sqlite, backup);
+    migrate(sqlite, undefined);
+    sqlite.run("UPDATE api_keys SET revoked_at = 5");
+  }
+  const report = restoreDatabase(openDataDirectory(folder.path), backup);
+  expect(report.carried).toEqual([{ what: "revoked key", count: 1 }]);
+  expect(report).toMatchObject({ isComplete: true, revived: [] });
+  expect(stored(database, "api_keys", "key_1").revoked_at).toBe(5);
+  using sqlite = openSqlite(database, 0);
+  expect(migrate(sqlite, undefined)).toMatchObject({ from: 1, to: MIGRATIONS.length });
+});
+
+test("a restore over a database of an older schema names what that cannot know of", async () => {
+  using site = await backedUpSite((app) => addUser(app, "owner", "owner"));
+  const { database } = site.directory;
+  rmSync(database);
+  {
+    using sqlite = openSqlite(database, 0);
+    migrate(sqlite, undefined, MIGRATIONS.slice(0, 1));
+  }
+  expect(site.restore()).toMatchObject({
+    isComplete: false,
+    revived: [{ kind: "user", id: site.made.id }],
+  });
+});
+
+test("every column that may hold a credential has a rule for restoring, or a reason to need none", () => {
+  const needNone = new Set([
+    // Their rows are deleted.
+    "sessions.hash",
+    "one_time_links.hash",
+    // They recognise what was sent before, and open nothing.
+    "form_submissions.hash",
+    "idempotent_answers.idempotency_hash",
+    "idempotent_answers.body_hash",
+  ]);
+  using sqlite = openSqlite(":memory:", 0);
+  migrate(sqlite, undefined);
+  const columns = sqlite
+    .query<{ tableName: string; name: string }, []>(
+      `SELECT t.name AS tableName, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
+       WHERE t.schema = 'main'`,
+    )
+    .all()
+    .filter(({ name }) => /(^|_)(hash|secret|token|password)(_|$)/.test(name));
+  const isCovered = ({ tableName, name }: { tableName: string; name: string }) =>
+    CREDENTIAL_TABLES[tableName as CredentialTable]?.some((column) => column === name);
+  const forgotten = columns
+    .filter((column) => !isCovered(column) && !needNone.has(`${column.tableName}.${column.name}`))
+    .map(({ tableName, name }) => `${tableName}.${name}`);
+  expect(forgotten).toEqual([]);
+  expect(columns.length).toBeGreaterThan(5);
+});
+
 describe("a restore without a database to learn from", () => {
   const everything = async (app: TestApp) => {
     const owner = await addUser(app, "owner", "owner");
@@ -241,7 +312,7 @@ describe("a restore without a database to learn from", () => {
     ["missing", (file: string) => rmSync(file)],
     ["not a database", (file: string) => writeFileSync(file, "ruined ".repeat(1_000))],
     ["cut off", (file: string) => writeFileSync(file, readFileSync(file).subarray(0, 8_192))],
-  ])("that is %s names whatever works again", async (_name, ruin) => {
+  ])("that is %s lists every credential that works again", async (_name, ruin) => {
     using site = await backedUpSite(everything);
     ruin(site.directory.database);
     const report = site.restore();
@@ -269,7 +340,7 @@ describe("a restore without a database to learn from", () => {
     expect(report.revived.map(({ id }) => id)).toEqual([site.made.owner.id]);
   });
 
-  test("that never knew what is in the backup names whatever works again", async () => {
+  test("that lacks the credentials of the backup lists those that work again", async () => {
     using site = await backedUpSite(everything);
     rmSync(site.directory.database);
     await site.withApp(async (app) => void (await app.createKey()));

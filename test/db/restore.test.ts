@@ -194,7 +194,7 @@ describe("restoring", () => {
     expect(committedNotes(kept ?? "")).toEqual(["in the log", "present"]);
   });
 
-  test("keeps its copy of the backup from others while it is written, whatever the backup's permissions are", async () => {
+  test("keeps its unfinished copy from other users, also if the backup is readable by all", async () => {
     using at = place();
     const bytes = readFileSync(at.backup);
     const pipe = join(at.folder, "backup.pipe");
