@@ -1,7 +1,7 @@
 /**
  * Credentials across a restore. What was ended after the backup was made stays ended: revocations,
- * ended key values, disabled users, lowered roles, changed passwords and rotated secrets are read from
- * the database that the backup replaces. Either database may have another schema than this build's, and
+ * ended key values, disabled users, lowered roles, changed passwords, rotated secrets, and the former
+ * destinations of webhooks are read from the database that the backup replaces. Either database may have another schema than this build's, and
  * the replaced one may be damaged: each table is carried over only if both have it, and if it is sound.
  */
 import { Database } from "bun:sqlite";
@@ -44,6 +44,12 @@ export const CREDENTIAL_TABLES = {
   webhooks: [
     "id",
     "ref",
+    "url",
+    "format",
+    "settings",
+    "enabled",
+    "disabled_reason",
+    "disabled_at",
     "secret",
     "previous_secret",
     "previous_secret_ends_at",
@@ -133,10 +139,38 @@ const RULES: readonly Rule[] = [
     table: "webhooks",
     // A deleted webhook has an empty secret.
     sql: `UPDATE main.webhooks AS r SET secret = p.secret, previous_secret = p.previous_secret,
-        previous_secret_ends_at = p.previous_secret_ends_at, ${NEWER_VERSION}
+        previous_secret_ends_at = p.previous_secret_ends_at
       FROM present.webhooks AS p
       WHERE p.id = r.id AND p.deleted_at IS NULL AND r.deleted_at IS NULL
         AND p.secret <> r.secret AND r.previous_secret IS NOT p.secret AND ${IS_LATER}`,
+  },
+  {
+    // One unit: the URL and the settings hold the receiver's credentials in the way of the format.
+    what: "changed destination of a webhook",
+    table: "webhooks",
+    sql: `UPDATE main.webhooks AS r SET url = p.url, format = p.format, settings = p.settings
+      FROM present.webhooks AS p
+      WHERE p.id = r.id AND p.deleted_at IS NULL AND r.deleted_at IS NULL
+        AND (p.url, p.format, p.settings) <> (r.url, r.format, r.settings) AND ${IS_LATER}`,
+  },
+  {
+    // A deleted webhook comes back disabled: its configuration is kept, and nothing is sent.
+    what: "disabled webhook",
+    table: "webhooks",
+    sql: `UPDATE main.webhooks AS r SET enabled = 0,
+        disabled_reason = CASE WHEN p.deleted_at IS NULL THEN p.disabled_reason
+          ELSE 'It was deleted after the restored backup was made.' END,
+        disabled_at = coalesce(p.deleted_at, p.disabled_at)
+      FROM present.webhooks AS p
+      WHERE p.id = r.id AND r.deleted_at IS NULL AND r.enabled = 1
+        AND (p.deleted_at IS NOT NULL OR p.enabled = 0) AND ${IS_LATER}`,
+  },
+  {
+    // Last of those about webhooks, as with users.
+    table: "webhooks",
+    sql: `UPDATE main.webhooks AS r
+      SET version = max(r.version, p.version) + 1, updated_at = max(r.updated_at, p.updated_at)
+      FROM present.webhooks AS p WHERE p.id = r.id AND ${IS_LATER}`,
   },
   {
     what: "rotated heartbeat token",

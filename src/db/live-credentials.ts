@@ -47,7 +47,7 @@ const LISTINGS: readonly Listing[] = [
     table: "webhooks",
     needs: ["webhooks"],
     label: "ref",
-    isLive: "deleted_at IS NULL",
+    isLive: "enabled = 1 AND deleted_at IS NULL",
     isConfirmed: "deleted_at IS NULL",
   },
   {

@@ -192,6 +192,64 @@ describe("a restored database", () => {
     });
   });
 
+  test("sends to no destination that was changed, disabled or deleted since, and to the others as before", async () => {
+    const HOOK = "https://receiver.example.com/";
+    const key = { value: "" };
+    const send = (app: TestApp, method: string, path: string, json?: unknown) =>
+      app.call(`/api/v1/webhooks${path}`, { key: key.value, method, ...(json ? { json } : {}) });
+    using site = await backedUpSite(
+      async (app) => {
+        key.value = await app.keyWith("manage:webhooks");
+        const ids: Record<string, string> = {};
+        for (const name of ["moved", "token", "off", "deleted", "renamed", "same"]) {
+          const topic = { format: "ntfy", settings: { token: `tk_${name}_before` } };
+          const hook = { url: HOOK + name, description: name, ...(name === "token" ? topic : {}) };
+          const { body } = await send(app, "POST", "", hook);
+          ids[name] = body.id;
+        }
+        return ids;
+      },
+      async (app, ids) => {
+        await send(app, "PATCH", `/${ids["moved"]}`, { url: `${HOOK}elsewhere` });
+        await send(app, "PATCH", `/${ids["token"]}`, { settings: { token: "tk_after" } });
+        await send(app, "PATCH", `/${ids["off"]}`, { enabled: false });
+        await send(app, "PATCH", `/${ids["renamed"]}`, { description: "Another" });
+        await send(app, "DELETE", `/${ids["deleted"]}`);
+      },
+    );
+    const { kept, ...report } = site.restore();
+    expect(report).toMatchObject({
+      carried: [
+        { what: "changed destination of a webhook", count: 2 },
+        { what: "disabled webhook", count: 2 },
+      ],
+      revived: [],
+      isComplete: true,
+    });
+    const { made, directory } = site;
+    const row = (name: string) => stored(directory.database, "webhooks", made[name] ?? "");
+    expect(row("moved")).toMatchObject({ url: `${HOOK}elsewhere`, enabled: 1, version: 3 });
+    expect(row("token")).toMatchObject({ settings: '{"token":"tk_after"}', enabled: 1 });
+    expect(row("off")).toMatchObject({ enabled: 0, disabled_reason: null });
+    expect(row("deleted")).toMatchObject({
+      url: `${HOOK}deleted`,
+      enabled: 0,
+      disabled_reason: "It was deleted after the restored backup was made.",
+    });
+    for (const name of ["renamed", "same"]) {
+      expect(row(name)).toMatchObject({ url: HOOK + name, description: name, enabled: 1 });
+    }
+    await site.withApp(async (app) => {
+      const { body } = await send(app, "GET", `/${made["deleted"]}`);
+      expect(body).toMatchObject({ enabled: false });
+      const on = await send(app, "PATCH", `/${made["deleted"]}`, { enabled: true });
+      expect(on.body).toMatchObject({ enabled: true, disabled_reason: null });
+    });
+    expect(site.restore(kept)).toMatchObject({ carried: [] });
+    expect(row("deleted").deleted_at).not.toBeNull();
+    expect(row("off").enabled).toBe(0);
+  });
+
   test("says in its activity that it was restored, and what was carried over", async () => {
     using site = await backedUpSite(
       (app) => app.createKey(),
@@ -274,6 +332,8 @@ test("every column that may hold a credential has a rule for restoring, or a rea
     "form_submissions.hash",
     "idempotent_answers.idempotency_hash",
     "idempotent_answers.body_hash",
+    // Credentials for the targets of monitors, which end them; they open nothing here.
+    "monitors.config",
   ]);
   using sqlite = openSqlite(":memory:", 0);
   migrate(sqlite, undefined);
@@ -283,7 +343,7 @@ test("every column that may hold a credential has a rule for restoring, or a rea
        WHERE t.schema = 'main'`,
     )
     .all()
-    .filter(({ name }) => /(^|_)(hash|secret|token|password)(_|$)/.test(name));
+    .filter(({ name }) => /(^|_)(hash|secret|token|password|url|settings|config)(_|$)/.test(name));
   const isCovered = ({ tableName, name }: { tableName: string; name: string }) =>
     CREDENTIAL_TABLES[tableName as CredentialTable]?.some((column) => column === name);
   const forgotten = columns
