@@ -29,4 +29,9 @@ export {
   nextEdge,
 } from "./records";
 export { isEnded, isUnderWay, mayFollow, UPCOMING_MS } from "./rules";
-export type { MaintenanceRecord, MaintenanceRow, MaintenanceUpdateRow } from "./store";
+export {
+  listPendingOfPage,
+  type MaintenanceRecord,
+  type MaintenanceRow,
+  type MaintenanceUpdateRow,
+} from "./store";

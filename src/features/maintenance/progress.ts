@@ -15,12 +15,10 @@ import {
   tellChange,
 } from "./change";
 import { AddMaintenanceUpdateBody, type Maintenance, type MaintenanceUpdate } from "./model";
-import { getMaintenanceRecord, listPendingMaintenance } from "./records";
+import { getMaintenanceRecord } from "./records";
 import { isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
-import type { MaintenanceRow } from "./store";
+import { listPendingOfPage, type MaintenanceRow } from "./store";
 import { readDisplayTime } from "./times";
-
-const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
  * Tells something of a maintenance and, where the input names another status, takes it there. Answers
@@ -67,11 +65,11 @@ export function cancelMaintenance(ctx: Services, tx: Tx, id: string, actor: Acto
  * about to be deleted. People are notified of each as they were of its plan.
  */
 export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
-  for (const { row, updates } of listPendingMaintenance(tx, { pageId, limit: NO_LIMIT })) {
+  for (const { row, updatedAt } of listPendingOfPage(tx, { pageId })) {
     const update: NewUpdate = {
       status: "cancelled",
       body: "The status page was deleted.",
-      displayAt: Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0),
+      displayAt: Math.max(ctx.clock.now(), updatedAt ?? 0),
       notify: plannedNotify(tx, row.id),
     };
     goOn(ctx, tx, row, update, actor);

@@ -141,6 +141,24 @@ export const listPending = selectMany((orm, $: { pageId: string | null; limit: n
     .limit($.limit),
 );
 
+/** Maintenance of a page that has not ended, in the order of `listPending`, with the time of its last update. */
+export const listPendingOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      row: maintenances,
+      updatedAt: sql<number | null>`(
+        SELECT max(u.display_at) FROM maintenance_updates AS u
+        WHERE u.maintenance_id = ${maintenances.id})`,
+    })
+    .from(maintenances)
+    .where(and(isPending, sql`+maintenances.page_id = ${$.pageId}`))
+    .orderBy(
+      sql`maintenances.status = 'scheduled'`,
+      asc(maintenances.scheduledFor),
+      asc(maintenances.id),
+    ),
+);
+
 /**
  * The first moment after `now` at which something that a page has not ended comes within `ahead`, is
  * planned to begin, or to end. Null if there is none. All in ms.

@@ -3,26 +3,26 @@ import type { Actor } from "../../kernel/actor";
 import { changedRow, type Services, tellMonitorChange } from "./changes";
 import { endNoDataOfPage } from "./checks-store";
 import { enterByHand } from "./engine/by-hand";
-import { getMonitorRecord } from "./records";
+import type { MonitorRecord } from "./records";
 import { deleteMonitorComponentsOfPage, type MonitorRow, updateMonitorRow } from "./store";
 
 /**
- * Takes the components of a page from some monitors that watch them. The components are deleted already.
- * A monitor that watches no other component is paused, unless `keepsRunning` says otherwise. Returns the
- * monitors that were paused.
+ * Takes the components of a page, which are deleted already, from the monitors that watched them. A monitor
+ * that watches no other component is paused, unless `keepsRunning` says otherwise. `monitors` are those of
+ * the page as they were before. Returns the monitors that were paused.
  */
 export function detachMonitors(
   ctx: Services,
   tx: Tx,
-  detached: { monitorIds: Iterable<string>; pageId: string; actor: Actor },
+  detached: { monitors: readonly MonitorRecord[]; pageId: string; actor: Actor },
   keepsRunning: (row: MonitorRow) => boolean,
 ): MonitorRow[] {
-  const { monitorIds, pageId, actor } = detached;
+  const { monitors, pageId, actor } = detached;
   const paused: MonitorRow[] = [];
-  for (const id of monitorIds) {
-    deleteMonitorComponentsOfPage(tx, { monitorId: id, pageId });
-    const { row: before, components } = getMonitorRecord(tx, id);
-    const isPausing = !before.paused && components.length === 0 && !keepsRunning(before);
+  deleteMonitorComponentsOfPage(tx, { pageId });
+  for (const record of monitors) {
+    const { row: before } = record;
+    const isPausing = isIdleWithout(pageId, record) && !keepsRunning(before);
     const row = { ...changedRow(ctx, before), paused: before.paused || isPausing };
     updateMonitorRow(tx, row);
     if (isPausing) {
@@ -39,4 +39,9 @@ export function detachMonitors(
   }
   endNoDataOfPage(tx, { pageId, endedAt: ctx.clock.now() });
   return paused;
+}
+
+/** True for a running monitor that watches components of this page alone. */
+export function isIdleWithout(pageId: string, { row, components }: MonitorRecord): boolean {
+  return !row.paused && components.every((component) => component.pageId === pageId);
 }

@@ -67,15 +67,12 @@ export const deleteMonitorComponents = mutate((orm, $: { monitorId: string }) =>
   orm.delete(monitorComponents).where(eq(monitorComponents.monitorId, $.monitorId)),
 );
 
-/** Takes the components of a page, deleted ones too, from a monitor. */
-export const deleteMonitorComponentsOfPage = mutate(
-  (orm, $: { monitorId: string; pageId: string }) =>
-    orm.delete(monitorComponents).where(
-      and(
-        eq(monitorComponents.monitorId, $.monitorId),
-        sql`EXISTS (SELECT 1 FROM components AS c
-            WHERE c.id = ${monitorComponents.componentId} AND c.page_id = ${$.pageId})`,
-      ),
+/** Takes the components of a page, deleted ones too, from every monitor. */
+export const deleteMonitorComponentsOfPage = mutate((orm, $: { pageId: string }) =>
+  orm
+    .delete(monitorComponents)
+    .where(
+      sql`${monitorComponents.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
     ),
 );
 

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { listOpenIds } from "../incidents";
-import { listPendingMaintenance } from "../maintenance";
-import { getMonitorRecord, listMonitorsOfPage, type MonitorRecord } from "../monitors";
+import { listPendingOfPage } from "../maintenance";
+import { isIdleWithout, listMonitors, type MonitorRecord } from "../monitors";
 import { listAllWebhooks, type WebhookRow } from "../webhooks";
 
 /** Everything that the deletion of a page ends or changes, besides the page and its components. */
@@ -19,15 +19,12 @@ export interface Belongings {
 
 /** Returns what belongs to a page. */
 export function belongingsOf(reader: Reader, pageId: string): Belongings {
-  const monitorIds = new Set(listMonitorsOfPage(reader, { pageId }).map(({ id }) => id));
-  const monitors = Array.from(monitorIds, (id) => getMonitorRecord(reader, id));
+  const monitors = listMonitors(reader, { pageId, limit: Number.MAX_SAFE_INTEGER }).reverse();
   return {
     incidents: listOpenIds(reader, { pageId }).length,
-    maintenance: listPendingMaintenance(reader, { pageId, limit: Number.MAX_SAFE_INTEGER }).length,
+    maintenance: listPendingOfPage(reader, { pageId }).length,
     monitors,
-    idleMonitors: monitors.filter(({ row, components }) => {
-      return !row.paused && components.every((component) => component.pageId === pageId);
-    }),
+    idleMonitors: monitors.filter((monitor) => isIdleWithout(pageId, monitor)),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => webhook.pageId === pageId),
   };
 }

@@ -49,8 +49,7 @@ export function deletePage(
   deleteComponentsOfPage(ctx, tx, id);
   cancelMaintenanceOfPage(ctx, tx, id, actor);
   deleteOpenIncidents(ctx, tx, id, actor);
-  const monitorIds = monitors.map(({ row }) => row.id);
-  const paused = detachMonitors(ctx, tx, { monitorIds, pageId: id, actor }, spared.monitor);
+  const paused = detachMonitors(ctx, tx, { monitors, pageId: id, actor }, spared.monitor);
   removePage(ctx, tx, id, actor);
   return { paused, webhooks: deleted };
 }

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { deleteIncident } from "../../../src/features/incidents";
+import { belongingsOf } from "../../../src/features/page-deletion";
+import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { toIso } from "../../../src/kernel/time";
+import { createTestApp } from "../../support/app";
+import { counted } from "../../support/counted";
+
+const HOUR = 3_600_000;
+
+test("finding what a page's deletion ends takes as many statements for many belongings as for one", async () => {
+  await using app = await createTestApp();
+  const { page, components } = await app.page({ slug: "old" }, ["Mirror", "Archive"]);
+  const key = await app.keyWith("manage:monitors", "write:maintenance");
+  const ids = Object.values(components);
+  const now = app.clock.now();
+  const planned = {
+    page: "old",
+    name: "Upgrade",
+    body: "A moment.",
+    components: ids,
+    scheduled_for: toIso(now + HOUR),
+    scheduled_until: toIso(now + 2 * HOUR),
+  };
+  const config = { url: "https://shop.example.com/" };
+  const post = async (path: string, json: object) => {
+    expect((await app.call(`/api/v1${path}`, { key, method: "POST", json })).status).toBe(201);
+  };
+  const add = async () => {
+    await post("/monitors", { type: "http", name: "M", config, component_ids: ids });
+    await post("/maintenance", planned);
+  };
+  const work = () =>
+    app.ctx.db.write((tx) => {
+      const { tx: watched, statements } = counted(tx);
+      const { monitors, maintenance } = belongingsOf(watched, page.id);
+      return { monitors: monitors.length, maintenance, statements: statements() };
+    });
+  await add();
+  const one = await work();
+  expect(one).toMatchObject({ monitors: 1, maintenance: 1 });
+  for (let more = 0; more < 9; more++) await add();
+  expect(await work()).toEqual({ monitors: 10, maintenance: 10, statements: one.statements });
+});
+
+test("deleting an incident reads one row for each update, and the text of the newest alone", async () => {
+  await using app = await createTestApp();
+  await app.page({ slug: "old" }, ["Mirror"]);
+  const key = await app.keyWith("write:incidents");
+  const report = async (updates: number): Promise<string> => {
+    const json = { page: "old", name: "Errors", body: "We see errors." };
+    const { body } = await app.call("/api/v1/incidents", { key, method: "POST", json });
+    const path = `/api/v1/incidents/${body.id}/updates`;
+    for (let more = 0; more < updates; more++) {
+      await app.call(path, { key, method: "POST", json: { body: "Still looking." } });
+    }
+    return body.id;
+  };
+  const rowsRead = (id: string) =>
+    app.ctx.db.write((tx) => {
+      const { tx: watched, rows } = counted(tx);
+      deleteIncident(app.ctx, watched, id, CLI_ACTOR);
+      return rows();
+    });
+  const few = await rowsRead(await report(2));
+  expect(await rowsRead(await report(22))).toBe(few + 20);
+});
