@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { explainAccess, requireAccess } from "./file-access";
 import { OperatorError } from "./operator-error";
 import { isBusy } from "./sqlite-errors";
@@ -191,11 +191,11 @@ function readNote(directory: DataDirectory): Holder | undefined {
   }
 }
 
-// Next to the database itself, not to a symbolic link to it: a lock for each database.
+// Next to the database itself, not to a symbolic link to it, and named after it: a lock for each database.
 function lockFile({ database }: DataDirectory): string {
-  return join(dirname(database), "allclear.lock");
+  return join(dirname(database), `${basename(database, ".db")}.lock`);
 }
 
 function holderFile({ database }: DataDirectory): string {
-  return join(dirname(database), "allclear.pid");
+  return join(dirname(database), `${basename(database, ".db")}.pid`);
 }

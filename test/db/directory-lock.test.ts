@@ -146,6 +146,21 @@ describe("the lock of a data directory", () => {
     expect(await child.line()).toContain("by another name of the same file");
   });
 
+  test("is one for each database where links lead to two of them in one folder", () => {
+    using folder = temporaryFolder();
+    const linked = ["one", "two"].map((name) => {
+      const path = join(folder.path, name);
+      mkdirSync(path);
+      symlinkSync(join(folder.path, `${name}.db`), join(path, "allclear.db"));
+      return openDataDirectory(path);
+    });
+    const locks = linked.map((directory) => lockOrExplain(directory, "serve"));
+    for (const directory of linked) {
+      expect(() => lockOrExplain(directory, "serve")).toThrow(`process ${process.pid}`);
+    }
+    for (const lock of locks) lock.release();
+  });
+
   test("keeps no other folder from being used", () => {
     using one = temporaryFolder();
     using two = temporaryFolder();
