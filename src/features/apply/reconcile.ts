@@ -1,5 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
+import { whenAsked } from "../../kernel/when-asked";
+import { listMonitorsAtHome, type MonitorRow } from "../monitors";
 import { deletePage } from "../page-deletion";
 import {
   createPage,
@@ -9,6 +11,8 @@ import {
   type PageRow,
   updatePage,
 } from "../pages";
+import { listWebhooksAtHome, type WebhookRow } from "../webhooks";
+import { RowsByRef } from "./entries";
 import { presentPageFields, wantedPage } from "./fields";
 import type { ReadFile } from "./file";
 import { applyInside } from "./inside-page";
@@ -82,7 +86,7 @@ function findWanted(tx: Tx, wanted: FilePage, meant: ReadonlySet<string>): PageR
 function leavePages(run: ApplyRun): void {
   const { tx, file } = run;
   const none = new Set<string>();
-  const isHandled = handledByFile(file);
+  const isHandled = handledByFile(run);
   const wanted = new Set(file.content.pages.map((page) => findWanted(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || wanted.has(id)) continue;
@@ -108,17 +112,28 @@ function removePage(run: ApplyRun, id: string, isHandled: HandledByFile): void {
 
 type HandledByFile = NonNullable<Parameters<typeof deletePage>[4]>;
 
-function handledByFile({ content }: ReadFile): HandledByFile {
-  const isDeclared = (items: readonly Named[]) => {
-    const refs = new Set(items.flatMap((item) => [refOf(item), ...(item.previous_refs ?? [])]));
-    return ({ managedBy, ref }: { managedBy: "apply" | null; ref: string }) =>
-      managedBy === "apply" || refs.has(ref);
+/** Matches the rows as they are before the first page is deleted, as the later steps will match them. */
+function handledByFile({ tx, file: { content } }: ApplyRun): HandledByFile {
+  const isDeclared = (items: () => readonly Named[], list: () => readonly { row: Handled }[]) => {
+    const declared = whenAsked(() => {
+      const rows = new RowsByRef(list().map(({ row }) => row));
+      return new Set(items().map((item) => rows.match(item, []).row?.id));
+    });
+    return ({ managedBy, id }: Handled) => managedBy === "apply" || declared().has(id);
   };
   return {
-    monitor: isDeclared(monitorsIn(content).map(({ item }) => item)),
-    webhook: isDeclared(content.webhooks ?? []),
+    monitor: isDeclared(
+      () => monitorsIn(content).map(({ item }) => item),
+      () => listMonitorsAtHome(tx),
+    ),
+    webhook: isDeclared(
+      () => content.webhooks ?? [],
+      () => listWebhooksAtHome(tx),
+    ),
   };
 }
+
+type Handled = Pick<WebhookRow | MonitorRow, "id" | "ref" | "managedBy">;
 
 /** A domain that goes from one page to another is free when that comes to it, in whatever order they stand. */
 function freeMovedDomains(run: ApplyRun): void {

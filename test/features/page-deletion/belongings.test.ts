@@ -287,6 +287,34 @@ describe("a page that apply --prune deletes", () => {
     expect(linesOf(await apply(app, file, true))).toEqual([]);
   });
 
+  test("takes along what was made by hand under a previous ref that the file uses no more", async () => {
+    await using app = await createTestApp();
+    await apply(app, `{pages: [${LIVE}, ${OLD}]}`);
+    const key = await app.keyWith("read:status", "manage:monitors", "manage:webhooks");
+    const call = async (method: string, path: string, json?: object) =>
+      (await app.call(`/api/v1${path}`, { key, method, ...(json ? { json } : {}) })).body;
+    const { components } = await call("GET", "/status/old");
+    const watch = { type: "tcp", config: { host: "b.example.com", port: 80 } };
+    const component_ids = [components[0].id];
+    for (const name of ["First", "Second"]) {
+      await call("POST", "/monitors", { ...watch, name, component_ids });
+      await call("POST", "/webhooks", { url: RECEIVER, description: name, page: "old" });
+    }
+    const MONITOR = MOVED("live/shop").replace("Moved", "Second, previous_refs: [first]");
+    const WEBHOOK = HOOK("live", "previous_refs: [first]").replace("hook,", "second,");
+    const file = `{pages: [${LIVE}], monitors: [${MONITOR}], webhooks: [${WEBHOOK}]}`;
+    const lines = linesOf(await apply(app, file, true));
+    expect(lines).toContain("~ monitor first: paused false → true");
+    expect(lines).toContain("- webhook first");
+    const monitors = (await call("GET", "/monitors")).data;
+    expect(monitors.map(({ ref, paused }: never) => [ref, paused])).toEqual([
+      ["second", false],
+      ["first", true],
+    ]);
+    const webhooks = (await call("GET", "/webhooks")).data;
+    expect(webhooks.map(({ ref, page }: never) => [ref, page])).toEqual([["second", "live"]]);
+  });
+
   test("leaves a monitor and a webhook that the file moves to another page running, with their secrets", async () => {
     await using app = await createTestApp();
     await apply(
