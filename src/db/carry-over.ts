@@ -123,7 +123,7 @@ const RULES: readonly Rule[] = [
       SET disabled_at = coalesce(r.disabled_at, p.disabled_at),
         deleted_at = coalesce(r.deleted_at, p.deleted_at)
       FROM present.users AS p
-      WHERE p.id = r.id AND ((p.disabled_at IS NOT NULL AND r.disabled_at IS NULL)
+      WHERE p.id = r.id AND ${IS_LATER} AND ((p.disabled_at IS NOT NULL AND r.disabled_at IS NULL)
         OR (p.deleted_at IS NOT NULL AND r.deleted_at IS NULL))`,
   },
   {
@@ -169,7 +169,7 @@ const RULES: readonly Rule[] = [
     // Last of those about webhooks, as with users.
     table: "webhooks",
     sql: `UPDATE main.webhooks AS r
-      SET version = max(r.version, p.version) + 1, updated_at = max(r.updated_at, p.updated_at)
+      SET version = max(r.version, p.version), updated_at = max(r.updated_at, p.updated_at)
       FROM present.webhooks AS p WHERE p.id = r.id AND ${IS_LATER}`,
   },
   {

@@ -14,6 +14,7 @@ import {
   changePassword,
   createUser,
   disableUser,
+  enableUser,
   inviteUser,
   setRole,
 } from "../../src/features/users";
@@ -201,18 +202,20 @@ describe("a restored database", () => {
       async (app) => {
         key.value = await app.keyWith("manage:webhooks");
         const ids: Record<string, string> = {};
-        for (const name of ["moved", "token", "off", "deleted", "renamed", "same"]) {
+        for (const name of ["moved", "token", "off", "on", "deleted", "renamed", "same"]) {
           const topic = { format: "ntfy", settings: { token: `tk_${name}_before` } };
           const hook = { url: HOOK + name, description: name, ...(name === "token" ? topic : {}) };
           const { body } = await send(app, "POST", "", hook);
           ids[name] = body.id;
         }
+        await send(app, "PATCH", `/${ids["on"]}`, { enabled: false });
         return ids;
       },
       async (app, ids) => {
         await send(app, "PATCH", `/${ids["moved"]}`, { url: `${HOOK}elsewhere` });
         await send(app, "PATCH", `/${ids["token"]}`, { settings: { token: "tk_after" } });
         await send(app, "PATCH", `/${ids["off"]}`, { enabled: false });
+        await send(app, "PATCH", `/${ids["on"]}`, { enabled: true });
         await send(app, "PATCH", `/${ids["renamed"]}`, { description: "Another" });
         await send(app, "DELETE", `/${ids["deleted"]}`);
       },
@@ -228,7 +231,7 @@ describe("a restored database", () => {
     });
     const { made, directory } = site;
     const row = (name: string) => stored(directory.database, "webhooks", made[name] ?? "");
-    expect(row("moved")).toMatchObject({ url: `${HOOK}elsewhere`, enabled: 1, version: 3 });
+    expect(row("moved")).toMatchObject({ url: `${HOOK}elsewhere`, enabled: 1, version: 2 });
     expect(row("token")).toMatchObject({ settings: '{"token":"tk_after"}', enabled: 1 });
     expect(row("off")).toMatchObject({ enabled: 0, disabled_reason: null });
     expect(row("deleted")).toMatchObject({
@@ -247,7 +250,7 @@ describe("a restored database", () => {
     });
     expect(site.restore(kept)).toMatchObject({ carried: [] });
     expect(row("deleted").deleted_at).not.toBeNull();
-    expect(row("off").enabled).toBe(0);
+    expect([row("off").enabled, row("on").enabled]).toEqual([0, 1]);
   });
 
   test("says in its activity that it was restored, and what was carried over", async () => {
@@ -269,21 +272,25 @@ describe("a restored database", () => {
     using site = await backedUpSite(
       async (app) => {
         await addUser(app, "owner", "owner");
-        return addUser(app, "raised", "viewer");
+        const enabled = await addUser(app, "enabled", "editor");
+        await app.ctx.db.write((tx) => disableUser(app.ctx, tx, enabled.id, CLI_ACTOR));
+        return { raised: await addUser(app, "raised", "viewer"), enabled };
       },
-      async ({ ctx }, raised) =>
+      async ({ ctx }, { raised, enabled }) =>
         ctx.db.write((tx) => {
           setRole(ctx, tx, raised.id, "owner", CLI_ACTOR);
           changePassword(ctx, tx, { userId: raised.id, passwordHash: "another" }, CLI_ACTOR);
+          enableUser(ctx, tx, enabled.id, CLI_ACTOR);
         }),
     );
+    const { raised, enabled } = site.made;
+    const row = (user: { id: string }) => stored(site.directory.database, "users", user.id);
     const { kept } = site.restore();
-    expect(stored(site.directory.database, "users", site.made.id).role).toBe("viewer");
+    expect(row(raised).role).toBe("viewer");
+    expect(row(enabled).disabled_at).not.toBeNull();
     expect(site.restore(kept)).toMatchObject({ carried: [], isComplete: true });
-    expect(stored(site.directory.database, "users", site.made.id)).toMatchObject({
-      role: "owner",
-      password_hash: "another",
-    });
+    expect(row(raised)).toMatchObject({ role: "owner", password_hash: "another" });
+    expect(row(enabled).disabled_at).toBeNull();
   });
 });
 
