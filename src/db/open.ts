@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import { OperatorError } from "./data-directory";
-import { sqliteCode } from "./sqlite-errors";
+import { isBusy, sqliteCode } from "./sqlite-errors";
 
 /** It holds the hashes of keys and passwords: for its owner and their group. */
 export const DATABASE_MODE = 0o640;
@@ -12,9 +13,15 @@ export const APPLICATION_ID = 0x416c636c;
 /** How long the command line waits for another process's transaction. The server never waits. */
 export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
 
+/** Free space without which opening does not make the shared memory of the write-ahead log. */
+const SHARED_MEMORY_ROOM_BYTES = 256 * 1024;
+
 /**
  * Opens a database with the settings that the guarantees rest on: WAL with `synchronous=FULL`, so
  * that what was acknowledged survives a power cut; foreign keys enforced; parameters strict.
+ *
+ * A full disk has no room for the shared memory that processes use a WAL database by. The database is
+ * then opened for this process alone, which needs no room; other processes find it locked.
  *
  * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server. Opening itself may
  * wait, for nothing is served yet.
@@ -22,16 +29,58 @@ export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
  * system cannot do WAL, as some network file systems cannot.
  */
 export function openSqlite(path: string, busyTimeoutMs: number): Database {
+  try {
+    return openEitherWay(path, busyTimeoutMs);
+  } catch (error) {
+    throw explainOpening(path, error);
+  }
+}
+
+/** Throws what the way that suits the disk failed with, where the other fails too. */
+function openEitherWay(path: string, busyTimeoutMs: number): Database {
+  const isTight = isDiskTight(path);
+  try {
+    return openOneWay(path, busyTimeoutMs, isTight);
+  } catch (error) {
+    if (!(isTight ? isBusy(error) : isOutOfRoom(error))) throw error;
+    try {
+      return openOneWay(path, busyTimeoutMs, !isTight);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+/** A full disk is reported as any of these, depending on the file that cannot grow. */
+function isOutOfRoom(error: unknown): boolean {
+  return /^SQLITE_(FULL|IOERR|CANTOPEN)/.test(sqliteCode(error) ?? "");
+}
+
+/**
+ * True if the file system of an existing database has hardly any free space. Shared memory is then not
+ * tried at all: a page of it that the file system has no block for ends the process (SIGBUS).
+ */
+export function isDiskTight(path: string): boolean {
+  if (path === ":memory:" || !existsSync(path)) return false;
+  const { bavail, bfree, bsize } = statfsSync(dirname(path));
+  const free = process.getuid?.() === 0 ? bfree : bavail;
+  return free * bsize < SHARED_MEMORY_ROOM_BYTES;
+}
+
+function openOneWay(path: string, busyTimeoutMs: number, exclusively: boolean): Database {
   let sqlite: Database | undefined;
   try {
     createFile(path);
     sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+    // Before anything is read: only then SQLite keeps the index of the log in its own memory.
+    if (exclusively) sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
+    sqlite.run(`PRAGMA busy_timeout = ${exclusively ? 0 : COMMAND_BUSY_TIMEOUT_MS}`);
     configure(sqlite, path);
     sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return sqlite;
   } catch (error) {
     if (sqlite) closeSqlite(sqlite);
-    throw explainOpening(path, error);
+    throw error;
   }
 }
 
@@ -45,8 +94,12 @@ function createFile(path: string): void {
   }
 }
 
+/** True if a connection has the database for itself. */
+export function isExclusive(sqlite: Database): boolean {
+  return pragma(sqlite, "locking_mode") === "exclusive";
+}
+
 function configure(sqlite: Database, path: string): void {
-  sqlite.run(`PRAGMA busy_timeout = ${COMMAND_BUSY_TIMEOUT_MS}`);
   const isNew = pragma(sqlite, "page_count") === 0;
   if (isNew) {
     // Only a new file can choose this; it lets trimmed history give its space back without VACUUM.

@@ -31,11 +31,16 @@ export interface Tx extends Reader {
 
 /** The prepared statements of one database, each made at its first use. */
 export class StatementCache {
+  /** Rows that statements have changed so far, rolled back or not. */
+  written = 0;
+  /** Called with every error of a statement. */
+  readonly failed: (error: unknown) => void;
   readonly #orm: Orm;
   readonly #prepared = new Map<unknown, PreparedStatement>();
 
-  constructor(orm: Orm) {
+  constructor(orm: Orm, failed: (error: unknown) => void) {
     this.#orm = orm;
+    this.failed = failed;
   }
 
   prepared<Params>(build: Build<Params>): PreparedStatement {
@@ -82,18 +87,30 @@ type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer
 export function selectOne<Params, Builder extends { prepare(): PreparedStatement }>(
   build: (orm: Orm, $: Params) => Builder,
 ): (reader: Reader, params: Params) => Rows<Builder> | undefined {
-  return (reader, params) =>
-    // Drizzle answers undefined for no row, bun:sqlite null.
-    (reader.statements.prepared(build).get(params as Record<string, unknown>) ?? undefined) as
-      Rows<Builder> | undefined;
+  return ({ statements }, params) => {
+    try {
+      const row = statements.prepared(build).get(params as Record<string, unknown>);
+      // Drizzle answers undefined for no row, bun:sqlite null.
+      return (row ?? undefined) as Rows<Builder> | undefined;
+    } catch (error) {
+      statements.failed(error);
+      throw error;
+    }
+  };
 }
 
 /** A query for all of its rows, read at once: no iterator stays open. */
 export function selectMany<Params, Builder extends { prepare(): PreparedStatement }>(
   build: (orm: Orm, $: Params) => Builder,
 ): (reader: Reader, params: Params) => Rows<Builder>[] {
-  return (reader, params) =>
-    reader.statements.prepared(build).all(params as Record<string, unknown>) as Rows<Builder>[];
+  return ({ statements }, params) => {
+    try {
+      return statements.prepared(build).all(params as Record<string, unknown>) as Rows<Builder>[];
+    } catch (error) {
+      statements.failed(error);
+      throw error;
+    }
+  };
 }
 
 /**
@@ -101,9 +118,16 @@ export function selectMany<Params, Builder extends { prepare(): PreparedStatemen
  * it changed. Throws when the transaction is over.
  */
 export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) => number {
-  return (tx, params) => {
-    const result = tx.statements.prepared(build).run(params as Record<string, unknown>);
-    return (result as { changes: number }).changes;
+  return ({ statements }, params) => {
+    try {
+      const result = statements.prepared(build).run(params as Record<string, unknown>);
+      const { changes } = result as { changes: number };
+      statements.written += changes;
+      return changes;
+    } catch (error) {
+      statements.failed(error);
+      throw error;
+    }
   };
 }
 

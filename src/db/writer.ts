@@ -1,10 +1,12 @@
-import type { Database } from "bun:sqlite";
 import { unavailable } from "../errors/problem";
 import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
-import { createSharedTransaction, type Outcome } from "./shared-transaction";
+import type { Connection } from "./connection";
+import type { Outcome } from "./shared-transaction";
 import { isBusy, isResourceFailure } from "./sqlite-errors";
-import type { StatementCache, Tx } from "./statements";
+import type { Tx } from "./statements";
+import { MovedError } from "./storage-fault";
+import type { StorageWatch } from "./storage-watch";
 
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
@@ -14,6 +16,8 @@ const BUSY_GIVE_UP_MS = 5_000;
 interface Job {
   change: (tx: Tx) => unknown;
   effects: (() => void)[];
+  /** True if it only finds out whether something can be stored: it is no change of anybody's. */
+  isProbe: boolean;
   enqueuedAt: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -38,6 +42,8 @@ export interface WriterFigures {
 export interface Writer {
   figures(): WriterFigures;
   write<T>(change: (tx: Tx) => T): Promise<T>;
+  /** Writes a page with what it holds already, and resolves once that is durable or has failed. */
+  probe(): Promise<void>;
   /** Ends what waits: one last attempt to commit it, then refusals. Later writes are refused. */
   close(): void;
 }
@@ -50,8 +56,8 @@ export interface Writer {
  * queued and is tried again by timer, and a callback that has waited five seconds is refused.
  */
 export function createWriter(
-  sqlite: Database,
-  statements: StatementCache,
+  connection: () => Connection,
+  watch: StorageWatch,
   clock: Clock,
   log: Log,
 ): Writer {
@@ -62,7 +68,6 @@ export function createWriter(
   let batches = 0;
   let changes = 0;
   let refused = 0;
-  const transaction = createSharedTransaction(sqlite, statements, log);
 
   function schedule(): void {
     if (isScheduled || retry) return;
@@ -82,24 +87,41 @@ export function createWriter(
   /** Answers false when nothing waits or the database cannot be had. */
   function writeBatch(): boolean {
     if (queue.length === 0 || !tryBegin()) return false;
-    const { batch, failure } = runBatch();
-    settle(batch, failure ?? transaction.commit());
+    const { batch, failure, hasWritten } = runBatch();
+    const refusal = failure ?? connection().transaction.commit();
+    report(batch, refusal, hasWritten);
+    settle(batch, refusal);
     return true;
+  }
+
+  /** Tells the watch how a batch ended. A commit with nothing in it says nothing about the disk. */
+  function report(batch: Done[], refusal: unknown, hasWritten: boolean): void {
+    if (refusal === undefined && hasWritten) watch.stored();
+    else {
+      const failed = batch.find(
+        ({ outcome }) => "error" in outcome && isResourceFailure(outcome.error),
+      );
+      const cause = refusal ?? (failed?.outcome as { error: unknown } | undefined)?.error;
+      if (isResourceFailure(cause)) watch.writeFailed(cause);
+    }
   }
 
   /** Opens the transaction, or arranges a later attempt and answers false. */
   function tryBegin(): boolean {
     try {
-      transaction.begin();
+      if (connection().isMoved()) throw new MovedError();
+      connection().transaction.begin();
       return true;
     } catch (error) {
       if (!isBusy(error)) {
+        watch.writeFailed(error);
         refuse(queue.splice(0), error);
         return false;
       }
       const now = clock.monotonic();
       const overdue = queue.filter((job) => now - job.enqueuedAt >= BUSY_GIVE_UP_MS);
       queue = queue.filter((job) => now - job.enqueuedAt < BUSY_GIVE_UP_MS);
+      if (overdue.length > 0) watch.writeFailed(error);
       refuse(overdue, error);
       if (queue.length > 0 && !isClosed) {
         retry = clock.after(BUSY_RETRY_MS, () => {
@@ -111,14 +133,21 @@ export function createWriter(
     }
   }
 
-  /** Runs callbacks until the batch is full. A `failure` means that the whole transaction is gone. */
-  function runBatch(): { batch: Done[]; failure: unknown } {
+  /**
+   * Runs callbacks until the batch is full. A `failure` means that the whole transaction is gone;
+   * `hasWritten`, that there is something to commit, without which a commit proves nothing.
+   */
+  function runBatch(): { batch: Done[]; failure: unknown; hasWritten: boolean } {
     const batch: Done[] = [];
+    let hasWritten = false;
+    const { statements, transaction } = connection();
     const startedAt = clock.monotonic();
     while (batch.length < BATCH_CALLBACKS && clock.monotonic() - startedAt < BATCH_MS) {
       const job = queue.shift();
       if (!job) break;
+      const writtenBefore = statements.written;
       const outcome = transaction.run(job.change, job.effects);
+      hasWritten ||= !("error" in outcome) && statements.written !== writtenBefore;
       batch.push({ job, outcome });
       // Another statement now would commit by itself: nothing more runs, everybody in the batch is refused.
       if (!transaction.isOpen()) {
@@ -126,10 +155,11 @@ export function createWriter(
         return {
           batch,
           failure: error ?? new Error("a callback ended the transaction that it shared"),
+          hasWritten,
         };
       }
     }
-    return { batch, failure: undefined };
+    return { batch, failure: undefined, hasWritten };
   }
 
   /** Tells the callers. Only now, for a refusal too was judged on what had not been committed. */
@@ -148,7 +178,7 @@ export function createWriter(
         else job.reject(outcome.error);
         continue;
       }
-      changes += 1;
+      if (!job.isProbe) changes += 1;
       for (const effect of job.effects) runEffect(effect);
       job.resolve(outcome.value);
     }
@@ -166,29 +196,37 @@ export function createWriter(
 
   function refuse(jobs: Job[], cause: unknown): void {
     if (jobs.length === 0) return;
-    refused += jobs.length;
-    log.error({ err: cause, callbacks: jobs.length }, "changes could not be stored");
+    const callbacks = jobs.filter(({ isProbe }) => !isProbe).length;
+    refused += callbacks;
+    if (callbacks > 0) log.error({ err: cause, callbacks }, "changes could not be stored");
     for (const job of jobs) job.reject(notStored(cause));
+  }
+
+  function enqueue<T>(change: (tx: Tx) => T, isProbe: boolean): Promise<T> {
+    if (connection().transaction.isRunning()) {
+      throw new Error("db.write was called inside the callback of another");
+    }
+    if (isClosed) return Promise.reject(unavailable("The server is shutting down.", 5));
+    return new Promise<T>((resolve, reject) => {
+      queue.push({
+        change,
+        effects: [],
+        isProbe,
+        enqueuedAt: clock.monotonic(),
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      });
+      schedule();
+    });
   }
 
   return {
     figures: () => ({ batches, changes, refused, waiting: queue.length }),
-    write<T>(change: (tx: Tx) => T): Promise<T> {
-      if (transaction.isRunning()) {
-        throw new Error("db.write was called inside the callback of another");
-      }
-      if (isClosed) return Promise.reject(unavailable("The server is shutting down.", 5));
-      return new Promise<T>((resolve, reject) => {
-        queue.push({
-          change,
-          effects: [],
-          enqueuedAt: clock.monotonic(),
-          resolve: resolve as (value: unknown) => void,
-          reject,
-        });
-        schedule();
-      });
-    },
+    write: (change) => enqueue(change, false),
+    probe: () =>
+      enqueue(() => connection().touch(), true).catch(() => {
+        // The watch knows already.
+      }),
     close() {
       isClosed = true;
       retry?.cancel();
@@ -200,5 +238,8 @@ export function createWriter(
 }
 
 function notStored(cause: unknown): Error {
+  if (cause instanceof MovedError) {
+    return unavailable(`The change could not be stored. ${cause.message}`, 5, cause);
+  }
   return unavailable("The change could not be stored. Nothing was written; try again.", 5, cause);
 }

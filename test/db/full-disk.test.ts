@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { OperatorError, type Tx } from "../../src/db";
 import { openSqlite } from "../../src/db/open";
+import { createTestClock } from "../support/clock";
 import { addNote, committedNotes, notesOf, openNotes, outcomesOf } from "../support/database";
 import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
 
@@ -81,7 +82,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
     expect(notesOf(reopened.db)).toHaveLength(100);
   });
 
-  test("opening what was closed well is refused with a sentence, and harms nothing", async () => {
+  test("opening a database that was closed well reads it, and stores changes once there is space", async () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     {
@@ -89,11 +90,50 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
       await notes.db.write((tx) => addHundred(tx));
     }
     disk.fill();
+    const clock = createTestClock();
+    using notes = openNotes(path, clock);
+    expect(notesOf(notes.db)).toHaveLength(100);
+    expect(await outcomesOf(notes.db.write((tx) => addNote(tx, "refused")))).toEqual([
+      "unavailable",
+    ]);
+    expect(notes.db.storage()).toEqual({ fault: "disk_full", isDamaged: false });
+    // No shared memory can be made: the database is this connection's alone.
+    expect(() => committedNotes(path)).toThrow("locked");
+
+    disk.free();
+    await clock.advance(1_000);
+    expect(notes.db.storage()).toEqual({ fault: undefined, isDamaged: false });
+    await notes.db.write((tx) => addNote(tx, "after"));
+    expect(committedNotes(path)).toHaveLength(101);
+  });
+
+  test("a database opened on it is shared with other processes at a later retry where the first has no room", async () => {
+    using disk = mountTinyDisk();
+    const path = join(disk.path, "notes.db");
+    {
+      using notes = openNotes(path);
+      await notes.db.write((tx) => addNote(tx, "before"));
+    }
+    disk.fill();
+    const clock = createTestClock();
+    using notes = openNotes(path, clock);
+    disk.free();
+    disk.fill(128 * 1024);
+    await clock.advance(1_000);
+    await notes.db.write((tx) => addNote(tx, "after"));
+    expect(notes.db.storage().fault).toBeUndefined();
+    expect(() => committedNotes(path)).toThrow("locked");
+    disk.free();
+    await clock.advance(1_000);
+    expect(committedNotes(path)).toEqual(["after", "before"]);
+  });
+
+  test("a database that is not there cannot be made: the refusal is a sentence", () => {
+    using disk = mountTinyDisk();
+    const path = join(disk.path, "notes.db");
+    disk.fill();
     expect(() => openSqlite(path, 0)).toThrow(OperatorError);
     expect(() => openSqlite(path, 0)).toThrow(`${path} cannot be opened: `);
-    disk.free();
-    using notes = openNotes(path);
-    expect(notesOf(notes.db)).toHaveLength(100);
   });
 });
 

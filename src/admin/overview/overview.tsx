@@ -1,3 +1,4 @@
+import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../kernel/role";
 import { plural } from "../../kernel/text";
 import { ButtonLink, PageHead, Section } from "../../ui";
@@ -9,14 +10,23 @@ import { DeliveryNotice } from "./delivery-notice";
 import { MaintenanceLines } from "./maintenance-lines";
 import { DRAFTS_COUNTED, type Now } from "./now";
 import { PageLines } from "./page-lines";
+import { StorageNotice } from "./storage-notice";
+
+interface OverviewProps {
+  state: Now;
+  storage: StorageState;
+  role: Role;
+  now: number;
+}
 
 /** The first screen: what is going on, and how every page is. */
-export function Overview({ state, role, now }: { state: Now; role: Role; now: number }) {
+export function Overview({ state, storage, role, now }: OverviewProps) {
   const { pages, incidents, maintenance } = state;
   if (pages.length === 0) {
     return (
       <>
         <PageHead title="Overview" />
+        <StorageNotice storage={storage} />
         <FirstPage role={role} />
       </>
     );
@@ -38,6 +48,7 @@ export function Overview({ state, role, now }: { state: Now; role: Role; now: nu
       >
         {isQuiet ? "No incident is open, and no maintenance is near." : undefined}
       </PageHead>
+      <StorageNotice storage={storage} />
       <DeliveryNotice troubles={state.troubles} role={role} now={now} />
       {incidents.length > 0 ? (
         <Section title="Open incidents">

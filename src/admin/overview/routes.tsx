@@ -18,7 +18,9 @@ export function overviewAdminRoutes({ ctx, admissions, render }: AdminParts, sna
         { request, admission },
         {
           title: "Overview",
-          children: <Overview state={state} role={role} now={admission.now} />,
+          children: (
+            <Overview state={state} storage={ctx.db.storage()} role={role} now={admission.now} />
+          ),
         },
       );
     },

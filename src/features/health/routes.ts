@@ -1,19 +1,45 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import { STORAGE_FAULTS, type StorageState } from "../../db";
 import { unavailable } from "../../errors";
 import { operation } from "../../http";
-import { OneOf } from "../../kernel/schema";
+import { Nullable, OneOf } from "../../kernel/schema";
 import type { Readiness } from "./readiness";
+
+const RETRY_AFTER_SECONDS = 5;
 
 const Health = Type.Object({ status: OneOf(["ok"]) }, { title: "Health" });
 
-/** `/healthz`: the process answers. `/readyz`: it can read its database and is not shutting down. */
-export function healthRoutes(ctx: AppContext, readiness: Readiness) {
+const Ready = Type.Object(
+  {
+    status: OneOf(["ok"]),
+    writable: Type.Boolean({ description: "True if changes can be stored." }),
+    reason: Nullable(
+      Type.String({
+        description: "Reason for which changes cannot be stored, or that the database is damaged.",
+        examples: [STORAGE_FAULTS.disk_full],
+      }),
+    ),
+  },
+  { title: "Readiness" },
+);
+
+/**
+ * `/healthz`: the process answers. `/readyz`: it can serve pages, with whether changes can be stored.
+ * `/readyz/write`: changes can be stored, proven by a write.
+ */
+export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readiness) {
+  function requireReady(): void {
+    if (readiness.isDraining)
+      throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
+    readiness.probe(db);
+  }
+
   return new Elysia()
     .get(
       "/healthz",
-      () => ok(),
+      () => answer({ status: "ok" }),
       operation({
         id: "getHealth",
         summary: "Whether the process answers",
@@ -25,22 +51,50 @@ export function healthRoutes(ctx: AppContext, readiness: Readiness) {
     .get(
       "/readyz",
       () => {
-        if (readiness.isDraining) throw unavailable("The server is shutting down.", 5);
-        readiness.probe(ctx.db);
-        return ok();
+        requireReady();
+        return answer(presentReadiness(db.storage()));
       },
       operation({
         id: "getReadiness",
-        summary: "Whether the server can do its work",
-        description: "503 while it shuts down and while it cannot read its database.",
+        summary: "Whether the server can serve pages",
+        description:
+          "503 while it shuts down and while it cannot read its database. A full disk is no reason for 503: pages are served from it, and `writable` and `reason` say that changes are refused.",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "It can.", schema: Health } },
+        answers: { 200: { description: "It can.", schema: Ready } },
+        errors: ["unavailable"],
+      }),
+    )
+    .get(
+      "/readyz/write",
+      async () => {
+        requireReady();
+        const state = await db.checkStorage();
+        if (state.fault) throw unavailable(STORAGE_FAULTS[state.fault], RETRY_AFTER_SECONDS);
+        return answer(presentReadiness(state));
+      },
+      operation({
+        id: "getWriteReadiness",
+        summary: "Whether changes can be stored",
+        description:
+          "503 with the reason while a write fails or cannot be made, until one succeeds. Writes to the disk itself where no change was stored within the last two seconds. Meant for alerts: a load balancer asks `/readyz`.",
+        tag: "Health",
+        access: { kind: "health" },
+        answers: { 200: { description: "They can.", schema: Ready } },
         errors: ["unavailable"],
       }),
     );
 }
 
-function ok(): Response {
-  return Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } });
+function presentReadiness({ fault, isDamaged }: StorageState) {
+  const shown = fault ?? (isDamaged ? "damaged" : undefined);
+  return {
+    status: "ok",
+    writable: fault === undefined,
+    reason: shown === undefined ? null : STORAGE_FAULTS[shown],
+  };
+}
+
+function answer(body: object): Response {
+  return Response.json(body, { headers: { "Cache-Control": "no-store" } });
 }

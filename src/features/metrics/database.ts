@@ -2,8 +2,20 @@ import type { Db } from "../../db";
 import { type MetricFamily, single } from "./family";
 
 /** How large the database is and how it is written. */
-export function databaseFamilies(db: Pick<Db, "figures">): MetricFamily[] {
+export function databaseFamilies(db: Pick<Db, "figures" | "storage">): MetricFamily[] {
   return [
+    single(
+      "gauge",
+      "allclear_database_writable",
+      "1 if changes can be stored, 0 while they are refused.",
+      () => (db.storage().fault === undefined ? 1 : 0),
+    ),
+    single(
+      "gauge",
+      "allclear_database_damaged",
+      "1 if a damaged page was found since the start.",
+      () => (db.storage().isDamaged ? 1 : 0),
+    ),
     single(
       "gauge",
       "allclear_database_size_bytes",

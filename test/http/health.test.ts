@@ -1,0 +1,223 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { committedTransactions } from "../support/database";
+import { readHtml } from "../support/html";
+import { damageTable } from "../support/damage";
+import { temporaryFolder } from "../support/temporary-folder";
+import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
+
+const READY = { status: "ok", writable: true, reason: null };
+const FULL = "The disk is full.";
+const MOVED = "The data directory was moved, deleted or replaced while the server ran.";
+const DAMAGED = "Pages of the database are damaged.";
+
+/** Answers of the two checks: the body of `/readyz` and the status and reason of `/readyz/write`. */
+async function readinessOf(app: TestApp) {
+  const ready = await app.call("/readyz");
+  expect(ready.status).toBe(200);
+  const write = await app.call("/readyz/write");
+  return { ready: ready.body, write: [write.status, write.body.detail ?? write.body.reason] };
+}
+
+/** App on a file in `folder`, with one component and a function that sets its status over HTTP. */
+async function createSite(folder: string) {
+  const databasePath = join(folder, "allclear.db");
+  const app = await createTestApp({ databasePath });
+  const { components } = await app.page({ slug: "acme" }, ["API"]);
+  const key = await app.keyWith("read:status", "write:components");
+  const setStatus = (status: string) =>
+    app.call(`/api/v1/components/${components["API"]}`, { method: "PATCH", key, json: { status } });
+  const history = () => app.call(`/api/v1/components/${components["API"]}/history`, { key });
+  const session = await app.signedIn("viewer");
+  const notices = async () =>
+    readHtml((await app.call("/admin", { session })).text).texts(".notice");
+  const scraper = await app.keyWith("read:analytics");
+  const metric = async (name: string) => {
+    const { text } = await app.call("/metrics", { key: scraper });
+    return new RegExp(`^allclear_database_${name} (.*)$`, "m").exec(text)?.[1];
+  };
+  return { app, databasePath, setStatus, history, notices, metric };
+}
+
+describe("the readiness of a server that is well", () => {
+  test("is 200 at both paths and says that changes can be stored", async () => {
+    await using app = await createTestApp();
+    expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
+  });
+
+  test("is proven by at most one write in two seconds, and by none where changes are stored", async () => {
+    using folder = temporaryFolder();
+    const { app, databasePath, setStatus } = await createSite(folder.path);
+    await using _ = app;
+    const committed = () => committedTransactions(databasePath);
+    const atStart = committed();
+    for (let i = 0; i < 20; i++) expect((await app.call("/readyz/write")).status).toBe(200);
+    expect(committed() - atStart).toBe(0);
+    await app.clock.advance(2_000);
+    const asked = Array.from({ length: 20 }, () => app.call("/readyz/write"));
+    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(committed() - atStart).toBe(1);
+    await app.clock.advance(2_000);
+    expect((await setStatus("degraded_performance")).status).toBe(200);
+    const afterChange = committed();
+    expect((await app.call("/readyz/write")).status).toBe(200);
+    expect(committed()).toBe(afterChange);
+  });
+
+  test("is 503 at both paths while the server shuts down", async () => {
+    await using app = await createTestApp();
+    app.app.readiness.isDraining = true;
+    for (const path of ["/readyz", "/readyz/write"]) {
+      const { detail } = expectProblem(await app.call(path), "unavailable");
+      expect(detail).toBe("The server is shutting down.");
+    }
+  });
+});
+
+describe.skipIf(!hasTinyDisks())("the readiness of a server whose disk is full", () => {
+  test("is 503 for writes although nothing has been written, until there is room", async () => {
+    using disk = mountTinyDisk("4m");
+    const { app, notices, metric } = await createSite(disk.path);
+    await using _ = app;
+    disk.fill();
+    await app.clock.advance(5_000);
+    expect(await readinessOf(app)).toMatchObject({ ready: READY, write: [503, FULL] });
+    const ready = { status: "ok", writable: false, reason: FULL };
+    expect(await readinessOf(app)).toEqual({ ready, write: [503, FULL] });
+    expect((await app.call("/status/acme")).status).toBe(200);
+    expect(await notices()).toEqual([expect.stringMatching(/^Changes cannot be stored.*full/)]);
+    expect(await metric("writable")).toBe("0");
+
+    disk.free();
+    await app.clock.advance(1_000);
+    expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
+    expect(await metric("writable")).toBe("1");
+    expect(await notices()).toEqual([]);
+  });
+
+  test("follows the changes that are refused and stored, without a check in between", async () => {
+    using disk = mountTinyDisk("4m");
+    const { app, setStatus } = await createSite(disk.path);
+    await using _ = app;
+    disk.fill();
+    expectProblem(await setStatus("major_outage"), "unavailable");
+    expect((await app.call("/readyz")).body).toMatchObject({ writable: false, reason: FULL });
+    disk.free();
+    expect((await setStatus("major_outage")).status).toBe(200);
+    expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
+    const said = app.logged.map(({ msg }) => msg);
+    expect(said).toContain("changes cannot be stored; status pages are served read-only");
+    expect(said.at(-1)).toBe("changes are stored again");
+  });
+
+  test("is not restored by a request that stores nothing", async () => {
+    using disk = mountTinyDisk("4m");
+    const { app, setStatus } = await createSite(disk.path);
+    await using _ = app;
+    disk.fill();
+    expectProblem(await setStatus("major_outage"), "unavailable");
+    await app.ctx.db.write(() => "nothing");
+    expect((await app.call("/readyz")).body.writable).toBe(false);
+  });
+});
+
+describe("the readiness of a server whose database another process has locked", () => {
+  test("is 503 for writes after five seconds, until the lock is released", async () => {
+    using folder = temporaryFolder();
+    const { app, databasePath } = await createSite(folder.path);
+    await using _ = app;
+    using other = new Database(databasePath);
+    other.run("BEGIN IMMEDIATE");
+    await app.clock.advance(2_000);
+    const waiting = app.call("/readyz/write");
+    await app.clock.advance(5_000);
+    const { detail } = expectProblem(await waiting, "unavailable");
+    expect(detail).toBe("Another process holds the database.");
+    other.run("COMMIT");
+    await app.clock.advance(1_025);
+    expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
+  });
+});
+
+describe("a server whose data directory was moved away", () => {
+  test("refuses changes with the reason, goes on serving pages, and stores them once it is back", async () => {
+    using folder = temporaryFolder();
+    const [here, away] = [join(folder.path, "data"), join(folder.path, "elsewhere")];
+    mkdirSync(here);
+    const { app, setStatus, notices } = await createSite(here);
+    await using _ = app;
+    renameSync(here, away);
+    const refused = await setStatus("major_outage");
+    expect(expectProblem(refused, "unavailable").detail).toContain(MOVED);
+    const ready = { status: "ok", writable: false, reason: MOVED };
+    expect(await readinessOf(app)).toEqual({ ready, write: [503, MOVED] });
+    expect((await app.call("/status/acme")).status).toBe(200);
+    expect(app.events()).toEqual([]);
+    expect(await notices()).toEqual([expect.stringContaining(MOVED)]);
+
+    renameSync(away, here);
+    expect((await setStatus("major_outage")).status).toBe(200);
+    expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
+  });
+
+  test("says so at its next check although it writes nothing", async () => {
+    using folder = temporaryFolder();
+    const here = join(folder.path, "data");
+    mkdirSync(here);
+    const { app } = await createSite(here);
+    await using _ = app;
+    renameSync(here, `${here}-old`);
+    expect((await app.call("/readyz")).body).toMatchObject({ writable: false, reason: MOVED });
+  });
+
+  test("refuses changes where another database lies in its place, which stays as it is", async () => {
+    using folder = temporaryFolder();
+    const here = join(folder.path, "data");
+    mkdirSync(here);
+    const { app, databasePath, setStatus } = await createSite(here);
+    await using _ = app;
+    const copy = join(folder.path, "copy.db");
+    copyFileSync(databasePath, copy);
+    const before = readFileSync(copy);
+    renameSync(copy, databasePath);
+    expectProblem(await setStatus("major_outage"), "unavailable");
+    expect(readFileSync(databasePath).equals(before)).toBe(true);
+    expect((await app.call("/readyz/write")).body.detail).toBe(MOVED);
+  });
+
+  test("refuses changes where only its write-ahead log was deleted", async () => {
+    using folder = temporaryFolder();
+    const { app, databasePath, setStatus } = await createSite(folder.path);
+    await using _ = app;
+    expect(statSync(`${databasePath}-wal`).size).toBeGreaterThan(0);
+    rmSync(`${databasePath}-wal`);
+    expect(expectProblem(await setStatus("major_outage"), "unavailable").detail).toContain(MOVED);
+  });
+});
+
+describe("a server whose database has damaged pages", () => {
+  test("says so in its readiness, metrics and log and on the overview, and still serves other pages", async () => {
+    using folder = temporaryFolder();
+    const { app, databasePath, setStatus, history, notices, metric } = await createSite(
+      folder.path,
+    );
+    await using _ = app;
+    await setStatus("degraded_performance");
+    expect((await history()).body.data).toHaveLength(1);
+    expect((await app.call("/readyz")).body).toEqual(READY);
+    expect(await metric("damaged")).toBe("0");
+    damageTable(databasePath, "component_changes");
+    expectProblem(await history(), "unavailable");
+    expectProblem(await history(), "unavailable");
+    const ready = { status: "ok", writable: true, reason: DAMAGED };
+    expect((await app.call("/readyz")).body).toEqual(ready);
+    expect((await app.call("/status/acme")).status).toBe(200);
+    expect(await notices()).toEqual([expect.stringMatching(/^The database is damaged.*restore/)]);
+    expect(await metric("damaged")).toBe("1");
+    const said = app.logged.filter(({ msg }) => msg.startsWith("the database is damaged"));
+    expect(said).toHaveLength(1);
+  });
+});
