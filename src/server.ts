@@ -3,6 +3,7 @@ import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { OperatorError } from "./db";
 import { createEgress } from "./egress";
+import { Problem } from "./errors";
 import { startMaintenanceClock } from "./features/maintenance";
 import { checkFamilies, deliveryFamilies } from "./features/metrics";
 import { createMonitoring, startRollUps } from "./features/monitors";
@@ -28,6 +29,8 @@ export interface RunningServer {
   url: string;
   /** Where its first user is made, while there is none: a secret, good for an hour. */
   setUpUrl: string | undefined;
+  /** The same, once changes can be stored; undefined where they could be stored at the start. */
+  laterSetUpUrl: Promise<string | undefined> | undefined;
   /** Lets requests under way end, writes what is gathered, and closes the database. */
   stop(): Promise<void>;
 }
@@ -63,10 +66,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     app.metrics.add(...checkFamilies(() => monitoring.figures()));
     // Who asks is answered from here on, before what only a first run needs is written.
     await nextTurn();
-    const setUpToken = await ctx.db.write((tx) => {
-      createSamplePage(ctx, tx);
-      return issueSetUpLink(ctx, tx);
-    });
+    const firstRun = await storeFirstRun(ctx);
     warnAboutAddress(ctx);
     log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
@@ -84,8 +84,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     const rollUps = startRollUps(ctx, monitoring);
     return {
       url,
-      setUpUrl:
-        setUpToken === undefined ? undefined : `${ctx.baseUrl}${linkPath("setup", setUpToken)}`,
+      ...firstRun,
       async stop() {
         running.readiness.isDraining = true;
         poll.cancel();
@@ -105,6 +104,38 @@ export async function startServer(given: Config): Promise<RunningServer> {
     installation.close();
     throw error;
   }
+}
+
+/**
+ * Stores what a first run needs: the sample page, and the link that makes the first user. Where changes
+ * cannot be stored, as on a full disk, the server serves what there is and stores this later.
+ */
+async function storeFirstRun(
+  ctx: AppContext,
+): Promise<Pick<RunningServer, "setUpUrl" | "laterSetUpUrl">> {
+  const store = async () => {
+    const token = await ctx.db.write((tx) => {
+      createSamplePage(ctx, tx);
+      return issueSetUpLink(ctx, tx);
+    });
+    return token === undefined ? undefined : `${ctx.baseUrl}${linkPath("setup", token)}`;
+  };
+  try {
+    return { setUpUrl: await store(), laterSetUpUrl: undefined };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
+  }
+  const later = Promise.withResolvers<string | undefined>();
+  const leave = ctx.db.recovered.on(() => {
+    store().then(
+      (url) => {
+        leave();
+        later.resolve(url);
+      },
+      (error: unknown) => ctx.log.warn({ err: error }, "the set-up link could not be stored"),
+    );
+  });
+  return { setUpUrl: undefined, laterSetUpUrl: later.promise };
 }
 
 /** Lets the event loop answer what waits. */

@@ -13,10 +13,14 @@ export const serveCommand: Command = {
     const stopRequested = untilSignal();
     const server = await startServer(config);
     output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);
+    const setUpLabel = `Set up (link valid ${describeDuration(SET_UP_LINK_MS)})`;
+    void server.laterSetUpUrl?.then((url) => {
+      if (url !== undefined) output.err(`  ${setUpLabel}  ${url}`);
+    });
     const next = [
       server.setUpUrl === undefined
         ? ["Dashboard", `${server.url}/admin`]
-        : [`Set up (link valid ${describeDuration(SET_UP_LINK_MS)})`, server.setUpUrl],
+        : [setUpLabel, server.setUpUrl],
       ["API documentation", `${server.url}/docs`],
       ["Create an API key", `${PROGRAM} key create --name first --scope read:status`],
     ];
