@@ -22,6 +22,7 @@ import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./kernel/ids";
 import { createLog, type Log } from "./kernel/log";
+import { countRepeats } from "./kernel/repeated-lines";
 import { createSignal } from "./kernel/signal";
 import { type RandomBytes, systemRandom } from "./kernel/random";
 
@@ -81,7 +82,8 @@ function open(
   lock: DirectoryLock | undefined,
   busyTimeoutMs: number,
 ): Installation {
-  const log = createLog(config.logLevel);
+  const clock = systemClock();
+  const log = countRepeats(createLog(config.logLevel), clock);
   let sqlite: ReturnType<typeof openSqlite> | undefined;
   let db: Db | undefined;
   try {
@@ -89,11 +91,11 @@ function open(
     sqlite = openSqlite(directory.database, busyTimeoutMs);
     const migration = lock ? migrate(sqlite, directory) : undefined;
     if (!lock) requireSameSchema(schemaVersion(sqlite), directory);
-    const clock = systemClock();
     db = createDb(sqlite, clock, log);
     const ctx = createContext({ config, db, clock, log, random: systemRandom });
     const close = () => {
       db?.close();
+      log.flush();
       lock?.release();
     };
     return { ctx, directory, migration, close };

@@ -9,6 +9,8 @@ export interface Log {
   warn: LogFn;
   error: LogFn;
   isLevelEnabled(level: LogLevel): boolean;
+  /** Writes what is still counted, before the process ends. */
+  flush(): void;
 }
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -33,6 +35,8 @@ export function createLog(level: LogLevel): Log {
     warn: line("warn"),
     error: line("error"),
     isLevelEnabled,
+    // Every line is written at once.
+    flush() {},
   };
 }
 

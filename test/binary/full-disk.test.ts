@@ -90,3 +90,35 @@ describe.skipIf(!hasTinyDisks())("a server that starts on a full disk", () => {
     expect((await readiness(server, "/readyz/write")).status).toBe(200);
   });
 });
+
+test.skipIf(!hasTinyDisks())(
+  "a disk that fails for long fills no log: equal errors are counted",
+  async () => {
+    using disk = mountTinyDisk("8m");
+    const env = { ALLCLEAR_DATA_DIR: join(disk.path, "data") };
+    await using site = await createInstallation();
+    const server = await site.serve({ env });
+    const scopes = ["--scope", "read:status", "--scope", "write:components"];
+    const made = await site.run(["key", "create", "--name", "k", ...scopes, "--json"], { env });
+    const { value: key } = JSON.parse(made.stdout) as { value: string };
+    const page = await server.fetch("/api/v1/status/sample", { key });
+    const [component] = ((await page.json()) as { components: { id: string }[] }).components;
+    disk.fill();
+    const change = () =>
+      server.fetch(`/api/v1/components/${component?.id}`, {
+        method: "PATCH",
+        key,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ status: "major_outage" }),
+      });
+    for (let i = 0; i < 200; i++) expect((await change()).status).toBe(503);
+    const count = (text: string) => server.stderr().split(text).length - 1;
+    expect(count('"a request failed"')).toBe(1);
+    expect(count('"changes could not be stored"')).toBe(1);
+    expect(count("stack")).toBeLessThanOrEqual(4);
+    disk.free();
+    await server.stop();
+    const isCounted = async () => server.stderr().includes("a request failed (repeated 199 times)");
+    expect(await holdsWithin(NOTICE_MS, isCounted)).toBe(true);
+  },
+);

@@ -1,0 +1,116 @@
+import type { Clock, Timer } from "./clock";
+import type { Log } from "./log";
+import { redactText } from "./redact";
+import { MINUTE_MS } from "./time";
+
+/** Equal lines that are counted at the same time. Beyond it the oldest is forgotten. */
+const COUNTED_MAX = 200;
+/** Characters of a text that count for whether two lines are equal. */
+const COMPARED_MAX = 300;
+
+type Level = "warn" | "error";
+type Line = Parameters<Log["warn"]>;
+
+interface Counted {
+  level: Level;
+  sentence: string;
+  /** Message of the error; undefined where the line has none. */
+  error: string | undefined;
+  /** Lines that were left out since the last one that was written. */
+  repeated: number;
+  timer: Timer;
+}
+
+/**
+ * Writes the first of equal warnings and errors, counts the others, and writes their number once a
+ * minute. Lines are equal that have the same sentence and the same error, whatever request or object
+ * met it, or the same texts where they have no error.
+ */
+export function countRepeats(log: Log, clock: Clock): Log {
+  const counted = new Map<string, Counted>();
+
+  function summarise(line: Counted): void {
+    if (line.repeated === 0) return;
+    const { level, sentence, error, repeated } = line;
+    line.repeated = 0;
+    const facts = { repeated, ...(error === undefined ? {} : { error }) };
+    log[level](facts, `${sentence} (repeated ${repeated.toLocaleString("en")} times)`);
+  }
+
+  /** Forgets a line that was not repeated for a minute, and counts on where it was. */
+  function endMinute(key: string, line: Counted): void {
+    if (line.repeated === 0) {
+      counted.delete(key);
+      return;
+    }
+    summarise(line);
+    line.timer = clock.after(MINUTE_MS, () => endMinute(key, line));
+  }
+
+  function forgetOldest(): void {
+    const [oldest] = counted;
+    if (!oldest) return;
+    const [key, line] = oldest;
+    line.timer.cancel();
+    counted.delete(key);
+    summarise(line);
+  }
+
+  function write(level: Level, given: Line): void {
+    const { key, sentence, error } = readLine(level, given);
+    const known = counted.get(key);
+    if (known) {
+      known.repeated += 1;
+      return;
+    }
+    log[level](...given);
+    if (counted.size >= COUNTED_MAX) forgetOldest();
+    const line: Counted = { level, sentence, error, repeated: 0, timer: { cancel() {} } };
+    line.timer = clock.after(MINUTE_MS, () => endMinute(key, line));
+    counted.set(key, line);
+  }
+
+  return {
+    debug: log.debug.bind(log),
+    info: log.info.bind(log),
+    warn: ((...given: Line) => write("warn", given)) as Log["warn"],
+    error: ((...given: Line) => write("error", given)) as Log["error"],
+    isLevelEnabled: (level) => log.isLevelEnabled(level),
+    flush() {
+      for (const line of counted.values()) summarise(line);
+      log.flush();
+    },
+  };
+}
+
+/** Splits a line into the text that equal lines share and what a summary repeats of it. */
+function readLine(level: Level, [first, second]: Line) {
+  const [facts, text] = typeof first === "string" ? [{}, first] : [first as object, second];
+  const sentence = String(text ?? "");
+  const { err } = facts as { err?: unknown };
+  const parts =
+    err === undefined
+      ? Object.values(facts).filter((fact) => typeof fact === "string")
+      : describe(rootOf(err));
+  const error =
+    err === undefined ? undefined : redactText(describe(rootOf(err)).slice(0, 2).join(": "));
+  const key = [level, sentence, ...parts].map((part) => part.slice(0, COMPARED_MAX)).join("\n");
+  return { key, sentence, error };
+}
+
+/** The error that the others were made of: what wraps it may hold the parameters of one statement. */
+function rootOf(error: unknown): unknown {
+  let root = error;
+  for (let depth = 0; depth < 10 && root instanceof Error && root.cause !== undefined; depth++) {
+    root = root.cause;
+  }
+  return root;
+}
+
+/** Name or code, message, and the place that threw. */
+function describe(error: unknown): string[] {
+  if (!(error instanceof Error)) return [typeof error, String(error)];
+  const { code } = error as NodeJS.ErrnoException;
+  const place = error.stack?.split("\n").find((line) => line.startsWith("    at ")) ?? "";
+  return [typeof code === "string" ? code : error.name, error.message, place];
+}
