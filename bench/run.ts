@@ -21,6 +21,7 @@ import { measureLongHistory } from "./rows/long-history";
 import { measureManyResults } from "./rows/many-results";
 import { measurePublicPage } from "./rows/public-page";
 import { measureResidentMemory } from "./rows/resident-memory";
+import { measureSlowDisk } from "./rows/slow-disk";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
@@ -49,6 +50,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "disk-per-check": measureDiskPerCheck,
   "many-results": measureManyResults,
   "status-beside-checks": measureStatusBesideChecks,
+  "slow-disk": measureSlowDisk,
 };
 
 const asked = process.argv.slice(2);

@@ -134,6 +134,12 @@ function explainOpening(path: string, error: unknown): unknown {
       error,
     );
   }
+  if (isBusy(error)) {
+    return new OperatorError(
+      `${path} is locked by another process. A server that was started on a full disk keeps it locked until there is room.`,
+      error,
+    );
+  }
   return new OperatorError(`${path} cannot be opened: ${(error as Error).message}.`, error);
 }
 
