@@ -110,7 +110,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   }
 
   if (connection.isExclusive) {
-    log.warn("the disk is full: no other process, no command either, can use the database for now");
+    log.warn("the disk is full: this process has the database for itself until there is room");
     void writer.probe();
     watch.retryUntilDone();
   }

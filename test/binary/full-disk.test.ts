@@ -92,6 +92,25 @@ describe.skipIf(!hasTinyDisks())("a server that starts on a full disk", () => {
 });
 
 test.skipIf(!hasTinyDisks())(
+  "on a full disk a backup to another disk and lists work; a change is refused",
+  async () => {
+    using disk = mountTinyDisk("8m");
+    const env = { ALLCLEAR_DATA_DIR: join(disk.path, "data") };
+    await using site = await createInstallation();
+    const create = ["key", "create", "--name", "first", "--scope", "read:status"];
+    expect((await site.run(create, { env })).exitCode).toBe(0);
+    disk.fill();
+    const copy = site.path("copy.db");
+    expect((await site.run(["backup", copy], { env })).exitCode).toBe(0);
+    expect(existsSync(copy)).toBe(true);
+    expect((await site.run(["key", "list"], { env })).stdout).toContain("first");
+    const refused = await site.run(create, { env });
+    expect([refused.exitCode, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("The change could not be stored.");
+  },
+);
+
+test.skipIf(!hasTinyDisks())(
   "a disk that fails for long fills no log: equal errors are counted",
   async () => {
     using disk = mountTinyDisk("8m");
