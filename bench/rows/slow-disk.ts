@@ -6,7 +6,7 @@ import { type Seed, seed } from "../support/seed";
 import { startAllclear } from "../support/server";
 import { requireTool, type Workshop } from "../support/workshop";
 
-const SECONDS = 20;
+const SECONDS = 10;
 /** Time between two reads of the page. */
 const PACE_MS = 5;
 /** Monitors have their results written once a second. */
