@@ -146,13 +146,15 @@ export const endAllCauses = mutate((orm, $: { componentId: string; endedAt: numb
     .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt))),
 );
 
+/** Ends every open cause of a page's components. A deleted component has none. */
 export const endCausesOfPage = mutate((orm, $: { pageId: string; endedAt: number }) =>
   orm
     .update(componentCauses)
     .set({ endedAt: endAt($.endedAt) })
     .where(
       and(
-        sql`${componentCauses.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
+        sql`${componentCauses.componentId} IN (
+          SELECT id FROM components WHERE page_id = ${$.pageId} AND deleted_at IS NULL)`,
         isNull(componentCauses.endedAt),
       ),
     ),

@@ -3,8 +3,10 @@ import { deleteIncident } from "../../../src/features/incidents";
 import { belongingsOf } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { toIso } from "../../../src/kernel/time";
+import { deleteComponentsOfPage } from "../../../src/features/components";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted";
+import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 const HOUR = 3_600_000;
 
@@ -64,4 +66,18 @@ test("deleting an incident reads one row for each update, and the text of the ne
     });
   const few = await rowsRead(await report(2));
   expect(await rowsRead(await report(22))).toBe(few + 20);
+});
+
+test("deleting the components of a page reads those of no other page", async () => {
+  using store = openMonitorStore();
+  const { id } = await store.page("old", ["Mirror"]);
+  const texts = await store.ctx.db.write((tx) =>
+    statementsOf(tx, ({ statements }) =>
+      deleteComponentsOfPage(store.ctx, { statements, afterCommit() {} }, id),
+    ),
+  );
+  expect(texts.length).toBeGreaterThan(2);
+  for (const text of texts) {
+    expect(planOf(store, text).filter((step) => step.startsWith("SCAN"))).toEqual([]);
+  }
 });
