@@ -3,7 +3,7 @@ import type { Admission, Form } from "../http";
 import { createDone } from "./done";
 import type { AdminParts } from "./parts";
 
-/** What a form deletes, and the screen that answers. */
+/** Object that a form deletes, and the screen that answers. */
 interface Deletion {
   id: string;
   noun: string;

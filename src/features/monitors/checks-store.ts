@@ -138,7 +138,7 @@ export const endNoData = mutate((orm, $: { componentId: string; endedAt: number 
     .where(and(eq(componentNoData.componentId, $.componentId), isNull(componentNoData.endedAt))),
 );
 
-/** The same for every component of a page. */
+/** Ends every open no-data interval of a page's components, deleted ones too, at `endedAt` (unix ms). */
 export const endNoDataOfPage = mutate((orm, $: { pageId: string; endedAt: number }) =>
   orm
     .update(componentNoData)

@@ -206,7 +206,7 @@ describe("deleting a page", () => {
     await site.remove();
     expectProblem(await site.get(`/webhooks/${bound.id}`), "not_found");
     for (const { id } of kept) expect((await site.get(`/webhooks/${id}`)).status).toBe(200);
-    // Endpoints of every page are told that the maintenance will not take place.
+    // Webhooks of every page receive the cancellation.
     expect(await deliveriesOf(kept[1]?.id)).toEqual([
       "maintenance.cancelled",
       "maintenance.scheduled",
