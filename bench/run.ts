@@ -5,6 +5,7 @@
  */
 import { type Figure, toTable } from "./support/figure";
 import { inWorkshop, type Workshop } from "./support/workshop";
+import { measureAssertions } from "./rows/assertions";
 import { measureCheckCost } from "./rows/check-cost";
 import { measureComponentChange } from "./rows/component-change";
 import { measureDashboardPage } from "./rows/dashboard-page";
@@ -45,6 +46,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "long-history": measureLongHistory,
   webhooks: measureWebhooks,
   "check-cost": measureCheckCost,
+  assertions: measureAssertions,
   "ten-thousand-monitors": measureTenThousandMonitors,
   "first-checks": measureFirstChecks,
   "disk-per-check": measureDiskPerCheck,

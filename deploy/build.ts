@@ -22,11 +22,16 @@ const FLAGS = [
   "--format=esm",
   // In parts, so that what a start does not need is read when something does.
   "--splitting",
+  // Modules of threads lie in the executable's root, beside the part that starts them.
+  "--entry-naming=[name].[ext]",
   // A bunfig.toml or an .env in the working directory is none of the executable's business.
   "--no-compile-autoload-bunfig",
   "--no-compile-autoload-dotenv",
   // Never --minify: routes break under Elysia's ahead-of-time compilation, and it saves nothing.
 ];
+
+/** Modules that run in threads of their own. */
+const THREADS = ["src/features/monitors/assertions/assertion-thread.ts"];
 
 const { values } = parseArgs({
   options: { all: { type: "boolean", default: false }, outfile: { type: "string" } },
@@ -48,6 +53,7 @@ function build(outfile: string, extra: readonly string[]): void {
     "--outfile",
     outfile,
     "src/main.ts",
+    ...THREADS,
   ];
   const { exitCode } = Bun.spawnSync(command, { stdout: "ignore", stderr: "inherit" });
   if (exitCode !== 0) process.exit(exitCode);

@@ -1,6 +1,7 @@
 /**
  * What monitors watch while they are measured: a server that answers every path with a few bytes, and
- * at `/seen` how many requests there were, and how many paths, and when the last new one came.
+ * at `/seen` how many requests there were, and how many paths, and when the last new one came. Paths that
+ * begin with `/text` answer 64 KiB of the letters a and b with a c at the end, another text each time.
  */
 export interface Seen {
   requests: number;
@@ -25,8 +26,13 @@ const server = Bun.serve({
       seen.paths = paths.size;
       seen.lastNewAt = Date.now();
     }
-    return new Response("It works.");
+    return new Response(request.url.includes("/text") ? randomText() : "It works.");
   },
 });
+
+function randomText(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(65_535));
+  return `${Array.from(bytes, (byte) => (byte % 2 === 0 ? "a" : "b")).join("")}c`;
+}
 
 process.stderr.write(`Open http://127.0.0.1:${server.port}\n`);

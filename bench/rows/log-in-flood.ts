@@ -6,6 +6,7 @@ import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { Flood } from "../programs/sign-in-flood";
 import { compileProgram } from "../support/compile";
 import { openConnection, requestText } from "../support/connection";
+import { readUntil } from "../support/paced-reads";
 import { type Figure, median, megabytes, percentile } from "../support/figure";
 import { forgetPeak, peakResidentBytes, residentBytes } from "../support/memory";
 import { type Seed, seed } from "../support/seed";
@@ -118,7 +119,7 @@ async function floodOnce(
       stdout: "pipe",
       stderr: "inherit",
     });
-    const reads = await readUntil(child.exited, read);
+    const reads = await readUntil(child.exited, PACE_MS, read);
     const flood = JSON.parse(await new Response(child.stdout).text()) as Flood;
     const during = reads
       .filter(({ due, ms }) => due + ms >= flood.from && due <= flood.until)
@@ -134,22 +135,4 @@ async function floodOnce(
     reader.close();
     await server.stop();
   }
-}
-
-/**
- * Reads one after another, each when it is due or as soon as the one before is answered. Its time
- * counts from when it was due (unix ms), so that one long wait is felt by all who came in it.
- */
-async function readUntil(end: Promise<unknown>, read: () => Promise<void>) {
-  const reads: { due: number; ms: number }[] = [];
-  let isOver = false;
-  void end.then(() => (isOver = true));
-  const now = () => performance.timeOrigin + performance.now();
-  for (let due = now(); !isOver; due += PACE_MS) {
-    const early = due - now();
-    if (early > 0) await Bun.sleep(early);
-    await read();
-    reads.push({ due, ms: now() - due });
-  }
-  return reads;
 }

@@ -29,6 +29,8 @@ export interface WatchOptions {
   count: number;
   intervalSeconds: number;
   url: string;
+  /** Regular expressions that each body must match. */
+  patterns?: readonly string[];
   /** Whom they speak for: each for one of them, in turn. Nobody unless given. */
   componentIds?: readonly string[];
   /** Whether they are only there. */
@@ -37,7 +39,8 @@ export interface WatchOptions {
 
 /** Makes HTTP monitors as the API does, each of a path of its own. */
 export async function seedMonitors(dataDir: string, options: WatchOptions): Promise<string[]> {
-  const { count, intervalSeconds, url, componentIds = [], paused = false } = options;
+  const { count, intervalSeconds, url, componentIds = [], paused = false, patterns = [] } = options;
+  const assertions = patterns.map((value) => ({ source: "body", op: "matches", value }) as const);
   const { ctx, close } = openData(dataDir);
   const ids: string[] = [];
   try {
@@ -51,7 +54,7 @@ export async function seedMonitors(dataDir: string, options: WatchOptions): Prom
             type: "http",
             name: `Service ${number}`,
             interval_seconds: intervalSeconds,
-            config: { url: `${url}/service/${number}` },
+            config: { url: `${url}/service/${number}`, assertions },
             component_ids: componentId === undefined ? [] : [componentId],
             paused,
           } as const;

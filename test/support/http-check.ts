@@ -1,3 +1,4 @@
+import { AssertionEvaluator } from "../../src/features/monitors/assertions";
 import { httpProbe } from "../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../src/features/monitors/probes/http-config";
 import type { TestClock } from "./clock";
@@ -18,5 +19,15 @@ export async function checkHttp(
   const problems = httpProbe.judge(config);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const means = await createTestEgress(names, clock ? { clock } : {});
-  return httpProbe.run(config, { egress: means.egress, clock: means.clock, signal });
+  const evaluator = new AssertionEvaluator(means.clock);
+  try {
+    return await httpProbe.run(config, {
+      egress: means.egress,
+      clock: means.clock,
+      evaluator,
+      signal,
+    });
+  } finally {
+    evaluator.stop();
+  }
 }

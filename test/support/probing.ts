@@ -1,3 +1,4 @@
+import { AssertionEvaluator } from "../../src/features/monitors/assertions";
 import type { ProbeMeans, ProbeResult } from "../../src/features/monitors/probe";
 import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/kernel/monitor-state";
@@ -15,5 +16,6 @@ export async function probe(
   if (!run) throw new Error(`${type} is not asked`);
   const names = { localhost: [["127.0.0.1"]], ...more.names };
   const { egress, clock } = await createTestEgress(names);
-  return run(config, { egress, clock, signal: patience(), ...more.means });
+  const evaluator = new AssertionEvaluator(clock);
+  return run(config, { egress, clock, evaluator, signal: patience(), ...more.means });
 }

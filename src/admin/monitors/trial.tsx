@@ -5,21 +5,23 @@ import { latencyInWords } from "./words";
 
 /** What a check found that was run before anything was saved. */
 export interface Trial {
-  outcome: Exclude<CheckOutcome, "unknown">;
+  outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
   certificateExpiresAt?: number;
 }
 
+const APPEARANCE = {
+  ok: { tone: "success", title: "The check succeeded" },
+  failed: { tone: "danger", title: "The check failed" },
+  unknown: { tone: "warning", title: "The check found nothing out" },
+} as const satisfies Record<CheckOutcome, object>;
+
 export function TrialNotice({ trial }: { trial: Trial }) {
   const { outcome, latencyMs, message, certificateExpiresAt } = trial;
-  const isOk = outcome === "ok";
   return (
     <div role="status">
-      <Notice
-        tone={isOk ? "success" : "danger"}
-        title={isOk ? "The check succeeded" : "The check failed"}
-      >
+      <Notice {...APPEARANCE[outcome]}>
         {message === null ? null : <p>{message}</p>}
         {latencyMs === null ? null : <p>Answered in {latencyInWords(latencyMs)}.</p>}
         {certificateExpiresAt === undefined ? null : (

@@ -2,15 +2,22 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Egress } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Clock } from "../../kernel/clock";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { CheckOutcome, MonitorType } from "../../kernel/monitor-state";
+import type { AssertionEvaluator } from "./assertions";
 
 /** How one check ended. A fault of the target is a value, never thrown. */
 export interface ProbeResult {
-  outcome: "ok" | "failed";
+  /** `unknown` where this server could not find out. */
+  outcome: CheckOutcome;
   /** From the first step to the last, in ms; null where nothing answered. */
   latencyMs: number | null;
   /** What was wrong, for people, 300 characters at most; null where nothing was. Holds no secret. */
   message: string | null;
+  /**
+   * What may be published of it: what was seen, nothing of the monitor's configuration. The same as
+   * `message` where it is left out.
+   */
+  publicMessage?: string | undefined;
   /** When the certificate that was shown ends, in unix ms. */
   certificateExpiresAt?: number;
 }
@@ -19,6 +26,8 @@ export interface ProbeResult {
 export interface ProbeMeans {
   egress: Egress;
   clock: Clock;
+  /** Evaluates assertions that may take long. */
+  evaluator: AssertionEvaluator;
   /** Aborts at the monitor's timeout, and when the server stops: one deadline over all steps. */
   signal: AbortSignal;
 }

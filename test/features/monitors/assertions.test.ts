@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { type Assertion, firstFailure } from "../../../src/features/monitors/assertions";
+import {
+  type Assertion,
+  AssertionEvaluator,
+  checkAssertions,
+  type Observed,
+} from "../../../src/features/monitors/assertions";
 import { parseJsonPath, valueAt } from "../../../src/features/monitors/assertions/json-path";
-import { parsePattern } from "../../../src/features/monitors/assertions/pattern";
+import { parsePattern, patternProblem } from "../../../src/features/monitors/assertions/pattern";
+import { createTestClock } from "../../support/clock";
+import { patience } from "../../support/egress";
 
 const BODY = JSON.stringify({
   status: "ok",
@@ -18,7 +25,15 @@ const BODY = JSON.stringify({
   "odd name": { "it's": "here" },
 });
 
-function observed(more: Partial<Parameters<typeof firstFailure>[1]> = {}, body = BODY) {
+const evaluator = new AssertionEvaluator(createTestClock());
+
+/** The message of the first assertion that does not hold; null if all do. */
+async function firstFailure(assertions: readonly Assertion[], response: Observed) {
+  const checked = await checkAssertions(assertions, response, evaluator, patience());
+  return checked.outcome === "ok" ? null : checked.message;
+}
+
+function observed(more: Partial<Observed> = {}, body = BODY) {
   return {
     status: 200,
     headers: new Map([
@@ -280,5 +295,25 @@ describe("a regular expression", () => {
     "a".repeat(501),
   ])("that is none, or too large, is said to be so: %s", (source) => {
     expect(parsePattern(source)).toBeString();
+    expect(patternProblem(source)).toBeString();
   });
+
+  test.each([
+    "\\pL".repeat(6),
+    "(?i)[A-\\x{1E942}]",
+    "(?i)[A-\u{1E942}]",
+    "(?is)[\\x{41}-\\x{1000}]",
+    "(?i)[a-\\x{500}]x[a-\\x{500}]",
+  ])("that takes long to compile is refused without compiling it: %s", (source) => {
+    expect(patternProblem(source)).toMatch(/Unicode classes|ignores case/);
+    // Monitors that have such a pattern already keep it.
+    expect(parsePattern(source)).toBeFunction();
+  });
+
+  test.each(["(?i)[а-яё]+", "[\\p{L}\\p{N}_-]{1,20}", "[A-\\x{1E942}]", "(?i)straße-größe"])(
+    "that is moderate is accepted: %s",
+    (source) => {
+      expect(patternProblem(source)).toBeUndefined();
+    },
+  );
 });

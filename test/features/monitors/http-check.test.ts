@@ -20,6 +20,7 @@ describe("a check", () => {
       outcome: "failed",
       latencyMs: 0,
       message: `The status is ${status}; it should be 2xx.`,
+      publicMessage: `The status is ${status}.`,
     });
   });
 

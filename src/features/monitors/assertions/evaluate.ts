@@ -1,107 +1,108 @@
-import { Fault } from "../../../egress";
-import { holds } from "./compare";
 import { NOTHING, parseJsonPath, valueAt } from "./json-path";
+import { holds } from "./compare";
 import type { Assertion } from "./model";
-import { describeFailure } from "./words";
+import { parsePattern, type ReadPattern } from "./pattern";
+import { describeFailure, type Failure, plainFailure } from "./words";
 
-/** What assertions are made about. */
-export interface Observed {
+/** Parts of a response that assertions are about. Plain data, which can be sent to a thread. */
+export interface Subject {
   status: number;
   /** Names in lower case. */
   headers: ReadonlyMap<string, string>;
   latencyMs: number;
   /** Null where no certificate was shown. */
   certificateDays: number | null;
-  /** Asked for only where an assertion needs it. */
-  body(): Promise<{ bytes: Uint8Array; isCut: boolean } | Fault>;
+  /** The decompressed body, or a sentence that says why it cannot be read. Absent if not needed. */
+  body?: { bytes: Uint8Array; isCut: boolean } | { problem: string };
 }
+
+/** The first failure, null if every assertion holds, or the number that hold before a pause. */
+export type Progress = { failure: Failure | null } | { held: number };
 
 /**
- * What is wrong with an answer by the assertions, as a sentence for people; null if nothing is. Unless
- * one of them is about the status, it must also be 2xx. The sentence never repeats text of the answer.
+ * Evaluates assertions in order until one fails. `mayGoOn` is asked after each assertion that holds; the
+ * rest is left for later when it returns false.
  */
-export async function firstFailure(
+export function evaluate(
   assertions: readonly Assertion[],
-  observed: Observed,
-): Promise<string | null> {
-  const { status } = observed;
-  const isStatusAsserted = assertions.some(({ source }) => source === "status");
-  if (!isStatusAsserted && (status < 200 || status > 299)) {
-    return `The status is ${status}; it should be 2xx.`;
+  subject: Subject,
+  {
+    readPattern = parsePattern,
+    mayGoOn = () => true,
+  }: { readPattern?: ReadPattern; mayGoOn?: () => boolean } = {},
+): Progress {
+  const body = new BodyReader(subject.body);
+  for (const [index, assertion] of assertions.entries()) {
+    const found = findValue(assertion, subject, body);
+    if (found instanceof Unreadable) return { failure: plainFailure(found.problem) };
+    if (!holds(found, assertion.op, assertion.value, readPattern)) {
+      return { failure: describeFailure(assertion, found) };
+    }
+    const held = index + 1;
+    if (held < assertions.length && !mayGoOn()) return { held };
   }
-  const body = bodyReader(observed);
-  for (const assertion of assertions) {
-    const found = await findValue(assertion, observed, body);
-    if (found instanceof Fault) return found.message;
-    if (!holds(found, assertion.op, assertion.value)) return describeFailure(assertion, found);
-  }
-  return null;
+  return { failure: null };
 }
 
-interface BodyReader {
-  text(): Promise<string | Fault>;
-  json(): Promise<unknown>;
-}
-
-async function findValue(
-  assertion: Assertion,
-  observed: Observed,
-  body: BodyReader,
-): Promise<unknown> {
+function findValue(assertion: Assertion, subject: Subject, body: BodyReader): unknown {
   switch (assertion.source) {
     case "status":
-      return observed.status;
+      return subject.status;
     case "latency":
-      return observed.latencyMs;
+      return subject.latencyMs;
     case "certificate_days":
-      return observed.certificateDays ?? NOTHING;
+      return subject.certificateDays ?? NOTHING;
     case "header":
-      return observed.headers.get(assertion.property.toLowerCase()) ?? NOTHING;
+      return subject.headers.get(assertion.property.toLowerCase()) ?? NOTHING;
     case "body":
       return body.text();
     case "json": {
-      const document = await body.json();
+      const document = body.json();
       const path = parseJsonPath(assertion.property);
-      if (document instanceof Fault || !path) return document;
+      if (document instanceof Unreadable || !path) return document;
       return valueAt(document, path);
     }
   }
 }
 
-/** Decompresses, decodes and parses at most once, and only what is asked for. */
-function bodyReader(observed: Observed): BodyReader {
-  let text: string | Fault | undefined;
-  let document: { value: unknown } | undefined;
-  let isCut = false;
-
-  async function readText(): Promise<string | Fault> {
-    if (text !== undefined) return text;
-    const body = await observed.body();
-    if (body instanceof Fault) return body;
-    isCut = body.isCut;
-    text = new TextDecoder().decode(body.bytes);
-    return text;
-  }
-
-  return {
-    text: readText,
-    async json() {
-      if (document) return document.value;
-      const read = await readText();
-      if (read instanceof Fault) return read;
-      document = { value: isCut ? TOO_LONG : parseJson(read) };
-      return document.value;
-    },
-  };
+/** A body, or a document in it, that cannot be read. */
+class Unreadable {
+  constructor(readonly problem: string) {}
 }
 
-const TOO_LONG = new Fault("protocol", "The body is too long to be read as JSON.");
-const NOT_JSON = new Fault("protocol", "The body is not JSON.");
+/** Decodes and parses a body at most once, and only if an assertion needs it. */
+class BodyReader {
+  readonly #body: Subject["body"];
+  #text: string | undefined;
+  #document: { value: unknown } | undefined;
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return NOT_JSON;
+  constructor(body: Subject["body"]) {
+    this.#body = body;
+  }
+
+  text(): string | Unreadable {
+    if (!this.#body) throw new Error("the body was not read");
+    if ("problem" in this.#body) return new Unreadable(this.#body.problem);
+    this.#text ??= new TextDecoder().decode(this.#body.bytes);
+    return this.#text;
+  }
+
+  /** The document in the body, or `Unreadable`. */
+  json(): unknown {
+    this.#document ??= { value: this.#parse() };
+    return this.#document.value;
+  }
+
+  #parse(): unknown {
+    const text = this.text();
+    if (text instanceof Unreadable) return text;
+    if (this.#body && "isCut" in this.#body && this.#body.isCut) {
+      return new Unreadable("The body is too long to be read as JSON.");
+    }
+    try {
+      return JSON.parse(text);
+    } catch {
+      return new Unreadable("The body is not JSON.");
+    }
   }
 }

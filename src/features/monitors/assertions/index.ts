@@ -1,4 +1,6 @@
-/** What a monitor demands of an answer: the schema of assertions, their judgement and their evaluation. */
-export { firstFailure, type Observed } from "./evaluate";
+/** Conditions on HTTP responses: their schema, validation and evaluation. */
+export { checkAssertions, type Observed } from "./check";
+export { AssertionEvaluator, type Evaluated } from "./evaluator";
 export { judgeAssertions } from "./judge";
 export { type Assertion, AssertionBody } from "./model";
+export { certificateSentence } from "./words";

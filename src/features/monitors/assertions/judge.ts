@@ -1,7 +1,7 @@
 import { type FieldError, pointer } from "../../../errors";
 import { parseJsonPath } from "./json-path";
 import type { Assertion } from "./model";
-import { parsePattern } from "./pattern";
+import { patternProblem } from "./pattern";
 
 /** What is wrong with assertions beyond their schema; `at` is where the list stands. */
 export function judgeAssertions(
@@ -57,8 +57,7 @@ function valueProblem({ op, value }: Assertion): string | undefined {
       return typeof value === "string" && value !== "" ? undefined : "must be text";
     case "matches": {
       if (typeof value !== "string" || value === "") return "must be a regular expression";
-      const pattern = parsePattern(value);
-      return typeof pattern === "string" ? pattern : undefined;
+      return patternProblem(value);
     }
     default:
       return value === undefined ? "is required" : undefined;

@@ -3,22 +3,44 @@ import { whenAsked } from "../../../kernel/when-asked";
 // Loaded with the first pattern, not while the server starts.
 const library = whenAsked(() => require("re2js") as typeof import("re2js"));
 
-/** Whether a text holds what the pattern describes, looking at its first `PATTERN_LOOKS_AT` characters. */
+/** Returns true if a text matches somewhere in its first `PATTERN_LOOKS_AT` characters. */
 export type Pattern = (text: string) => boolean;
+
+/** Compiles a regular expression, or returns the end of a sentence that says why it cannot. */
+export type ReadPattern = (source: string) => Pattern | string;
 
 const PATTERN_LOOKS_AT = 65_536;
 
 const LONGEST_PATTERN = 500;
+const TOO_LONG = `is longer than ${LONGEST_PATTERN} characters`;
 
 /**
- * RE2 needs time in proportion to the pattern's size times the text's length, whatever either says.
- * Both are bounded, so that the worst pattern on the worst text takes about a tenth of a second.
+ * States of a compiled pattern. RE2 needs time in proportion to them and to the text's length, whatever
+ * either says: the worst pattern needs about a third of a second for the worst text.
  */
 const LARGEST_PROGRAM = 100;
 
-/** Reads a regular expression in RE2's syntax; a sentence's end that says what is wrong if it is none. */
+/*
+ * New patterns are compiled while a request waits, so that is bounded to about a millisecond: each Unicode
+ * class has hundreds of ranges, and where case is ignored, every character of a range is folded by itself.
+ */
+const MOST_UNICODE_CLASSES = 5;
+const UNICODE_CLASS = /\\p/gi;
+const LARGEST_FOLDED_RANGES = 2_000;
+const IGNORES_CASE = /\(\?[a-z-]*i/i;
+const RANGE_BEYOND_ASCII = /(?:\\x\{([0-9a-f]+)\}|([^\\}]))?-(?:\\x\{([0-9a-f]+)\}|(\P{ASCII}))/giu;
+
+/** Returns what is wrong with a new pattern, as the end of a sentence. */
+export function patternProblem(source: string): string | undefined {
+  const problem = costProblem(source);
+  if (problem !== undefined) return problem;
+  const pattern = parsePattern(source);
+  return typeof pattern === "string" ? pattern : undefined;
+}
+
+/** Compiles a regular expression in RE2's syntax. */
 export function parsePattern(source: string): Pattern | string {
-  if (source.length > LONGEST_PATTERN) return `is longer than ${LONGEST_PATTERN} characters`;
+  if (source.length > LONGEST_PATTERN) return TOO_LONG;
   const { RE2JS } = library();
   let compiled: InstanceType<typeof RE2JS>;
   try {
@@ -28,4 +50,47 @@ export function parsePattern(source: string): Pattern | string {
   }
   if (compiled.programSize() > LARGEST_PROGRAM) return "is too large a regular expression";
   return (text) => compiled.test(text.slice(0, PATTERN_LOOKS_AT));
+}
+
+/** Returns what makes a pattern too costly to compile, as the end of a sentence. */
+function costProblem(source: string): string | undefined {
+  if (source.length > LONGEST_PATTERN) return TOO_LONG;
+  if ((source.match(UNICODE_CLASS)?.length ?? 0) > MOST_UNICODE_CLASSES) {
+    return `has more than ${MOST_UNICODE_CLASSES} Unicode classes`;
+  }
+  if (IGNORES_CASE.test(source) && foldedCharacters(source) > LARGEST_FOLDED_RANGES) {
+    return "ignores case in too large a range of characters";
+  }
+  return undefined;
+}
+
+/** Upper bound of the characters in all ranges that end beyond ASCII. */
+function foldedCharacters(source: string): number {
+  let count = 0;
+  for (const [, fromHex, from, toHex, to] of source.matchAll(RANGE_BEYOND_ASCII)) {
+    count += Math.max(0, codePointOf(toHex, to) - codePointOf(fromHex, from));
+  }
+  return count;
+}
+
+function codePointOf(hex: string | undefined, character: string | undefined): number {
+  return hex === undefined ? (character?.codePointAt(0) ?? 0) : Number.parseInt(hex, 16);
+}
+
+const MOST_CACHED_PATTERNS = 200;
+
+/** Keeps compiled patterns: those used last, at most 200. */
+export function createPatternCache(): { read: ReadPattern; clear(): void } {
+  const patterns = new Map<string, Pattern | string>();
+  return {
+    read(source) {
+      const pattern = patterns.get(source) ?? parsePattern(source);
+      patterns.delete(source);
+      patterns.set(source, pattern);
+      const [oldest] = patterns.keys();
+      if (patterns.size > MOST_CACHED_PATTERNS && oldest !== undefined) patterns.delete(oldest);
+      return pattern;
+    },
+    clear: () => patterns.clear(),
+  };
 }

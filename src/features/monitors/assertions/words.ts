@@ -1,3 +1,4 @@
+import { plural } from "../../../kernel/text";
 import { NOTHING } from "./json-path";
 import type { Assertion, Op } from "./model";
 
@@ -16,11 +17,57 @@ const SHOULD: Readonly<Record<Exclude<Op, "exists">, string>> = {
 const LONGEST_EXPECTED = 80;
 const LONGEST_PROPERTY = 80;
 
+/** A failed assertion, in words. */
+export interface Failure {
+  /** For people who may see the monitor: it quotes the assertion. 300 characters at most. */
+  message: string;
+  /** For everybody: only what was seen, nothing of the monitor's configuration. */
+  publicMessage: string;
+}
+
+/** A failure whose message quotes nothing of the monitor's configuration. */
+export function plainFailure(message: string): Failure {
+  return { message, publicMessage: message };
+}
+
+/** The failure of a response that is not 2xx, where no assertion is about the status. */
+export function statusFailure(status: number): Failure {
+  const message = `The status is ${status}; it should be 2xx.`;
+  return { message, publicMessage: `The status is ${status}.` };
+}
+
 /**
- * An assertion that failed, as a sentence. Of the answer it repeats numbers, true, false and null, but
- * no text: the sentence may be read by the public, and an answer may hold anything.
+ * Describes an assertion that failed. Neither message repeats text of the response, which may hold anything;
+ * they repeat numbers, true, false and null.
  */
-export function describeFailure(assertion: Assertion, found: unknown): string {
+export function describeFailure(assertion: Assertion, found: unknown): Failure {
+  return { message: messageOf(assertion, found), publicMessage: publicMessageOf(assertion, found) };
+}
+
+function publicMessageOf({ source }: Assertion, found: unknown): string {
+  switch (source) {
+    case "status":
+      return `The status is ${String(found)}.`;
+    case "latency":
+      return `The response took ${String(found)} ms.`;
+    case "certificate_days":
+      return typeof found === "number" ? certificateSentence(found) : "There is no certificate.";
+    case "header":
+      return "The headers of the response are not as expected.";
+    case "body":
+    case "json":
+      return "The body of the response is not as expected.";
+  }
+}
+
+/** When a certificate expires, as a sentence; `days` is negative once it has. */
+export function certificateSentence(days: number): string {
+  return days < 0
+    ? "The certificate has expired."
+    : `The certificate expires in ${plural(days, "day")}.`;
+}
+
+function messageOf(assertion: Assertion, found: unknown): string {
   const subject = subjectOf(assertion);
   if (found === NOTHING) {
     return assertion.source === "certificate_days"

@@ -10,7 +10,7 @@ import type { MonitoringFigures } from "./figures";
 import { Findings, type Waiter } from "./findings";
 import { Lanes } from "./lanes";
 import { Liveness } from "./liveness";
-import type { Found, Prober } from "./prober";
+import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { Roster } from "./roster";
 import { Waker } from "./waker";
@@ -23,7 +23,7 @@ const COARSENESS_MS = 25;
 /** Monitors that are changed one after the other are read again no more often. */
 const REFRESH_MS = 250;
 
-const NO_HEARTBEAT: Found = {
+const NO_HEARTBEAT: ProbeResult = {
   outcome: "failed",
   latencyMs: null,
   message: "No heartbeat came in time.",
@@ -208,7 +208,7 @@ export class Engine implements Monitoring {
   }
 
   /** Takes a result in, and arranges the next check. */
-  #take(watched: Watched, at: number, found: Found): void {
+  #take(watched: Watched, at: number, found: ProbeResult): void {
     const waiters = this.#waiters.get(watched);
     this.#waiters.delete(watched);
     const isUnsure = this.#findings.take("check", watched, at, found, waiters);

@@ -4,7 +4,7 @@ import { decide } from "../rules";
 import { listSilenced } from "../standing-store";
 import { CheckFigures } from "./figures";
 import { AWAY, type Liveness } from "./liveness";
-import type { Found } from "./prober";
+import type { ProbeResult } from "../probe";
 import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
 import type { Roster } from "./roster";
@@ -39,7 +39,7 @@ export class Findings {
     kind: "check" | "heartbeat",
     watched: Watched,
     at: number,
-    found: Found,
+    found: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
     const { outcome, latencyMs, message, certificateExpiresAt } = found;

@@ -1,17 +1,13 @@
 import type { AppContext } from "../../../context";
 import type { Egress } from "../../../egress";
-import type { CheckOutcome, MonitorType } from "../../../kernel/monitor-state";
+import type { MonitorType } from "../../../kernel/monitor-state";
+import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
 import { Connectivity } from "./connectivity";
 
 /** Who asks monitors of a type. */
 export type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
-
-/** What a check says in the end. */
-export interface Found extends Omit<ProbeResult, "outcome"> {
-  outcome: CheckOutcome;
-}
 
 /** A probe that does not stop at its deadline is left to itself after this. */
 const OVERDUE_MS = 1_000;
@@ -24,12 +20,14 @@ export class Prober {
   readonly #egress: Egress;
   readonly #probeOf: ProbeOf;
   readonly #underWay = new Set<AbortController>();
+  readonly #evaluator: AssertionEvaluator;
   #connectivity: Connectivity | undefined;
 
   constructor(ctx: Pick<AppContext, "clock" | "config" | "log">, egress: Egress, probeOf: ProbeOf) {
     this.#ctx = ctx;
     this.#egress = egress;
     this.#probeOf = probeOf;
+    this.#evaluator = new AssertionEvaluator(ctx.clock);
   }
 
   /** Runs a check once. Rejects only for what is a defect of ours. */
@@ -45,7 +43,12 @@ export class Prober {
     });
     this.#underWay.add(controller);
     try {
-      const means = { egress: this.#egress, clock, signal: controller.signal };
+      const means = {
+        egress: this.#egress,
+        clock,
+        evaluator: this.#evaluator,
+        signal: controller.signal,
+      };
       return await Promise.race([probe.run(config, means), overdue.promise]);
     } finally {
       timer.cancel();
@@ -60,10 +63,10 @@ export class Prober {
   async find(
     watched: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
     startedAt: number,
-  ): Promise<Found> {
+  ): Promise<ProbeResult> {
     try {
       const result = await this.run(watched.type, watched.config, watched.timeoutMs);
-      return result.outcome === "ok" ? result : await this.blame(result, startedAt);
+      return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
     } catch (error) {
       this.#ctx.log.error({ err: error, monitor: watched.id }, "a check went wrong by itself");
       return { outcome: "unknown", latencyMs: null, message: "The check went wrong by itself." };
@@ -74,7 +77,7 @@ export class Prober {
    * A failure as it is, unless this server had no network since `startedAt`, on the monotonic clock. Never
    * rejects.
    */
-  async blame(failure: Found, startedAt: number): Promise<Found> {
+  async blame(failure: ProbeResult, startedAt: number): Promise<ProbeResult> {
     const { referenceTargets } = this.#ctx.config;
     if (referenceTargets.length === 0) return failure;
     this.#connectivity ??= new Connectivity(
@@ -94,6 +97,7 @@ export class Prober {
   /** Ends what is under way. */
   abort(): void {
     for (const controller of this.#underWay) controller.abort();
+    this.#evaluator.stop();
   }
 }
 

@@ -1,7 +1,6 @@
 import { Fault, readBody } from "../../../egress";
-import { plural } from "../../../kernel/text";
 import { DAY_MS } from "../../../kernel/time";
-import { firstFailure } from "../assertions";
+import { certificateSentence, checkAssertions } from "../assertions";
 import type { Probe, ProbeMeans, ProbeResult } from "../probe";
 import {
   completed,
@@ -43,7 +42,7 @@ export const httpProbe = {
 } satisfies Probe<"http", HttpConfig>;
 
 async function run(given: HttpConfig, means: ProbeMeans): Promise<ProbeResult> {
-  const { egress, clock, signal } = means;
+  const { egress, clock, evaluator, signal } = means;
   const config = completed(given);
   const startedAt = clock.monotonic();
   const followed = await follow(config, egress, signal);
@@ -54,17 +53,19 @@ async function run(given: HttpConfig, means: ProbeMeans): Promise<ProbeResult> {
     certificateExpiresAt === null
       ? null
       : Math.floor((certificateExpiresAt - clock.now()) / DAY_MS);
-  const failure = await firstFailure(config.assertions, {
+  const observed = {
     status: answer.status,
     headers: answer.headers,
     latencyMs,
     certificateDays,
     body: () => readBody(answer),
-  });
+  };
+  const checked = await checkAssertions(config.assertions, observed, evaluator, signal);
   return {
-    outcome: failure === null ? "ok" : "failed",
+    ...(checked.outcome === "ok"
+      ? { outcome: "ok", message: warning(certificateDays, config.certificate_warning_days) }
+      : checked),
     latencyMs,
-    message: failure ?? warning(certificateDays, config.certificate_warning_days),
     ...(certificateExpiresAt !== null && { certificateExpiresAt }),
   };
 }
@@ -72,7 +73,5 @@ async function run(given: HttpConfig, means: ProbeMeans): Promise<ProbeResult> {
 /** What a check that is otherwise well says of a certificate that soon ends. */
 function warning(certificateDays: number | null, warningDays: number): string | null {
   if (certificateDays === null || certificateDays >= warningDays) return null;
-  return certificateDays < 0
-    ? "The certificate has expired."
-    : `The certificate expires in ${plural(certificateDays, "day")}.`;
+  return certificateSentence(certificateDays);
 }

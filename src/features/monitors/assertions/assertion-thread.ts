@@ -1,0 +1,41 @@
+/*
+ * Entry point of the thread that evaluates assertions. It keeps nothing of a response from one slice to the
+ * next, so what it holds is bounded by one body and by the regular expressions in use.
+ */
+import { heapSize } from "bun:jsc";
+import { evaluate, type Progress, type Subject } from "./evaluate";
+import type { Assertion } from "./model";
+import { createPatternCache } from "./pattern";
+
+/** A slice of work: assertions that are evaluated one after the other until the slice is over. */
+export interface Slice {
+  assertions: readonly Assertion[];
+  subject: Subject;
+}
+
+/** "ready" once the thread has loaded, then one result for each slice. */
+export type ThreadMessage = "ready" | (Progress & { tookMs: number });
+
+/** After this time the rest of the assertions waits for its next turn. */
+const SLICE_MS = 20;
+
+/** The automaton of a regular expression grows with use, up to some 15 MB. */
+const MOST_HEAP_BYTES = 32 * 1024 * 1024;
+
+declare const self: Worker;
+
+const patterns = createPatternCache();
+
+self.onmessage = ({ data: { assertions, subject } }: MessageEvent<Slice>) => {
+  const startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  const mayGoOn = () => elapsedMs() < SLICE_MS;
+  const progress = evaluate(assertions, subject, { readPattern: patterns.read, mayGoOn });
+  if (heapSize() > MOST_HEAP_BYTES) {
+    patterns.clear();
+    Bun.gc(true);
+  }
+  self.postMessage({ ...progress, tookMs: elapsedMs() } satisfies ThreadMessage);
+};
+
+self.postMessage("ready" satisfies ThreadMessage);

@@ -1,0 +1,188 @@
+import type { Clock, Timer } from "../../../kernel/clock";
+import type { Slice, ThreadMessage } from "./assertion-thread";
+import type { Subject } from "./evaluate";
+import type { Assertion } from "./model";
+import type { Failure } from "./words";
+
+/** Result of checking a response: `unknown` if this server could not find out. */
+export type Evaluated =
+  { outcome: "ok" } | ({ outcome: "failed" } & Failure) | { outcome: "unknown"; message: string };
+
+interface Job {
+  /** The assertions that are left. */
+  assertions: readonly Assertion[];
+  subject: Subject;
+  /** The check's deadline. */
+  signal: AbortSignal;
+  /** Stands for the monitor: the list of its assertions, the same object at each check. */
+  owner: readonly Assertion[];
+}
+
+interface Task extends Job {
+  /** Time in the thread, of this check or of the one before, whichever is longer. */
+  spentMs: number;
+  usedMs: number;
+  settle(evaluated: Evaluated): void;
+}
+
+/** What this class needs of a worker thread. */
+export type EvaluationThread = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
+
+/** The thread costs about 15 MB. It ends after this time without work: monitors with the default interval keep it. */
+const IDLE_MS = 90_000;
+
+/** Counted for a check whose slice was cut off: its monitor goes last at its next check. */
+const OVERRUN_MS = 60_000;
+
+const OVERRUN: Evaluated = {
+  outcome: "failed",
+  message: "Evaluating the assertions took longer than the check's timeout allows.",
+  publicMessage: "The response could not be evaluated in time.",
+};
+const TOO_BUSY: Evaluated = {
+  outcome: "unknown",
+  message: "This server was too busy to evaluate the assertions.",
+};
+const BROKEN: Evaluated = {
+  outcome: "unknown",
+  message: "This server could not evaluate the assertions.",
+};
+
+/**
+ * Evaluates assertions in one thread, in slices of some milliseconds. The monitor that used the thread least
+ * goes first, so expensive monitors wait for one another and cheap ones for a slice at most. A check whose
+ * deadline passes while its slice runs ends the thread; others continue in the next one.
+ */
+export class AssertionEvaluator {
+  readonly #clock: Clock;
+  readonly #startThread: () => EvaluationThread;
+  readonly #waiting = new Set<Task>();
+  readonly #usedBefore = new WeakMap<readonly Assertion[], number>();
+  #thread: EvaluationThread | undefined;
+  /** True once the thread has loaded: only then is its time charged to a check. */
+  #isReady = false;
+  #current: Task | undefined;
+  #idle: Timer | undefined;
+
+  constructor(clock: Clock, startThread: () => EvaluationThread = startAssertionThread) {
+    this.#clock = clock;
+    this.#startThread = startThread;
+  }
+
+  /** Never rejects. Resolves when the signal aborts at the latest. */
+  evaluate(job: Job): Promise<Evaluated> {
+    const { signal, owner } = job;
+    return new Promise((resolve) => {
+      const onAbort = () => this.#giveUp(task);
+      const task: Task = {
+        ...job,
+        spentMs: this.#usedBefore.get(owner) ?? 0,
+        usedMs: 0,
+        settle: (evaluated) => {
+          signal.removeEventListener("abort", onAbort);
+          this.#usedBefore.set(owner, task.usedMs);
+          resolve(evaluated);
+        },
+      };
+      if (signal.aborted) return resolve(OVERRUN);
+      signal.addEventListener("abort", onAbort);
+      this.#waiting.add(task);
+      this.#next();
+    });
+  }
+
+  /** Ends the thread. What is under way ends by its own signal. */
+  stop(): void {
+    this.#idle?.cancel();
+    this.#endThread();
+  }
+
+  #next(): void {
+    if (this.#current) return;
+    const task = this.#cheapest();
+    if (!task) {
+      this.#idle ??= this.#clock.after(IDLE_MS, () => this.stop());
+      return;
+    }
+    this.#idle?.cancel();
+    this.#idle = undefined;
+    this.#thread ??= this.#start();
+    if (!this.#isReady) return;
+    this.#waiting.delete(task);
+    this.#current = task;
+    const { assertions, subject } = task;
+    this.#thread.postMessage({ assertions, subject } satisfies Slice);
+  }
+
+  #cheapest(): Task | undefined {
+    let cheapest: Task | undefined;
+    for (const task of this.#waiting) {
+      if (!cheapest || task.spentMs < cheapest.spentMs) cheapest = task;
+    }
+    return cheapest;
+  }
+
+  #start(): EvaluationThread {
+    const thread = this.#startThread();
+    thread.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
+      if (thread === this.#thread) this.#take(data);
+    };
+    thread.onerror = () => {
+      if (thread === this.#thread) this.#break();
+    };
+    return thread;
+  }
+
+  #take(result: ThreadMessage): void {
+    const task = this.#current;
+    this.#current = undefined;
+    if (result === "ready") this.#isReady = true;
+    else if (task) {
+      task.usedMs += result.tookMs;
+      task.spentMs = Math.max(task.spentMs, task.usedMs);
+      if ("held" in result) {
+        task.assertions = task.assertions.slice(result.held);
+        this.#waiting.add(task);
+      } else {
+        task.settle(result.failure ? { outcome: "failed", ...result.failure } : { outcome: "ok" });
+      }
+    }
+    this.#next();
+  }
+
+  /** Ends a check whose deadline has passed. */
+  #giveUp(task: Task): void {
+    if (task === this.#current) {
+      task.usedMs = Math.max(task.usedMs, OVERRUN_MS);
+      this.#endThread();
+      task.settle(OVERRUN);
+      this.#next();
+    } else if (this.#waiting.delete(task)) {
+      // A check that only waited for others has found out nothing about its target.
+      task.settle(task.usedMs > 0 ? OVERRUN : TOO_BUSY);
+    }
+  }
+
+  /** The thread could not be started, or failed: it is not started again for what is waiting. */
+  #break(): void {
+    const tasks = [...(this.#current ? [this.#current] : []), ...this.#waiting];
+    this.#waiting.clear();
+    this.#endThread();
+    for (const task of tasks) task.settle(BROKEN);
+  }
+
+  #endThread(): void {
+    this.#thread?.terminate();
+    this.#thread = undefined;
+    this.#isReady = false;
+    this.#current = undefined;
+  }
+}
+
+/** The executable holds the thread's module under this name in its root, as `deploy/build.ts` says. */
+function startAssertionThread(): EvaluationThread {
+  return new Worker(new URL("./assertion-thread.ts", import.meta.url).href, {
+    smol: true,
+    ref: false,
+  });
+}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createInstallation, type Installation, PROCESS_TEST_MS } from "../support/binary";
+
+const LENGTH = 65_536;
+
+let installation: Installation;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+}, PROCESS_TEST_MS);
+
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+});
+
+test(
+  "the executable evaluates regular expressions within a check's timeout, and answers meanwhile",
+  async () => {
+    using target = startRandomTarget();
+    const { value: key } = await installation.createKey(["manage:monitors", "read:status"]);
+    const server = await installation.serve({
+      env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
+    });
+    const check = async (patterns: string[], timeoutMs: number) => {
+      const created = await server.fetch("/api/v1/monitors", {
+        method: "POST",
+        key,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          type: "http",
+          name: "Text",
+          interval_seconds: 3_600,
+          timeout_ms: timeoutMs,
+          config: {
+            url: target.url,
+            assertions: patterns.map((value) => ({ source: "body", op: "matches", value })),
+          },
+        }),
+      });
+      const { id } = (await created.json()) as { id: string };
+      const answer = await server.fetch(`/api/v1/monitors/${id}/check`, { method: "POST", key });
+      return (await answer.json()) as { outcome: string; message: string | null };
+    };
+
+    expect(await check(["^[ab]{9}", "[ab]c$"], 10_000)).toMatchObject({ outcome: "ok" });
+    expect(await check(["^[ab]{9}", "d"], 10_000)).toMatchObject({
+      outcome: "failed",
+      message: "The body should match /d/.",
+    });
+    const hostile = Array.from({ length: 30 }, (_, n) => {
+      const count = 15 + n;
+      return `(?:a[ab]{${count}}|b[ab]{${count}})[^ab]`;
+    });
+    const overrun = check(hostile, 1_000);
+    let hasEnded = false;
+    void overrun.finally(() => (hasEnded = true));
+    let reads = 0;
+    for (; !hasEnded; reads += 1) expect((await server.fetch("/")).status).toBe(200);
+    expect(await overrun).toMatchObject({
+      outcome: "failed",
+      message: "Evaluating the assertions took longer than the check's timeout allows.",
+    });
+    // In one block they would have let a single one pass.
+    expect(reads).toBeGreaterThan(20);
+    expect(await server.stop()).toBe(0);
+  },
+  PROCESS_TEST_MS,
+);
+
+/** Answers with another text each time, of the letters a and b and a c at its end. */
+function startRandomTarget() {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () =>
+      new Response(
+        `${Array.from(crypto.getRandomValues(new Uint8Array(LENGTH - 1)), (byte) =>
+          byte % 2 === 0 ? "a" : "b",
+        ).join("")}c`,
+      ),
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/`,
+    [Symbol.dispose]: () => void server.stop(true),
+  };
+}

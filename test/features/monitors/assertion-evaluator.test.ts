@@ -1,0 +1,211 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type Assertion,
+  AssertionEvaluator,
+  checkAssertions,
+} from "../../../src/features/monitors/assertions";
+import { holds } from "../../../src/features/monitors/assertions/compare";
+import { createTestClock } from "../../support/clock";
+import { patience } from "../../support/egress";
+
+const LONG_TEXT = `${Array.from(crypto.getRandomValues(new Uint8Array(65_535)), (byte) =>
+  byte % 2 === 0 ? "a" : "b",
+).join("")}c`;
+
+/** All of them match at the end of `LONG_TEXT`, each after some hundred milliseconds. */
+const EXPENSIVE = Array.from({ length: 30 }, (_, n) =>
+  matches(`(?:a[ab]{${15 + n}}|b[ab]{${15 + n}})[^ab]`),
+);
+
+function matches(value: string): Assertion {
+  return { source: "body", op: "matches", value };
+}
+
+function subject(text: string) {
+  const bytes = new TextEncoder().encode(text);
+  return {
+    status: 200,
+    headers: new Map<string, string>(),
+    latencyMs: 1,
+    certificateDays: null,
+    body: { bytes, isCut: false },
+  };
+}
+
+function job(assertions: readonly Assertion[], text: string, signal = patience()) {
+  return { assertions, subject: subject(text), signal, owner: assertions };
+}
+
+/** A thread that the test answers for. */
+function createFakeThreads() {
+  const threads: FakeThread[] = [];
+  class FakeThread {
+    onmessage: ((event: MessageEvent) => void) | null = null;
+    onerror: ((event: ErrorEvent) => void) | null = null;
+    isEnded = false;
+    readonly slices: { assertions: readonly Assertion[] }[] = [];
+    postMessage = (slice: { assertions: readonly Assertion[] }) => void this.slices.push(slice);
+    terminate = () => void (this.isEnded = true);
+    answer(data: unknown) {
+      this.onmessage?.({ data } as MessageEvent);
+    }
+    fail() {
+      this.onerror?.({} as ErrorEvent);
+    }
+  }
+  const start = () => {
+    const thread = new FakeThread();
+    threads.push(thread);
+    return thread as unknown as Worker;
+  };
+  return { threads, start };
+}
+
+describe("an evaluation in the thread", () => {
+  test("that its check's deadline cuts off is a failed check that says so", async () => {
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const deadline = new AbortController();
+    const cutOff = evaluator.evaluate(job([matches("a")], "a", deadline.signal));
+    const other = evaluator.evaluate(job([matches("b")], "b"));
+    threads[0]?.answer("ready");
+    deadline.abort();
+    expect(await cutOff).toMatchObject({
+      outcome: "failed",
+      message: "Evaluating the assertions took longer than the check's timeout allows.",
+    });
+    expect(threads[0]?.isEnded).toBe(true);
+    threads[1]?.answer("ready");
+    threads[1]?.answer({ failure: null, tookMs: 1 });
+    expect(await other).toEqual({ outcome: "ok" });
+  });
+
+  test("is cut off in the middle of a regular expression, and the next one is evaluated", async () => {
+    const evaluator = new AssertionEvaluator(createTestClock());
+    const deadline = new AbortController();
+    const expensive = evaluator.evaluate(job(EXPENSIVE, LONG_TEXT, deadline.signal));
+    expect(await evaluator.evaluate(job([matches("^cheap$")], "cheap"))).toEqual({ outcome: "ok" });
+    deadline.abort();
+    expect(await expensive).toMatchObject({ message: expect.stringContaining("took longer") });
+    expect(await evaluator.evaluate(job([matches("^cheap$")], "dear"))).toMatchObject({
+      outcome: "failed",
+      message: "The body should match /^cheap$/.",
+    });
+    evaluator.stop();
+  });
+
+  test("goes before those of monitors that used the thread longer", async () => {
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const expensive = [matches("a"), matches("b"), matches("c")];
+    const cheap = [matches("d")];
+    const done: string[] = [];
+    const both = [
+      evaluator.evaluate(job(expensive, "abc")).then(() => done.push("expensive")),
+      evaluator.evaluate(job(cheap, "d")).then(() => done.push("cheap")),
+    ];
+    const [thread] = threads;
+    thread?.answer("ready");
+    thread?.answer({ held: 1, tookMs: 200 });
+    thread?.answer({ failure: null, tookMs: 1 });
+    thread?.answer({ held: 1, tookMs: 200 });
+    thread?.answer({ failure: null, tookMs: 200 });
+    await Promise.all(both);
+    expect(done).toEqual(["cheap", "expensive"]);
+    // At the next check it is known from the one before.
+    void evaluator.evaluate(job(expensive, "abc"));
+    void evaluator.evaluate(job(expensive, "abc"));
+    void evaluator.evaluate(job(cheap, "d"));
+    thread?.answer({ failure: null, tookMs: 200 });
+    expect(thread?.slices.slice(4).map(({ assertions }) => assertions.length)).toEqual([3, 1]);
+  });
+
+  test("that only waited until its deadline says nothing about its target", async () => {
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const deadline = new AbortController();
+    void evaluator.evaluate(job([matches("a")], "a"));
+    threads[0]?.answer("ready");
+    const waiting = evaluator.evaluate(job([matches("b")], "b", deadline.signal));
+    deadline.abort();
+    expect(await waiting).toMatchObject({ outcome: "unknown" });
+    expect(threads[0]?.isEnded).toBe(false);
+  });
+
+  test("whose thread fails says nothing about its target, and the next one starts another", async () => {
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const first = evaluator.evaluate(job([matches("a")], "a"));
+    threads[0]?.fail();
+    expect(await first).toMatchObject({ outcome: "unknown" });
+    const second = evaluator.evaluate(job([matches("a")], "a"));
+    threads[1]?.answer("ready");
+    threads[1]?.answer({ failure: null, tookMs: 1 });
+    expect(await second).toEqual({ outcome: "ok" });
+  });
+
+  test("leaves the thread to end once nothing has been evaluated for 90 seconds", async () => {
+    const { threads, start } = createFakeThreads();
+    const clock = createTestClock();
+    const evaluator = new AssertionEvaluator(clock, start);
+    const evaluation = evaluator.evaluate(job([matches("a")], "a"));
+    threads[0]?.answer("ready");
+    threads[0]?.answer({ failure: null, tookMs: 1 });
+    await evaluation;
+    await clock.advance(89_000);
+    expect(threads[0]?.isEnded).toBe(false);
+    await clock.advance(1_000);
+    expect(threads[0]?.isEnded).toBe(true);
+  });
+});
+
+describe("a check", () => {
+  const check = async (assertion: Assertion, text: string, headers: [string, string][] = []) => {
+    const { threads, start } = createFakeThreads();
+    const deadline = new AbortController();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const { body, ...rest } = subject(text);
+    const response = { ...rest, headers: new Map(headers), body: async () => body };
+    const checked = checkAssertions([assertion], response, evaluator, deadline.signal);
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    deadline.abort();
+    await checked;
+    return threads.length === 0 ? "inline" : "thread";
+  };
+
+  test.each<[Assertion, string]>([
+    [{ source: "body", op: "contains", value: "ok" }, "x".repeat(262_144)],
+    [{ source: "json", property: "$.a", op: "eq", value: 1 }, JSON.stringify({ a: 1 })],
+    [{ source: "status", op: "eq", value: 200 }, ""],
+  ])("evaluates what is quick at once, without a thread: %j", async (assertion, text) => {
+    expect(await check(assertion, text)).toBe("inline");
+  });
+
+  test.each<[Assertion, string]>([
+    [matches("ok"), "ok"],
+    [{ source: "body", op: "contains", value: "b".repeat(1_000) }, "b".repeat(262_144)],
+    [{ source: "json", property: "$.a", op: "eq", value: 1 }, "[".repeat(262_144)],
+  ])("leaves what may take long to the thread: %j", async (assertion, text) => {
+    expect(await check(assertion, text)).toBe("thread");
+  });
+
+  test("leaves a long search in a header to the thread", async () => {
+    const assertion: Assertion = {
+      source: "header",
+      property: "x-a",
+      op: "contains",
+      value: "b".repeat(1_000),
+    };
+    expect(await check(assertion, "", [["x-a", "b".repeat(16_000)]])).toBe("thread");
+  });
+
+  test("compares a text of many digits with a number in time in proportion to its length", () => {
+    // In time in proportion to its square it would take minutes.
+    expect(holds(`${"1".repeat(250_000)}x`, "lt", 5)).toBe(false);
+    expect(holds("1".repeat(20), "gt", 5)).toBe(true);
+    expect(holds(" +1.5e3 ", "eq", 1_500)).toBe(true);
+    expect(holds("1.", "eq", 1)).toBe(true);
+    expect(holds(".5", "eq", 0.5)).toBe(true);
+    expect(holds(".", "eq", 0)).toBe(false);
+  });
+});
