@@ -55,7 +55,7 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   secrets?: Readonly<Record<string, "text" | "values">>;
   /**
    * Whether its messages may tell what is for those alone who manage monitors, such as the addresses that a
-   * name has inside: they stand in no incident that is published by itself. False where this is left out.
+   * name has inside: no incident repeats them. False where this is left out.
    */
   hasPrivateMessages?: boolean;
   /** What is wrong beyond the schema; pointers begin at the config, such as `#/url`. */

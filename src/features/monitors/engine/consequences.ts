@@ -21,6 +21,8 @@ export interface Entered {
   from: MonitorState;
   standing: Standing;
   message: string | null;
+  /** The text that may be published; absent if it is the same as `message`. */
+  publicMessage?: string | undefined;
 }
 
 /** How a monitor was when it was last known how it is, and since when it was down if it was. */
@@ -44,7 +46,8 @@ export function enter(ctx: Services, tx: Tx, monitor: MonitorRow, entered: Enter
   if (state !== known.state) tell(ctx, tx, monitor, { known, state, at });
   if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
   else if (known.state !== "down") {
-    openIncidents(ctx, tx, monitor, components, { at, message: entered.message });
+    const publicMessage = entered.publicMessage ?? entered.message;
+    openIncidents(ctx, tx, monitor, components, { at, publicMessage });
   }
 }
 

@@ -42,10 +42,10 @@ export class Findings {
     found: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
-    const { outcome, latencyMs, message, certificateExpiresAt } = found;
+    const { outcome, latencyMs, message, publicMessage, certificateExpiresAt } = found;
     this.figures.ended(watched.type, outcome);
-    const entry: Entry = { kind, watched, at, outcome, latencyMs, message, certificateExpiresAt };
-    entry.waiters = waiters;
+    const result = { outcome, latencyMs, message, publicMessage, certificateExpiresAt };
+    const entry: Entry = { kind, watched, at, ...result, waiters };
     const { isChange, isUnsure } = judge(entry, this.#silenced.has(watched.num));
     this.recorder.add(entry, isChange || waiters !== undefined);
     return isUnsure;

@@ -28,10 +28,10 @@ const REOPEN_MS = 30 * MINUTE_MS;
 /** In code points: the most that a name has. */
 const NAME_MAX = 255;
 
-/** The beginning of an outage: when, in unix ms, and in words why. */
+/** The beginning of an outage: when, in unix ms, and what was seen, as text that may be published. */
 export interface Failure {
   at: number;
-  message: string | null;
+  publicMessage: string | null;
 }
 
 /**
@@ -168,10 +168,10 @@ function incidentName(name: string): string {
   return `${[...name].slice(0, NAME_MAX - ending.length).join("")}${ending}`;
 }
 
-/** A draft is read by people before it is published; what is published by itself says nothing private. */
-function bodyOf(monitor: MonitorRow, sentence: string, { message }: Failure): string {
-  const isShown = monitor.openIncident === "draft" || !probeOf(monitor.type).hasPrivateMessages;
-  return message === null || !isShown ? sentence : `${sentence} ${asMarkdown(message)}`;
+/** The text of an update. A draft may be published as it is, so it says no more than an incident does. */
+function bodyOf(monitor: MonitorRow, sentence: string, { publicMessage }: Failure): string {
+  const isShown = publicMessage !== null && !probeOf(monitor.type).hasPrivateMessages;
+  return isShown ? `${sentence} ${asMarkdown(publicMessage)}` : sentence;
 }
 
 /** A text as Markdown that says just that, on one line. */

@@ -19,6 +19,8 @@ export interface Entry {
   outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
+  /** The text that may be published; absent if it is the same as `message`. */
+  publicMessage?: string | undefined;
   /** Absent where no certificate was seen. */
   certificateExpiresAt?: number | undefined;
   /** Whoever waits for it to be stored. */
@@ -85,7 +87,8 @@ function recordOne(
   monitor.standing = standing;
   if (transition) {
     const row = findMonitor(tx, { id: monitor.id });
-    const entered = { from: transition.from, standing, message: entry.message };
+    const { message, publicMessage } = entry;
+    const entered = { from: transition.from, standing, message, publicMessage };
     if (row) (isPlain ? writeState : enter)(ctx, tx, row, entered);
   } else if (standing !== before) {
     saveStanding(tx, { ...standing, monitorNum: monitor.num });
