@@ -1,7 +1,6 @@
 import { type App, createApp } from "./app";
 import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
-import { OperatorError } from "./db";
 import { createEgress } from "./egress";
 import { Problem } from "./errors";
 import { startMaintenanceClock } from "./features/maintenance";
@@ -15,14 +14,9 @@ import { createPace, startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
+import { DRAIN_MS, listen } from "./listening";
 
-/** How long requests and deliveries that are under way may take to end when the server stops. */
-const DRAIN_MS = 10_000;
 const FOREIGN_CHANGES_POLL_MS = 500;
-/** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
-const IDLE_TIMEOUT_SECONDS = 75;
-/** Bun's own guard; the front door's limit of 256 KiB is what callers are told of. */
-const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 
 export interface RunningServer {
   /** Where it can be opened on this machine. */
@@ -47,14 +41,13 @@ export async function startServer(given: Config): Promise<RunningServer> {
       log.info({ ...migration }, "the database was copied before it was migrated");
     }
     let app: App | undefined;
-    const peer = (request: Request) => socket.requestIP(request)?.address ?? "";
     let requests = 0;
-    const socket = listen(given, (request) => {
+    const listener = listen(given, ctx, (request, peer) => {
       requests += 1;
       return (app as App).door(request, peer);
     });
     // The port is known only now where any free one was asked for; nothing was awaited since.
-    const bound = { ...given, listen: { ...given.listen, port: socket.port ?? given.listen.port } };
+    const bound = { ...given, listen: { ...given.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
     ctx.config = bound;
     followPublicAddress(ctx);
@@ -91,7 +84,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
         housekeeping.cancel();
         maintenanceClock.cancel();
         rollUps.cancel();
-        await Promise.all([drain(socket), deliverer.stop(DRAIN_MS)]);
+        await Promise.all([listener.stop(), deliverer.stop(DRAIN_MS)]);
         await monitoring.stop();
         running.usage.stop();
         await running.usage.flush();
@@ -141,40 +134,6 @@ async function storeFirstRun(
 /** Lets the event loop answer what waits. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-type Fetch = (request: Request) => Response | Promise<Response>;
-
-function listen(config: Config, fetch: Fetch): Bun.Server<undefined> {
-  const { host, port } = config.listen;
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      fetch,
-      // Bun would let a second server share the port without a word.
-      reusePort: false,
-      maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
-      idleTimeout: IDLE_TIMEOUT_SECONDS,
-      development: false,
-    });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") {
-      throw new OperatorError(
-        `${host}:${port} is in use by another program. Choose another address with --listen.`,
-      );
-    }
-    throw new OperatorError(`Cannot listen on ${host}:${port}: ${(error as Error).message}`, error);
-  }
-}
-
-async function drain(socket: Bun.Server<undefined>): Promise<void> {
-  const { promise: overdue, resolve } = Promise.withResolvers<"overdue">();
-  const timer = setTimeout(() => resolve("overdue"), DRAIN_MS);
-  const outcome = await Promise.race([socket.stop(), overdue]);
-  clearTimeout(timer);
-  if (outcome === "overdue") await socket.stop(true);
 }
 
 /** Tells of commits by other processes, such as the command line's, within half a second. */

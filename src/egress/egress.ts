@@ -32,6 +32,8 @@ export interface EgressMeans {
   lookup?: Lookup;
   /** Certificates of authorities that are trusted besides the usual ones, in PEM. */
   trust?: readonly string[];
+  /** True if a connection can have a file descriptor; absent: the system is asked. */
+  hasFreeDescriptor?: () => boolean;
 }
 
 /** What goes out is loaded with the first that does: it takes as long as half of a start. */

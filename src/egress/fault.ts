@@ -13,7 +13,9 @@ export type FaultKind =
   /** What came is no answer of the protocol, or one beyond the limits of it. */
   | "protocol"
   /** The signal aborted first. */
-  | "timeout";
+  | "timeout"
+  /** This server or its machine lacks something, such as file descriptors: the target is not to blame. */
+  | "own";
 
 /** What went wrong with an outgoing request: a value, so that no caller forgets that it happens. */
 export class Fault {
@@ -40,16 +42,24 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
   EPIPE: "The connection was closed.",
   EHOSTUNREACH: "There is no route to the host.",
   ENETUNREACH: "There is no route to the network.",
-  EADDRNOTAVAIL: "There is no route to the address.",
   EACCES: "This machine does not allow the connection.",
   EPERM: "This machine does not allow the connection.",
   ETIMEDOUT: "The host did not answer.",
-  EMFILE: "This server has too many open connections.",
+};
+
+const OWN_ERRORS: Readonly<Record<string, string>> = {
+  EMFILE: "This server has too many open files and connections.",
+  ENFILE: "This machine has too many open files.",
+  ENOMEM: "This machine has no memory left.",
+  ENOBUFS: "This machine has no memory left for connections.",
+  EADDRNOTAVAIL: "This machine has no address or port left to connect from.",
 };
 
 /** What a socket's error says. */
 export function socketFault(error: unknown): Fault {
   const code = codeOf(error);
+  const own = OWN_ERRORS[code];
+  if (own !== undefined) return new Fault("own", own);
   return new Fault(
     "connect",
     SOCKET_ERRORS[code] ?? `The connection failed (${code || "no reason given"}).`,

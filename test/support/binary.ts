@@ -46,6 +46,8 @@ export interface ProcessOptions {
   env?: Record<string, string>;
   /** The working directory; an empty folder unless given. */
   cwd?: string;
+  /** The most file descriptors that the process may have open; the machine's limit unless given. */
+  descriptors?: number;
 }
 
 export interface ServeOptions extends ProcessOptions {
@@ -103,8 +105,9 @@ export async function createInstallation(): Promise<Installation> {
   mkdirSync(workDir);
   const started = new Set<Bun.Subprocess>();
 
-  function start(args: string[], { cwd = workDir, env = {} }: ProcessOptions) {
-    const child = Bun.spawn([file, ...args], {
+  function start(args: string[], { cwd = workDir, env = {}, descriptors }: ProcessOptions) {
+    const limited = ["sh", "-c", `ulimit -n ${descriptors}; exec "$0" "$@"`];
+    const child = Bun.spawn([...(descriptors === undefined ? [] : limited), file, ...args], {
       cwd,
       env: {
         PATH: process.env.PATH ?? "",

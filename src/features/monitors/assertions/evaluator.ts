@@ -1,3 +1,4 @@
+import { hasFreeDescriptors } from "../../../kernel/descriptors";
 import type { Clock, Timer } from "../../../kernel/clock";
 import type { Slice, ThreadMessage } from "./assertion-thread";
 import type { Subject } from "./evaluate";
@@ -106,7 +107,11 @@ export class AssertionEvaluator {
     }
     this.#idle?.cancel();
     this.#idle = undefined;
-    this.#thread ??= this.#start();
+    try {
+      this.#thread ??= this.#start();
+    } catch {
+      return this.#break();
+    }
     if (!this.#isReady) return;
     this.#waiting.delete(task);
     this.#current = task;
@@ -179,8 +184,12 @@ export class AssertionEvaluator {
   }
 }
 
+/** Free descriptors that a new thread must find: the runtime ends the process if one has too few. */
+const THREAD_DESCRIPTORS = 32;
+
 /** The executable holds the thread's module under this name in its root, as `deploy/build.ts` says. */
 function startAssertionThread(): EvaluationThread {
+  if (!hasFreeDescriptors(THREAD_DESCRIPTORS)) throw new Error("too few descriptors are free");
   return new Worker(new URL("./assertion-thread.ts", import.meta.url).href, {
     smol: true,
     ref: false,

@@ -1,21 +1,24 @@
+import { outgoingShare } from "../../../kernel/descriptors";
 import { DueHeap } from "./due-heap";
 import type { Watched } from "./watched";
 
-/** So many checks are under way at once; the others wait in the order in which they came due. */
+/** Checks under way at once; the others wait in the order in which they came due. */
 const UNDER_WAY_MAX = 256;
-/**
- * So many of them may be of monitors whose last check took long: targets that hang delay one another, and
- * nobody else.
- */
-const SLOW_UNDER_WAY_MAX = 192;
+/** Share of monitors whose last check took long: targets that hang delay one another only. */
+const SLOW_SHARE = 0.75;
 const SLOW_MS = 1_000;
 
 /** The checks that are due and those that are under way. */
 export class Lanes {
   readonly #quick = new DueHeap<Watched>();
   readonly #slow = new DueHeap<Watched>();
+  readonly #most: number;
   #underWay = 0;
   #slowUnderWay = 0;
+
+  constructor(most = outgoingShare(UNDER_WAY_MAX)) {
+    this.#most = most;
+  }
 
   get underWay(): number {
     return this.#underWay;
@@ -32,9 +35,10 @@ export class Lanes {
 
   /** What is due first of all that there is room for. */
   peek(): Watched | undefined {
-    if (this.#underWay >= UNDER_WAY_MAX) return undefined;
+    if (this.#underWay >= this.#most) return undefined;
     const quick = this.#quick.peek();
-    const slow = this.#slowUnderWay < SLOW_UNDER_WAY_MAX ? this.#slow.peek() : undefined;
+    const slow =
+      this.#slowUnderWay < Math.ceil(this.#most * SLOW_SHARE) ? this.#slow.peek() : undefined;
     if (!quick || !slow) return quick ?? slow;
     return slow.dueAt < quick.dueAt ? slow : quick;
   }

@@ -1,5 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { Egress } from "../../../egress";
+import { isDescriptorError } from "../../../kernel/descriptors";
 import type { MonitorType } from "../../../kernel/monitor-state";
 import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
@@ -11,6 +12,13 @@ export type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConf
 
 /** A probe that does not stop at its deadline is left to itself after this. */
 const OVERDUE_MS = 1_000;
+
+/** The result of a check that could not start a program, such as ping. */
+const NO_DESCRIPTOR: ProbeResult = {
+  outcome: "unknown",
+  latencyMs: null,
+  message: "This server has too many open files and connections.",
+};
 
 const LOST_NETWORK = "This server had no network.";
 
@@ -68,6 +76,7 @@ export class Prober {
       const result = await this.run(watched.type, watched.config, watched.timeoutMs);
       return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
     } catch (error) {
+      if (isDescriptorError(error)) return NO_DESCRIPTOR;
       this.#ctx.log.error({ err: error, monitor: watched.id }, "a check went wrong by itself");
       return { outcome: "unknown", latencyMs: null, message: "The check went wrong by itself." };
     }

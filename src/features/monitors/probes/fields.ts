@@ -42,11 +42,11 @@ export function elapsedMs({ clock }: Pick<ProbeMeans, "clock">, startedAt: numbe
   return Math.round(clock.monotonic() - startedAt);
 }
 
-/** The result of a check whose target did not answer as it should. */
+/** The result of a check whose target did not answer as it should, unless this server is to blame. */
 export function failed(fault: Fault): ProbeResult {
-  const { message, certificate } = fault;
+  const { kind, message, certificate } = fault;
   return {
-    outcome: "failed",
+    outcome: kind === "own" ? "unknown" : "failed",
     latencyMs: null,
     message,
     ...(certificate ? { certificateExpiresAt: certificate.expiresAt } : {}),

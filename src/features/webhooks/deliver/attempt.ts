@@ -31,7 +31,9 @@ export type NoTry =
   /** The delivery is over, or its endpoint takes nothing any more. */
   | "over"
   /** The endpoint's format does not tell of this event. */
-  | "untold";
+  | "untold"
+  /** This server could not send anything, by a fault of its own. */
+  | "own_fault";
 
 /**
  * Tries a delivery once, as the database shows it and its endpoint at this moment. Never throws; when
@@ -97,7 +99,9 @@ export function createAttempt(
         policy: "webhook",
         signal: deadline.signal,
       });
-      if (answer instanceof Fault) return failed(answer.message);
+      if (answer instanceof Fault) {
+        return answer.kind === "own" ? "own_fault" : failed(answer.message);
+      }
       return {
         at,
         latencyMs: Math.round(clock.monotonic() - startedAt),

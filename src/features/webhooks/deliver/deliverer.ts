@@ -32,6 +32,8 @@ export interface Deliverer {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
+/** Faults of this server are waited for longer each time, up to this. */
+const AGAIN_AFTER_MAX_MS = 30 * SECOND_MS;
 
 /**
  * Delivers what is queued: at once what is due, and later what falls due, whoever queued it. Nothing that
@@ -63,6 +65,10 @@ class Delivering implements Deliverer {
   readonly #tick: Timer;
   #timer: Timer | undefined;
   #paceTimer: Timer | undefined;
+  /** How long a delivery waits after the next fault of this server. */
+  #ownFaultWaitMs = AGAIN_AFTER_MS;
+  /** When that was last raised, on the steady clock. */
+  #ownFaultAt = Number.NEGATIVE_INFINITY;
   #isScheduled = false;
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
@@ -203,7 +209,21 @@ class Delivering implements Deliverer {
     if (outcome === undefined) this.#again(() => this.#queue.release(begun));
     else if (outcome === "over") this.#queue.release(begun);
     else if (outcome === "untold") void this.#takeBack(begun);
-    else void this.#record(begun, outcome);
+    else if (outcome === "own_fault") this.#waitForOwnFault(begun);
+    else {
+      this.#ownFaultWaitMs = AGAIN_AFTER_MS;
+      void this.#record(begun, outcome);
+    }
+  }
+
+  /** Nothing was sent, so no try is charged. Deliveries that fail together wait equally long. */
+  #waitForOwnFault(begun: Begun): void {
+    const now = this.#steadyNow();
+    if (now - this.#ownFaultAt >= this.#ownFaultWaitMs) {
+      this.#ownFaultAt = now;
+      this.#ownFaultWaitMs = Math.min(2 * this.#ownFaultWaitMs, AGAIN_AFTER_MAX_MS);
+    }
+    this.#again(() => this.#queue.release(begun), this.#ownFaultWaitMs);
   }
 
   async #record(begun: Begun, result: TryResult): Promise<void> {
@@ -231,8 +251,8 @@ class Delivering implements Deliverer {
     if (hasHastened && !this.#isStopped) this.#lookAround();
   }
 
-  #again(then: () => void): void {
-    this.#ctx.clock.after(AGAIN_AFTER_MS, () => {
+  #again(then: () => void, waitMs: number = AGAIN_AFTER_MS): void {
+    this.#ctx.clock.after(waitMs, () => {
       then();
       this.#schedule();
     });

@@ -1,8 +1,9 @@
 import type { Db } from "../../../db";
+import { outgoingShare } from "../../../kernel/descriptors";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
 import { findLiveWebhook, listLiveWebhooks } from "../store";
 import { type Due, Lane } from "./lane";
-import { Shares } from "./shares";
+import { MOST_IN_ALL, Shares } from "./shares";
 
 /** How many of an endpoint's deliveries are held at a time, and with how few the next page is read. */
 const PAGE = 64;
@@ -23,6 +24,7 @@ export interface Begun {
 export class Queue {
   readonly #db: Db;
   readonly #steadyNow: () => number;
+  readonly #most = outgoingShare(MOST_IN_ALL);
   readonly #lanes = new Map<string, Lane>();
   /** The lanes in which something may be begun. */
   readonly #active = new Set<Lane>();
@@ -71,7 +73,10 @@ export class Queue {
    * `mayBegin` says no.
    */
   *begin(mayBegin: () => boolean): Generator<Begun, void, void> {
-    const shares = new Shares(Array.from(this.#lanes.values(), (lane) => lane.underWay));
+    const shares = new Shares(
+      Array.from(this.#lanes.values(), (lane) => lane.underWay),
+      this.#most,
+    );
     for (const lane of this.#active) {
       if (!this.#fill(lane) || !lane.hasNext() || !shares.take(lane.underWay)) continue;
       if (!mayBegin()) return;
