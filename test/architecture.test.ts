@@ -18,7 +18,10 @@ const FLOORS: readonly { name: string; files: RegExp }[] = [
   { name: "ui", files: /^ui\// },
   { name: "public, admin", files: /^(public|admin)\// },
   { name: "app", files: /^app\.ts$/ },
-  { name: "installation, housekeeping, server", files: /^(installation|housekeeping|server)\.ts$/ },
+  {
+    name: "installation, housekeeping, listening, server",
+    files: /^(installation|housekeeping|listening|server)\.ts$/,
+  },
   { name: "cli", files: /^cli\// },
   { name: "main", files: /^main\.ts$/ },
 ];

@@ -133,7 +133,8 @@ export class Engine implements Monitoring {
     const at = this.#ctx.clock.now();
     watched.heartbeatAt = at;
     const waiter: Waiter = Promise.withResolvers();
-    this.#findings.take("heartbeat", watched, at, beat, [waiter]);
+    const startedAt = this.#ctx.clock.monotonic();
+    this.#findings.take("heartbeat", watched, { at, startedAt }, beat, [waiter]);
     this.#wakeForRecorder();
     this.#agenda.after(watched, watched.intervalMs + watched.graceMs);
     await waiter.promise;
@@ -203,15 +204,15 @@ export class Engine implements Monitoring {
     else if (isOutdated && watched.type !== "push") this.#agenda.after(watched, 0);
     // A job may also have called while it was found out whether this server has a network.
     else if (isOutdated || watched.heartbeatAt !== heartbeatAt) this.#agenda.first(watched);
-    else this.#take(watched, at, found);
+    else this.#take(watched, { at, startedAt }, found);
     this.#beginDue();
   }
 
   /** Takes a result in, and arranges the next check. */
-  #take(watched: Watched, at: number, found: ProbeResult): void {
+  #take(watched: Watched, began: { at: number; startedAt: number }, found: ProbeResult): void {
     const waiters = this.#waiters.get(watched);
     this.#waiters.delete(watched);
-    const isUnsure = this.#findings.take("check", watched, at, found, waiters);
+    const isUnsure = this.#findings.take("check", watched, began, found, waiters);
     this.#wakeForRecorder();
     this.#agenda.next(watched, isUnsure);
   }

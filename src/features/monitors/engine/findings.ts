@@ -34,18 +34,23 @@ export class Findings {
     this.#isSilenceStale = true;
   }
 
-  /** Hands a result on, and answers whether the next check should come sooner. */
+  /**
+   * Hands a result on, and answers whether the next check should come sooner. `at` is when the check began
+   * by the wall clock, `startedAt` by the monotonic one.
+   */
   take(
     kind: "check" | "heartbeat",
     watched: Watched,
-    at: number,
+    { at, startedAt }: { at: number; startedAt: number },
     found: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
     const { outcome, latencyMs, message, publicMessage, certificateExpiresAt } = found;
     this.figures.ended(watched.type, outcome);
     const result = { outcome, latencyMs, message, publicMessage, certificateExpiresAt };
-    const entry: Entry = { kind, watched, at, ...result, waiters };
+    const elapsedMs = startedAt - (watched.lastStartedAt ?? startedAt);
+    watched.lastStartedAt = startedAt;
+    const entry: Entry = { kind, watched, at, elapsedMs, ...result, waiters };
     const { isChange, isUnsure } = judge(entry, this.#silenced.has(watched.num));
     this.recorder.add(entry, isChange || waiters !== undefined);
     return isUnsure;

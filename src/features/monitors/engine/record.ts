@@ -16,6 +16,8 @@ export interface Entry {
   watched: Watched;
   /** Unix ms. */
   at: number;
+  /** Real time since the result before it, in ms, whatever the wall clock says; 0 if not known. */
+  elapsedMs?: number | undefined;
   outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
@@ -96,10 +98,15 @@ function recordOne(
   return { entry, standing, check };
 }
 
-/** A result that is older than the one before it, since a clock was set back, comes right behind that. */
+/**
+ * Writes a result. One that is older than the result before it, since the clock was set back, comes right
+ * behind that; during an outage it comes behind by the time that really passed, so outages keep their length.
+ */
 function keepResult(tx: Tx, entry: Entry, monitor: Judged): CheckRow {
   const { num: monitorNum } = monitor;
-  const at = Math.max(Math.round(entry.at), (monitor.lastAt ?? -1) + 1);
+  const elapsedMs = monitor.standing.state === "down" ? Math.floor(entry.elapsedMs ?? 0) : 0;
+  const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);
+  const at = Math.max(Math.round(entry.at), earliest);
   monitor.lastAt = at;
   const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
   const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };

@@ -23,6 +23,8 @@ export interface Watched extends Due {
   /** Where the rules stand with all that was found, written or not. */
   standing: Standing;
   heartbeatAt: number | null;
+  /** When its last result was begun, on the monotonic clock; undefined before the first. */
+  lastStartedAt: number | undefined;
   isUnderWay: boolean;
   /** Whether its last check took long, as far as that is known. */
   isSlow: boolean;
@@ -35,6 +37,7 @@ export function watchedOf(row: WatchedRow): Watched {
     num: row.num,
     id: row.id,
     ...settingsOf(row),
+    lastStartedAt: undefined,
     isUnderWay: false,
     // After a start the most that can be known: what hangs is down, and is not to keep all others waiting.
     isSlow: row.state === "down",

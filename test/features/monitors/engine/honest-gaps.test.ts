@@ -232,6 +232,32 @@ describe("when the clock is set back", () => {
     expect(instants).toEqual([...new Set(instants)].sort((a, b) => a - b));
   });
 
+  test("an outage lasts as long as it really does", async () => {
+    const { watch, id } = await openSite();
+    await using _ = watch;
+    watch.let("api.test", fails());
+    await watch.clock.advance(3 * MINUTE_MS);
+    expect(watch.state(id)).toBe("down");
+    watch.clock.setWallClock(watch.clock.now() - 2 * HOUR_MS);
+    await watch.clock.advance(20 * MINUTE_MS);
+    watch.let("api.test", answers());
+    await watch.clock.advance(2 * MINUTE_MS);
+    expect(watch.state(id)).toBe("up");
+    const outages = watch.app
+      .events()
+      .filter(({ type }) => type === "monitor.up")
+      .map(({ data }) => data["outage"] as { duration_ms: number });
+    const durationMs = outages[0]?.duration_ms ?? 0;
+    expect(durationMs).toBeGreaterThanOrEqual(22 * MINUTE_MS);
+    expect(durationMs).toBeLessThanOrEqual(25 * MINUTE_MS);
+    const down = times(watch.timeline(id).find((span) => span.startsWith("down")));
+    expect(down.to - down.from).toBe(durationMs);
+    // What follows is dated by the wall clock as soon as that has caught up.
+    await watch.clock.advance(3 * HOUR_MS);
+    expect(watch.checks(id).at(-1)?.at).toBeGreaterThan(watch.clock.now() - 2 * MINUTE_MS);
+    expect(watch.checks(id).at(-1)?.at).toBeLessThanOrEqual(watch.clock.now());
+  });
+
   test("and forward again, only what was not seen yet is unknown", async () => {
     const { watch, id } = await openSite();
     await using _ = watch;
