@@ -21,6 +21,7 @@ import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
 import { measureManyResults } from "./rows/many-results";
 import { measurePublicPage } from "./rows/public-page";
+import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureSlowDisk } from "./rows/slow-disk";
 import { measureStartUp } from "./rows/start-up";
@@ -44,6 +45,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "log-in-flood": measureLogInFlood,
   "fresh-bytes": measureFreshBytes,
   "long-history": measureLongHistory,
+  "refused-bodies": measureRefusedBodies,
   webhooks: measureWebhooks,
   "check-cost": measureCheckCost,
   assertions: measureAssertions,

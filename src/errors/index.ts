@@ -13,4 +13,6 @@ export {
   Problem,
   unavailable,
 } from "./problem";
-export { FieldErrors, fieldErrors, validate } from "./validation";
+export { examine } from "./examine";
+export { FieldErrors } from "./field-errors";
+export { fieldErrors, validate } from "./validation";

@@ -13,6 +13,8 @@ export interface FieldError {
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];
+  /** Number of further broken fields, which `fields` does not name. */
+  readonly unlisted: number;
   /** Headers that belong to this refusal, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
@@ -21,6 +23,7 @@ export class Problem extends Error {
     detail: string,
     more: {
       fields?: readonly FieldError[];
+      unlisted?: number;
       headers?: Record<string, string>;
       cause?: unknown;
     } = {},
@@ -29,6 +32,7 @@ export class Problem extends Error {
     this.name = "Problem";
     this.code = code;
     this.fields = more.fields ?? [];
+    this.unlisted = more.unlisted ?? 0;
     this.headers = more.headers ?? {};
   }
 
@@ -37,10 +41,11 @@ export class Problem extends Error {
   }
 }
 
-/** `validation_failed` with every broken field. The detail counts them. */
-export function invalidFields(fields: readonly FieldError[]): Problem {
-  const detail = fields.length === 1 ? "One field is wrong." : `${fields.length} fields are wrong.`;
-  return new Problem("validation_failed", detail, { fields });
+/** `validation_failed` with every broken field; `unlisted` more are only counted. */
+export function invalidFields(fields: readonly FieldError[], unlisted = 0): Problem {
+  const count = fields.length + unlisted;
+  const detail = count === 1 ? "One field is wrong." : `${count} fields are wrong.`;
+  return new Problem("validation_failed", detail, { fields, unlisted });
 }
 
 /** `invalid_request` for a query parameter; `detail` goes on behind its name. */

@@ -7,24 +7,45 @@ export const FORM_KIND = "AllclearForm";
 const PLAIN_FORM = "application/x-www-form-urlencoded";
 const FORM_WITH_FILES = "multipart/form-data";
 
+/** The body that a route declares. */
+export interface DeclaredBody {
+  /** Its schema; for a form, one of the kind `FORM_KIND`. */
+  schema: TSchema;
+  /** True if a request may leave the body out. */
+  isOptional: boolean;
+}
+
+/** Characters of a Content-Encoding that an error repeats. */
+const ENCODING_SHOWN = 40;
+
 /** The most that a request's body may weigh. */
 export const BODY_MAX_BYTES = 256 * 1024;
 
 /**
  * What can be said of a body by its headers alone: 413 for a declared length over the limit, 415 for
- * one that is not declared as what the route reads. A request without a body passes; its schema
- * speaks later.
+ * one that is compressed or not declared as what the route reads. A request without a body passes; its
+ * schema speaks later.
  */
-export function judgeBodyHeaders(headers: Headers, schema: TSchema): Problem | undefined {
+export function judgeBodyHeaders(headers: Headers, body: DeclaredBody): Problem | undefined {
   const length = headers.get("content-length");
   if (length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
-  const isEmpty = headers.get("transfer-encoding") === null && (length === null || length === "0");
-  if (isEmpty) return undefined;
-  const mediaType = mediaTypeOf(headers);
+  const isChunked = headers.get("transfer-encoding") !== null;
+  if (!isChunked && (length === null || length === "0")) return undefined;
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding !== "" && encoding !== "identity") return encoded(encoding);
+  const { schema } = body;
   if (schema[Kind] === FORM_KIND) {
     const taken = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
-    return taken.includes(mediaType) ? undefined : unsupported(taken.join(" or "));
+    return taken.includes(mediaTypeOf(headers)) ? undefined : unsupported(taken.join(" or "));
   }
+  // A body that may be left out can still turn out to be empty; then it needs no type.
+  if (isChunked && body.isOptional && headers.get("content-type") === null) return undefined;
+  return mediaTypeProblem(headers);
+}
+
+/** Returns 415 for a body that is not declared as JSON; undefined for one that is. */
+export function mediaTypeProblem(headers: Headers): Problem | undefined {
+  const mediaType = mediaTypeOf(headers);
   const isJson = mediaType === "application/json" || /^application\/[^/]+\+json$/.test(mediaType);
   return isJson ? undefined : unsupported("application/json");
 }
@@ -70,6 +91,14 @@ export async function readBytes(request: Request): Promise<Uint8Array> {
 
 function tooLarge(): Problem {
   return new Problem("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
+}
+
+/** 415 for a body that is compressed. The header says what is read instead (RFC 7694). */
+function encoded(encoding: string): Problem {
+  const detail = `The body is sent with the Content-Encoding ${encoding.slice(0, ENCODING_SHOWN)}. Send it without one: compressed bodies are not read.`;
+  return new Problem("unsupported_media_type", detail, {
+    headers: { "Accept-Encoding": "identity" },
+  });
 }
 
 function unsupported(wanted: string): Problem {

@@ -27,7 +27,7 @@ export { createOnce, type Made } from "./create-once";
 export { createDoor, type Door, type DoorParts } from "./door";
 export { requireMatch } from "./etag";
 export { type Form, formBody } from "./form-body";
-export { jsonBody } from "./json-body";
+export { jsonBody, noBody, optionalJsonBody } from "./json-body";
 export { type Access, ANY_KEY, type Operation, operation, scope, session } from "./operation";
 export {
   listAddress,

@@ -34,6 +34,14 @@ function fromValidation(error: ValidationError): Problem {
   return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
 }
 
+/** Returns the errors of a problem, and an entry without a pointer that counts those that it does not list. */
+function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; detail: string }[] {
+  if (unlisted === 0) return fields;
+  const more = unlisted.toLocaleString("en");
+  const detail = unlisted === 1 ? "1 more field is wrong" : `${more} more fields are wrong`;
+  return [...fields, { detail }];
+}
+
 /** An RFC 9457 answer, without the headers that every answer carries. */
 export function problemResponse(problem: Problem, requestId: string): Response {
   const body = {
@@ -43,7 +51,7 @@ export function problemResponse(problem: Problem, requestId: string): Response {
     code: problem.code,
     detail: problem.message,
     instance: `urn:request:${requestId}`,
-    ...(problem.fields.length > 0 ? { errors: problem.fields } : {}),
+    ...(problem.fields.length > 0 ? { errors: errorsIn(problem) } : {}),
   };
   return new Response(JSON.stringify(body), {
     status: problem.status,

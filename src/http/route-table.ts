@@ -1,5 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
+import type { DeclaredBody } from "./body";
+import { declaredBodyOf } from "./json-body";
 import { type Operation, operationOf } from "./operation";
 import { RequestCounts } from "./request-counts";
 
@@ -11,8 +13,8 @@ export interface Route {
   /** The pattern, such as `/api/v1/status/:slug`. */
   path: string;
   operation: Operation;
-  /** The schema of its JSON body, if it reads one. */
-  body: TSchema | undefined;
+  /** The body that it reads; undefined if it reads none. */
+  body: DeclaredBody | undefined;
   query: TSchema | undefined;
   /** Runs the handler of the route that a request matches: of this one, if it matches this one. */
   handle: Handle;
@@ -73,7 +75,8 @@ export function createRouteTable(): RouteTable {
       const added = declared.map(({ method, path, hooks }, place): Route => {
         const operation = operationOf({ hooks });
         if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
-        const { body, query } = hooks as { body?: TSchema; query?: TSchema };
+        const { query } = hooks as { query?: TSchema };
+        const body = declaredBodyOf(hooks as { body?: TSchema });
         return { index: routes.length + place, method, path, operation, body, query, handle };
       });
       for (const route of added) router.add(route.method, route.path, { route });

@@ -27,6 +27,11 @@ export function judge(schema: TSchema, value: unknown): string | undefined {
   return judges.get(schema[Kind])?.(schema as never, value);
 }
 
+/** Returns true for a schema of a kind that this file defines. */
+export function isOwnKind(schema: TSchema): boolean {
+  return judges.has(schema[Kind]);
+}
+
 // A symbol: it governs the check and has no place in a published schema, and unlike a property that
 // is not enumerable it survives TypeBox's copying, as `Type.Optional` does.
 const IsName = Symbol("name");

@@ -28,7 +28,7 @@ async function createSite(): Promise<Site> {
 /** A request that would be let in, as far as its body goes, if its caller were. */
 function request({ method, body }: Route): CallOptions {
   if (!body) return { method };
-  return body[Kind] === FORM_KIND
+  return body.schema[Kind] === FORM_KIND
     ? { method, form: {} }
     : { method, json: { status: "major_outage" } };
 }

@@ -17,7 +17,11 @@ const RateLimit = Type.Integer({
 export const CreateKeyBody = Type.Object(
   {
     name: NameText,
-    scopes: Type.Array(OneOf(SCOPE_NAMES), { minItems: 1, uniqueItems: true }),
+    scopes: Type.Array(OneOf(SCOPE_NAMES), {
+      minItems: 1,
+      maxItems: SCOPE_NAMES.length,
+      uniqueItems: true,
+    }),
     rate_limit: Type.Optional(RateLimit),
     expires: Type.Optional(Nullable(Type.String())),
   },

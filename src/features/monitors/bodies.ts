@@ -22,6 +22,8 @@ import { type MonitorConfig, probeOf } from "./probes";
 /** How many components one monitor can speak for. */
 const COMPONENTS_MAX = 100;
 const CHECKS_IN_A_ROW_MAX = 100;
+/** More fields than a change of any type's config can name. */
+const CONFIG_FIELDS_MAX = 50;
 const DAY_SECONDS = 86_400;
 
 const Fields = Type.Object({
@@ -151,6 +153,7 @@ export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
           {},
           {
             anyOf: MONITOR_TYPES.map(changeSchemaOf),
+            maxProperties: CONFIG_FIELDS_MAX,
             description:
               "By the monitor's type, which stays. Fields that are not named keep what they are, secrets too; null clears one that may be left out.",
           },

@@ -8,6 +8,8 @@ import { FORMATS } from "./formats";
 
 const URL_MAX = 2_000;
 const SECRET_MAX = 200;
+/** More settings than any format has. */
+const SETTINGS_MAX = 50;
 
 /** The filter that lets every event through. */
 export const ANY_EVENT = "*";
@@ -17,8 +19,10 @@ export const WebhookFormatText = OneOf(WEBHOOK_FORMATS, {
   description: WEBHOOK_FORMATS.map((name) => `${name}: ${FORMATS[name].hint}`).join(" "),
 });
 
-const EventFilter = Type.Array(OneOf([ANY_EVENT, ...(Object.keys(EVENTS) as EventType[])]), {
+const FILTERS = [ANY_EVENT, ...(Object.keys(EVENTS) as EventType[])];
+const EventFilter = Type.Array(OneOf(FILTERS), {
   minItems: 1,
+  maxItems: FILTERS.length,
   uniqueItems: true,
   description: 'Which events are sent: a list of types, or ["*"] for all, also those to come.',
   examples: [["incident.created", "incident.resolved"]],
@@ -48,7 +52,9 @@ const Fields = Type.Object({
 /** Settings by the format, of which most have none; the format itself judges them. */
 function SettingsOf(shapes: readonly TSchema[], description: string) {
   return Type.Optional(
-    Type.Unsafe<Record<string, unknown>>(Type.Object({}, { anyOf: shapes, description })),
+    Type.Unsafe<Record<string, unknown>>(
+      Type.Object({}, { anyOf: shapes, maxProperties: SETTINGS_MAX, description }),
+    ),
   );
 }
 

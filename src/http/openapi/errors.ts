@@ -66,10 +66,11 @@ export const PROBLEM_SCHEMA: Json = {
     instance: { type: "string", description: "`urn:request:` and the id from X-Request-Id." },
     errors: {
       type: "array",
-      description: "Every broken field.",
+      description:
+        "Every broken field. After 100 of them comes one entry without a pointer, whose detail says how many more there are.",
       items: {
         type: "object",
-        required: ["pointer", "detail"],
+        required: ["detail"],
         properties: {
           pointer: { type: "string", description: "A JSON pointer, such as #/scopes/0." },
           detail: { type: "string" },

@@ -18,16 +18,16 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
     security: securityOf(route, scopes),
     ...(scopes.length > 0 ? { "x-required-scopes": scopes } : {}),
     parameters: parametersOf(route),
-    ...(route.body
-      ? {
-          requestBody: {
-            required: true,
-            content: { "application/json": { schema: schemas.refer(route.body) } },
-          },
-        }
-      : {}),
+    ...bodyOf(route, schemas),
     responses: { ...successes(route, schemas), ...failures(route) },
   };
+}
+
+/** Describes the request body of a route that reads one. */
+function bodyOf({ body }: Route, schemas: NamedSchemas): Json {
+  if (!body) return {};
+  const content = { "application/json": { schema: schemas.refer(body.schema) } };
+  return { requestBody: { required: !body.isOptional, content } };
 }
 
 function securityOf({ operation, path }: Route, scopes: readonly string[]): Json[] {

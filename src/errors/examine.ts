@@ -1,0 +1,158 @@
+import { Kind, type TSchema } from "@sinclair/typebox";
+import { shapeOf } from "../kernel/schema";
+import { findFault } from "./find-fault";
+import { FieldErrors } from "./field-errors";
+
+type Path = readonly (string | number)[];
+type Fields = Record<string, unknown>;
+
+/** Stands for a part of a value that breaks its schema. */
+const BROKEN = Symbol("broken");
+
+/** A value compared with its schema. */
+export interface Examined {
+  /** Every broken field, once. */
+  errors: FieldErrors;
+  /** A copy of the valid fields. A broken text in a list is empty there, so that indexes stay. */
+  valid: unknown;
+}
+
+/**
+ * Compares a value with its schema in time linear in its size. TypeBox's own check compares each two
+ * items of a `uniqueItems` list, also of one that is longer than `maxItems`. `limit` is the number of
+ * errors to list.
+ */
+export function examine(schema: TSchema, value: unknown, limit?: number): Examined {
+  const errors = new FieldErrors(limit);
+  const valid = examinePart(schema, value, [], errors);
+  return { errors, valid: valid === BROKEN ? undefined : valid };
+}
+
+function examinePart(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
+  const shape = shapeOf(schema, value);
+  if (shape) return examinePart(shape, value, path, errors);
+  switch (schema[Kind]) {
+    case "Object":
+      return examineObject(schema, value, path, errors);
+    case "Record":
+      return examineMap(schema, value, path, errors);
+    case "Array":
+      return examineList(schema, value, path, errors);
+    case "Union":
+      return examineUnion(schema, value, path, errors);
+    default: {
+      const fault = findFault(schema, value);
+      return fault === undefined ? value : broken(path, fault, errors);
+    }
+  }
+}
+
+function examineObject(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
+  if (!isObject(value)) return broken(path, "must be an object", errors);
+  const properties: Record<string, TSchema> = schema["properties"];
+  const required = new Set<string>(schema["required"]);
+  const names = Object.getOwnPropertyNames(value);
+  if (hasWrongSize(schema, names.length, path, errors)) return BROKEN;
+  const valid: Fields = {};
+  let unknown = names.length;
+  for (const [name, property] of Object.entries(properties)) {
+    const isThere = Object.hasOwn(value, name);
+    if (isThere) unknown -= 1;
+    if (isThere && (value[name] !== undefined || required.has(name))) {
+      keep(valid, name, examinePart(property, value[name], [...path, name], errors));
+    } else if (required.has(name)) errors.add([...path, name], "is required");
+  }
+  if (schema["additionalProperties"] === false) {
+    addUnknown(names, properties, unknown, path, errors);
+    return valid;
+  }
+  return Object.keys(properties).length === 0 ? value : valid;
+}
+
+function hasWrongSize(schema: TSchema, size: number, path: Path, errors: FieldErrors): boolean {
+  const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
+  if (size < minProperties) errors.add(path, "names nothing to change");
+  if (size > maxProperties) errors.add(path, `has more than ${maxProperties} entries`);
+  return size < minProperties || size > maxProperties;
+}
+
+/** Adds the unknown fields. Reads no more names than are listed: there may be tens of thousands. */
+function addUnknown(
+  names: readonly string[],
+  properties: Fields,
+  count: number,
+  path: Path,
+  errors: FieldErrors,
+): void {
+  let left = count;
+  for (const name of names) {
+    if (left === 0 || errors.isFull) break;
+    if (Object.hasOwn(properties, name)) continue;
+    errors.add([...path, name], "is not a known field");
+    left -= 1;
+  }
+  errors.addUnlisted(left);
+}
+
+function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
+  if (!isObject(value)) return broken(path, "must be an object", errors);
+  const [[pattern, item] = []] = Object.entries<TSchema>(schema["patternProperties"]);
+  if (pattern === undefined || item === undefined) throw new Error("a map without a value schema");
+  const names = Object.getOwnPropertyNames(value);
+  if (hasWrongSize(schema, names.length, path, errors)) return BROKEN;
+  const valid: Fields = {};
+  const isName = new RegExp(pattern);
+  for (const name of names) {
+    if (isName.test(name)) {
+      keep(valid, name, examinePart(item, value[name], [...path, name], errors));
+    } else errors.add([...path, name], "is not a known field");
+  }
+  return valid;
+}
+
+/** The length comes first: a list that is too long is not read. */
+function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
+  if (!Array.isArray(value)) return broken(path, "must be a list", errors);
+  const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems } = schema;
+  if (value.length < minItems) {
+    return broken(path, minItems === 1 ? "needs at least one" : `needs ${minItems}`, errors);
+  }
+  if (value.length > maxItems) return broken(path, `has more than ${maxItems} entries`, errors);
+  if (uniqueItems && new Set(value).size < value.length) errors.add(path, "names something twice");
+  const valid: unknown[] = value.map((item, index) =>
+    examinePart(items, item, [...path, index], errors),
+  );
+  if (!valid.includes(BROKEN)) return valid;
+  return items.type === "string" ? valid.map((item) => (item === BROKEN ? "" : item)) : BROKEN;
+}
+
+/** Examines a nullable value that is not null as what it is otherwise. */
+function examineUnion(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
+  const branches: TSchema[] = schema["anyOf"];
+  const others = branches.filter((branch) => branch[Kind] !== "Null");
+  if (value === null && others.length < branches.length) return null;
+  const [only, ...more] = others;
+  if (only && more.length === 0) return examinePart(only, value, path, errors);
+  const fault = findFault(schema, value);
+  return fault === undefined ? value : broken(path, fault, errors);
+}
+
+function broken(path: Path, detail: string, errors: FieldErrors): typeof BROKEN {
+  errors.add(path, detail);
+  return BROKEN;
+}
+
+/** Adds a field that is not broken. A field named `__proto__` becomes a field like any other. */
+function keep(valid: Fields, name: string, value: unknown): void {
+  if (value === BROKEN) return;
+  Object.defineProperty(valid, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { type TSchema, Type } from "@sinclair/typebox";
+import { examine } from "../../src/errors";
+import { Text } from "../../src/kernel/schema";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+
+interface Listed {
+  pointer?: string;
+  detail: string;
+}
+
+/** Texts that differ. */
+const texts = (count: number) => Array.from({ length: count }, (_, index) => `x${index}`);
+
+/** Unknown fields that differ. */
+const fields = (count: number) => Object.fromEntries(texts(count).map((name) => [name, 1]));
+
+async function refuse(app: TestApp, path: string, json: unknown, key: string): Promise<Listed[]> {
+  const answer = await app.call(`/api/v1${path}`, { method: "POST", key, json });
+  return expectProblem(answer, "validation_failed").errors;
+}
+
+describe("a list in a body", () => {
+  const cases: [path: string, field: string, body: (list: unknown) => object, most: number][] = [
+    ["/webhooks", "events", (events) => ({ url: "https://example.com", events }), 0],
+    [
+      "/monitors",
+      "component_ids",
+      (component_ids) => ({ type: "push", name: "Job", component_ids }),
+      100,
+    ],
+    [
+      "/maintenance",
+      "components",
+      (components) => ({
+        page: "acme",
+        name: "Upgrade",
+        body: "A minute.",
+        components,
+        scheduled_for: "2030-01-01T00:00:00Z",
+        scheduled_until: "2030-01-01T01:00:00Z",
+      }),
+      1_000,
+    ],
+    [
+      "/monitors",
+      "config/expected",
+      (expected) => ({ type: "dns", name: "DNS", config: { name: "example.com", expected } }),
+      50,
+    ],
+  ];
+  test.each(cases)(
+    "that is too long is refused by its length alone: POST %s %s",
+    async (path, field, body, most) => {
+      await using app = await createTestApp();
+      await app.page();
+      const key = await app.keyWith("manage:webhooks", "manage:monitors", "write:maintenance");
+      for (const list of [texts(20_000), Array.from({ length: 60_000 }, () => "x")]) {
+        const errors = await refuse(app, path, body(list), key);
+        expect(errors.map(({ pointer }) => pointer)).toEqual([`#/${field}`]);
+        expect(errors[0]?.detail).toMatch(/^has more than \d+ entries$/);
+        if (most > 0) expect(errors[0]?.detail).toBe(`has more than ${most} entries`);
+      }
+      const twice = await refuse(app, path, body(["incident.created", "incident.created"]), key);
+      expect(twice[0]).toEqual({ pointer: `#/${field}`, detail: "names something twice" });
+    },
+  );
+
+  test("is read once for each item if its length is allowed, and not at all if it is too long", () => {
+    let reads = 0;
+    const counted = (items: readonly unknown[]) =>
+      new Proxy([...items], {
+        get(target, property, receiver) {
+          if (typeof property === "string" && /^\d+$/.test(property)) reads += 1;
+          return Reflect.get(target, property, receiver) as unknown;
+        },
+      });
+    const schema = Type.Array(Text({ maxLength: 10 }), { maxItems: 1_000, uniqueItems: true });
+    expect(examine(schema, counted(texts(20_000))).errors.all).toHaveLength(1);
+    expect(reads).toBe(0);
+    expect(examine(schema, counted(texts(1_000))).errors.all).toHaveLength(0);
+    expect(reads).toBeLessThanOrEqual(2_000);
+  });
+
+  test("has a greatest length wherever its items must differ, and the document says both", async () => {
+    await using app = await createTestApp();
+    const { body: document } = await app.call("/openapi.json");
+    const lists: TSchema[] = [];
+    JSON.stringify(document, (_key, value) => {
+      if (value?.uniqueItems === true) lists.push(value);
+      return value;
+    });
+    expect(lists.length).toBeGreaterThanOrEqual(6);
+    for (const list of lists) expect(list["maxItems"]).toBeGreaterThan(0);
+  });
+});
+
+describe("errors of one answer", () => {
+  test("are at most 100, and one more without a pointer counts the others", async () => {
+    await using app = await createTestApp();
+    await app.page();
+    const key = await app.keyWith("write:incidents");
+    const incident = { page: "acme", name: "Down", body: "It is down." };
+    const some = await refuse(app, "/incidents", { ...incident, ...fields(100) }, key);
+    expect(some).toHaveLength(100);
+    expect(some.every(({ pointer }) => pointer !== undefined)).toBe(true);
+    const many = await app.call("/api/v1/incidents", {
+      method: "POST",
+      key,
+      json: { ...incident, ...fields(20_000) },
+    });
+    const problem = expectProblem(many, "validation_failed");
+    expect(problem.detail).toBe("20000 fields are wrong.");
+    expect(problem.errors).toHaveLength(101);
+    expect(problem.errors[100]).toEqual({ detail: "19,900 more fields are wrong" });
+    const one = await refuse(app, "/incidents", { ...incident, ...fields(101) }, key);
+    expect(one[100]).toEqual({ detail: "1 more field is wrong" });
+    expect(app.events()).toEqual([]);
+  });
+
+  test("count unknown references too", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("write:components");
+    const components = Object.fromEntries(texts(150).map((id) => [id, "operational"]));
+    const answer = await app.call("/api/v1/components", {
+      method: "PATCH",
+      key,
+      json: { components },
+    });
+    const problem = expectProblem(answer, "validation_failed");
+    expect(problem.errors).toHaveLength(101);
+    expect(problem.errors[0].detail).toBe("is no component");
+    expect(problem.errors[100].detail).toBe("50 more fields are wrong");
+  });
+});
