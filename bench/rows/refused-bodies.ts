@@ -133,7 +133,7 @@ async function createTargets(send: Send, componentId: string): Promise<Record<st
     updates: await create(`incidents/${incidents}/updates`, { body: "Bench" }),
     maintenance: await create("maintenance", { ...text, ...times, components: [] }),
     monitors: await create("monitors", { type: "push", name: "Bench", paused: true }),
-    webhooks: await create("webhooks", { url: "https://192.0.2.1", enabled: false }),
+    webhooks: await create("webhooks", { url: "https://receiver.example", enabled: false }),
   };
 }
 

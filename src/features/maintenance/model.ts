@@ -2,7 +2,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { Instant, InstantText, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
-import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../../kernel/update-fields";
+import {
+  NAMED_COMPONENTS_MAX,
+  Notify,
+  UPDATE_TEXT_MAX,
+  UpdateText,
+} from "../../kernel/update-fields";
 import { pageUrl } from "../pages";
 import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
 
@@ -100,6 +105,28 @@ export const AddMaintenanceUpdateBody = Type.Object(
   },
 );
 export type AddMaintenanceUpdateBody = Static<typeof AddMaintenanceUpdateBody>;
+
+/** The last update of a maintenance that is cancelled. */
+export const CancelMaintenanceBody = Type.Object(
+  {
+    body: Type.Optional(
+      Text({
+        minLength: 1,
+        maxLength: UPDATE_TEXT_MAX,
+        description:
+          "Markdown: the text of its last update. If left out, it says that it is cancelled.",
+      }),
+    ),
+    notify: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether people are notified, by formats made for people. If left out, as they were of the plan.",
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ body: "The new version is not ready yet." }] },
+);
+export type CancelMaintenanceBody = Static<typeof CancelMaintenanceBody>;
 
 const updateFields = {
   id: Type.String({ examples: ["upd_01kah2v9w0e0rs6x0h3ye0a1bc"] }),

@@ -14,7 +14,12 @@ import {
   type Services,
   tellChange,
 } from "./change";
-import { AddMaintenanceUpdateBody, type Maintenance, type MaintenanceUpdate } from "./model";
+import {
+  AddMaintenanceUpdateBody,
+  CancelMaintenanceBody,
+  type Maintenance,
+  type MaintenanceUpdate,
+} from "./model";
 import { getMaintenanceRecord } from "./records";
 import { isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
 import { listPendingOfPage, type MaintenanceRow } from "./store";
@@ -46,18 +51,25 @@ export function addMaintenanceUpdate(
 }
 
 /**
- * Cancels a maintenance, also one that is under way; people are told as they were of the plan. Throws
- * `not_found`, or `conflict` if it is over.
+ * Cancels a maintenance, also one that is under way, with a last update. Its text and whether people are
+ * notified are those of the input; without them it says that the maintenance is cancelled, and people
+ * are notified as they were of the plan. Throws `not_found`, `validation_failed`, or `conflict` if the
+ * maintenance is over.
  */
-export function cancelMaintenance(ctx: Services, tx: Tx, id: string, actor: Actor): Maintenance {
+export function cancelMaintenance(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+  input: CancelMaintenanceBody = {},
+): Maintenance {
   const { row, updates } = getMaintenanceRecord(tx, id);
-  const update: NewUpdate = {
-    status: "cancelled",
-    body: "The maintenance has been cancelled.",
-    displayAt: Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0),
-    notify: plannedNotify(tx, id),
-  };
-  return goOn(ctx, tx, row, update, actor);
+  const { body = "The maintenance has been cancelled.", notify = plannedNotify(tx, id) } = validate(
+    CancelMaintenanceBody,
+    input,
+  );
+  const displayAt = Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0);
+  return goOn(ctx, tx, row, { status: "cancelled", body, displayAt, notify }, actor);
 }
 
 /**

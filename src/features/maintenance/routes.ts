@@ -10,6 +10,7 @@ import {
   listAddress,
   ListOf,
   operation,
+  optionalJsonBody,
   PageQuery,
   readPageRequest,
   requireMatch,
@@ -24,6 +25,7 @@ import { readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import {
   AddMaintenanceUpdateBody,
+  CancelMaintenanceBody,
   Maintenance,
   PlanMaintenanceBody,
   presentMaintenance,
@@ -195,25 +197,28 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/maintenance/:id/cancel",
-      async ({ params, request, admission }) => {
+      async ({ params, body, request, admission }) => {
         const maintenance = await ctx.db.write((tx) => {
           const { row } = getMaintenanceRecord(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          return cancelMaintenance(ctx, tx, params.id, actorOf(admission));
+          return cancelMaintenance(ctx, tx, params.id, actorOf(admission), body);
         });
         return sendResource(request, maintenance);
       },
-      operation({
-        id: "cancelMaintenance",
-        summary: "Cancel a maintenance",
-        description:
-          "Also one that is under way. It takes no body; to say why, send an update with the status cancelled instead.",
-        tag: "Maintenance",
-        access: scope("write:maintenance"),
-        answers: { 200: { description: "The maintenance, cancelled.", schema: Maintenance } },
-        errors: ["not_found", "conflict"],
-        conditional: "if-match",
-      }),
+      {
+        ...optionalJsonBody(CancelMaintenanceBody),
+        ...operation({
+          id: "cancelMaintenance",
+          summary: "Cancel a maintenance",
+          description:
+            "Also one that is under way. The body may be left out; what it holds is recorded as the last update.",
+          tag: "Maintenance",
+          access: scope("write:maintenance"),
+          answers: { 200: { description: "The maintenance, cancelled.", schema: Maintenance } },
+          errors: ["not_found", "conflict"],
+          conditional: "if-match",
+        }),
+      },
     );
 }
 

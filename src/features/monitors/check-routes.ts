@@ -5,6 +5,7 @@ import { conflict } from "../../errors";
 import {
   type Admissions,
   ListOf,
+  noBody,
   operation,
   PageQuery,
   readPageRequest,
@@ -36,15 +37,18 @@ export function checkRoutes(ctx: AppContext, admissions: Admissions, monitoring:
         if (row.paused) throw conflict("The monitor is paused. Resume it to have it checked.");
         return sendUntagged(presentCheck(await monitoring.checkNow(row.id)));
       },
-      operation({
-        ...DECLARED,
-        id: "checkMonitor",
-        summary: "Check now",
-        description:
-          "Runs a check, whether it is due or not, and answers with its result, which counts as any other. That may take as long as the monitor's timeout.",
-        answers: { 200: { description: "The result.", schema: Check } },
-        errors: ["not_found", "conflict"],
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "checkMonitor",
+          summary: "Check now",
+          description:
+            "Runs a check, whether it is due or not, and answers with its result, which counts as any other. That may take as long as the monitor's timeout.",
+          answers: { 200: { description: "The result.", schema: Check } },
+          errors: ["not_found", "conflict"],
+        }),
+      },
     )
     .get(
       "/monitors/:id/checks",

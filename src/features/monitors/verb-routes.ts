@@ -3,6 +3,7 @@ import type { AppContext } from "../../context";
 import {
   actorOf,
   type Admissions,
+  noBody,
   operation,
   requireMatch,
   scope,
@@ -35,14 +36,17 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
         });
         return sendLiveResource(monitor);
       },
-      operation({
-        ...DECLARED,
-        id: "pauseMonitor",
-        summary: "Pause a monitor",
-        description: "It is not checked until it is resumed. What it marks ends now.",
-        answers: CHANGED,
-        errors: ["not_found"],
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "pauseMonitor",
+          summary: "Pause a monitor",
+          description: "It is not checked until it is resumed. What it marks ends now.",
+          answers: CHANGED,
+          errors: ["not_found"],
+        }),
+      },
     )
     .post(
       "/monitors/:id/resume",
@@ -54,14 +58,17 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
         });
         return sendLiveResource(monitor);
       },
-      operation({
-        ...DECLARED,
-        id: "resumeMonitor",
-        summary: "Resume a monitor",
-        description: "It is checked at once, and counts from nothing.",
-        answers: CHANGED,
-        errors: ["not_found"],
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "resumeMonitor",
+          summary: "Resume a monitor",
+          description: "It is checked at once, and counts from nothing.",
+          answers: CHANGED,
+          errors: ["not_found"],
+        }),
+      },
     )
     .post(
       "/monitors/:id/rotate-token",
@@ -74,13 +81,16 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
         });
         return sendLiveResource(monitor);
       },
-      operation({
-        ...DECLARED,
-        id: "rotateMonitorToken",
-        summary: "Give a push monitor another token",
-        description: "The one before is refused from now on. The new one is shown this once.",
-        answers: { 200: { description: "With the new token.", schema: RotatedMonitor } },
-        errors: ["not_found", "conflict"],
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "rotateMonitorToken",
+          summary: "Give a push monitor another token",
+          description: "The one before is refused from now on. The new one is shown this once.",
+          answers: { 200: { description: "With the new token.", schema: RotatedMonitor } },
+          errors: ["not_found", "conflict"],
+        }),
+      },
     );
 }

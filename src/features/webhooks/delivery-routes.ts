@@ -5,6 +5,7 @@ import {
   actorOf,
   type Admissions,
   ListOf,
+  noBody,
   operation,
   PageQuery,
   readPageRequest,
@@ -39,15 +40,18 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
         );
         return sendUntagged(delivery);
       },
-      operation({
-        ...DECLARED,
-        id: "testWebhook",
-        summary: "Try a webhook out",
-        description:
-          "Sends the event webhook.test to it alone, whatever it listens to, and once only. How that went, the delivery tells a moment later.",
-        answers: QUEUED,
-        errors: ["not_found", "conflict"],
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "testWebhook",
+          summary: "Try a webhook out",
+          description:
+            "Sends the event webhook.test to it alone, whatever it listens to, and once only. How that went, the delivery tells a moment later.",
+          answers: QUEUED,
+          errors: ["not_found", "conflict"],
+        }),
+      },
     )
     .get(
       "/webhooks/:id/deliveries",
@@ -97,14 +101,17 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
         );
         return sendUntagged(delivery);
       },
-      operation({
-        ...DECLARED,
-        id: "redeliverWebhookDelivery",
-        summary: "Send a delivery again",
-        description:
-          "At once, whatever became of it, and with the waits of a new one after each failure. Its event keeps its id, by which a receiver drops what it has had.",
-        answers: QUEUED,
-        errors: ["not_found", "conflict"],
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "redeliverWebhookDelivery",
+          summary: "Send a delivery again",
+          description:
+            "At once, whatever became of it, and with the waits of a new one after each failure. Its event keeps its id, by which a receiver drops what it has had.",
+          answers: QUEUED,
+          errors: ["not_found", "conflict"],
+        }),
+      },
     );
 }

@@ -7,6 +7,7 @@ import {
   createOnce,
   jsonBody,
   ListOf,
+  noBody,
   operation,
   PageQuery,
   readPageRequest,
@@ -143,15 +144,18 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
         });
         return sendLiveResource(webhook);
       },
-      operation({
-        ...DECLARED,
-        id: "rotateWebhookSecret",
-        summary: "Rotate a webhook's secret",
-        description:
-          "The answer shows the new secret, this once. For 24 hours the one before signs, too, so that a receiver can change over; a second rotation within that time ends it.",
-        answers: { 200: { description: "The webhook.", schema: RevealedWebhook } },
-        errors: ["not_found"],
-        conditional: "if-match",
-      }),
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "rotateWebhookSecret",
+          summary: "Rotate a webhook's secret",
+          description:
+            "The answer shows the new secret, this once. For 24 hours the one before signs, too, so that a receiver can change over; a second rotation within that time ends it.",
+          answers: { 200: { description: "The webhook.", schema: RevealedWebhook } },
+          errors: ["not_found"],
+          conditional: "if-match",
+        }),
+      },
     );
 }

@@ -1,0 +1,188 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, type CallOptions, createTestApp, expectProblem } from "../support/app";
+import { createMaintenanceSite } from "../support/maintenance-site";
+import { createMonitorApi } from "../support/monitor-api";
+import { streamOf } from "../support/streams";
+import { createWebhookSite } from "../support/webhook-site";
+
+const JSON_TYPE = { "content-type": "application/json" };
+const CHUNKED = { "transfer-encoding": "chunked" };
+
+/** Bodies that say nothing, each made anew: a stream is read once. */
+const EMPTY: Record<string, () => CallOptions> = {
+  "no body": () => ({}),
+  "a body of no bytes": () => ({ raw: "", headers: JSON_TYPE }),
+  "a form of no bytes": () => ({
+    raw: "",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  }),
+  "an empty object": () => ({ json: {} }),
+  "white space": () => ({ raw: " \n", headers: JSON_TYPE }),
+  "pieces without a byte": () => ({ raw: streamOf("").stream, headers: CHUNKED }),
+};
+
+const REFUSED: [what: string, options: () => CallOptions, code: string][] = [
+  ["a field", () => ({ json: { body: "Not needed" } }), "validation_failed"],
+  ["a list", () => ({ json: [] }), "validation_failed"],
+  ["null", () => ({ raw: "null", headers: JSON_TYPE }), "validation_failed"],
+  ["broken JSON", () => ({ raw: "{", headers: JSON_TYPE }), "invalid_request"],
+  [
+    "text",
+    () => ({ raw: "why", headers: { "content-type": "text/plain" } }),
+    "unsupported_media_type",
+  ],
+  ["text of no type", () => ({ raw: new TextEncoder().encode("{}") }), "unsupported_media_type"],
+  [
+    "pieces of no type",
+    () => ({ raw: streamOf("{}").stream, headers: CHUNKED }),
+    "unsupported_media_type",
+  ],
+];
+
+/** Each verb without a body, on something that it can be done to. */
+const VERBS: Record<
+  string,
+  () => Promise<{
+    path: string;
+    key: string;
+    call(path: string, options: CallOptions): Promise<Answer>;
+    /** What a refused call must leave as it is. */
+    written(): unknown;
+    close(): PromiseLike<void>;
+  }>
+> = {};
+
+for (const verb of ["pause", "resume", "check", "rotate-token"]) {
+  VERBS[`POST /monitors/{id}/${verb}`] = async () => {
+    const api = await createMonitorApi();
+    const made = verb === "rotate-token" ? { type: "push", config: undefined } : {};
+    const { id } = await api.create({ ...made, paused: verb === "resume" });
+    return {
+      path: `/api/v1/monitors/${id}/${verb}`,
+      key: api.key,
+      call: api.app.call,
+      written: api.written,
+      close: () => api[Symbol.asyncDispose](),
+    };
+  };
+}
+for (const verb of ["test", "rotate-secret", "redeliver"]) {
+  VERBS[`POST /webhooks/{id}/${verb}`] = async () => {
+    const site = await createWebhookSite();
+    const { id } = await site.create();
+    const at = `/api/v1/webhooks/${id}`;
+    const { body: delivery } = await site.app.call(`${at}/test`, { method: "POST", key: site.key });
+    const path =
+      verb === "redeliver" ? `${at}/deliveries/${delivery.id}/redeliver` : `${at}/${verb}`;
+    return {
+      path,
+      key: site.key,
+      call: site.app.call,
+      written: () => ({ audit: site.app.audit(), events: site.app.events() }),
+      close: () => site[Symbol.asyncDispose](),
+    };
+  };
+}
+
+describe.each(Object.entries(VERBS))("%s", (_verb, prepare) => {
+  test("takes no body and an empty one", async () => {
+    for (const options of Object.values(EMPTY)) {
+      const { path, key, call, close } = await prepare();
+      const answer = await call(path, { method: "POST", key, ...options() });
+      expect(answer.status).toBe(200);
+      await close();
+    }
+  });
+
+  test("refuses any other body, and nothing is done", async () => {
+    const { path, key, call, written, close } = await prepare();
+    const before = written();
+    for (const [what, options, code] of REFUSED) {
+      const answer = await call(path, { method: "POST", key, ...options() });
+      expect(answer.body?.code, what).toBe(code);
+    }
+    expect(written()).toEqual(before);
+    await close();
+  });
+});
+
+test("every POST of the API that creates nothing reads a body or refuses one, but for heartbeats", async () => {
+  await using app = await createTestApp();
+  const unread = app.app.routes.routes.filter(
+    ({ method, path, operation, body }) =>
+      method === "POST" && path.startsWith("/api/v1/") && operation.id !== undefined && !body,
+  );
+  expect(unread.map(({ path }) => path).sort()).toEqual([
+    "/api/v1/heartbeats",
+    "/api/v1/heartbeats/:token",
+  ]);
+});
+
+describe("POST /maintenance/{id}/cancel", () => {
+  test("records its body as the last update, on the page and in the event", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    const answer = await site.call(`/${id}/cancel`, {
+      method: "POST",
+      json: { body: "Not needed", notify: false },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ status: "cancelled", version: 2 });
+    expect(answer.body.updates[0]).toMatchObject({ status: "cancelled", body: "Not needed" });
+    const [event] = site.app.events().filter(({ type }) => type === "maintenance.cancelled");
+    expect(JSON.stringify(event?.data)).toContain("Not needed");
+    expect(event?.data).toMatchObject({ notify: false });
+    expect((await site.app.call(`/status/acme/maintenance/${id}`)).text).toContain("Not needed");
+  });
+
+  test("takes a body that leaves out either field", async () => {
+    await using site = await createMaintenanceSite();
+    for (const [plan, json, notify] of [
+      [{}, { body: "Not needed" }, true],
+      [{ notify: false }, { body: "Not needed" }, false],
+      [{ notify: false }, { notify: true }, true],
+    ] as const) {
+      const id = await site.plan(plan);
+      const { body } = await site.call(`/${id}/cancel`, { method: "POST", json });
+      const text = "body" in json ? json.body : "The maintenance has been cancelled.";
+      expect(body.updates[0].body).toBe(text);
+      const event = site.app.events().findLast(({ type }) => type === "maintenance.cancelled");
+      expect(event?.data).toMatchObject({ notify });
+    }
+  });
+
+  test("takes no body and an empty one, and says that it is cancelled", async () => {
+    await using site = await createMaintenanceSite();
+    for (const options of Object.values(EMPTY)) {
+      const id = await site.plan();
+      const answer = await site.call(`/${id}/cancel`, { method: "POST", ...options() });
+      expect(answer.status).toBe(200);
+      expect(answer.body.updates[0].body).toBe("The maintenance has been cancelled.");
+    }
+  });
+
+  test("refuses a wrong body, and the maintenance is not cancelled", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    const before = await site.state();
+    const cancel = (options: CallOptions) =>
+      site.call(`/${id}/cancel`, { method: "POST", ...options });
+    for (const json of [
+      { body: "" },
+      { body: 5 },
+      { body: null },
+      { body: "x".repeat(10_001) },
+      { notify: "no" },
+      { reason: "Not needed" },
+      { status: "cancelled" },
+    ]) {
+      expectProblem(await cancel({ json }), "validation_failed");
+    }
+    const form = {
+      raw: "body=x",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    };
+    expectProblem(await cancel(form), "unsupported_media_type");
+    expect(await site.state()).toEqual(before);
+  });
+});
