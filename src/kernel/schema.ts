@@ -144,11 +144,11 @@ function shapeFor({ [Tag]: tag, [Shapes]: shapes }: ByTagSchema, value: unknown)
   return meant ?? Type.Object({ [tag]: OneOf(Object.keys(shapes)) });
 }
 
-defineKind("AllclearDay", (_schema: unknown, value) =>
-  typeof value === "string" && parseDay(value) !== undefined
-    ? undefined
-    : "must be a day of the calendar, YYYY-MM-DD",
-);
+defineKind("AllclearDay", (_schema: unknown, value) => {
+  const ms = typeof value === "string" ? parseDay(value) : undefined;
+  if (ms === undefined) return "must be a day of the calendar, YYYY-MM-DD";
+  return yearProblem(ms);
+});
 
 /** A calendar day, `YYYY-MM-DD`. */
 export function Day(options: { description?: string } = {}) {
@@ -159,10 +159,17 @@ defineKind("AllclearInstant", (_schema: unknown, value) => {
   if (typeof value !== "string") return "must be text";
   const ms = parseInstant(value);
   if (ms === undefined) return "must be an instant with its zone, such as 2026-01-01T12:00:00Z";
-  return ms >= 0 && ms < YEAR_10000 ? undefined : "must lie in the years 1970 to 9999";
+  return yearProblem(ms);
 });
 
 const YEAR_10000 = Date.UTC(10_000, 0);
+
+/** Returns what is wrong with the year of a time in unix ms; undefined if nothing is. */
+function yearProblem(ms: number): string | undefined {
+  return ms >= 0 && ms < YEAR_10000
+    ? undefined
+    : "has a year out of range; it must lie in the years 1970 to 9999";
+}
 
 /** An instant in a request: ISO 8601 with a zone, in the years 1970 to 9999. */
 export function InstantText(options: { description?: string } = {}) {

@@ -34,8 +34,9 @@ export function startOfDay(ms: number): number {
 export function parseDay(text: string): number | undefined {
   const match = DATE.exec(text);
   if (!match) return undefined;
-  const ms = Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
-  // Date.UTC turns 31 February into 3 March; a real day survives the way back.
+  // `Date.UTC` would take the years 0 to 99 for 1900 to 1999.
+  const ms = new Date(0).setUTCFullYear(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
+  // It turns 31 February into 3 March; a real day survives the way back.
   return toIso(ms).startsWith(text) ? ms : undefined;
 }
 
