@@ -1,12 +1,14 @@
-import { notFound, Problem } from "../errors";
+import { Problem } from "../errors";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { CHALLENGE, readBearerToken } from "./credentials";
 import type { Route } from "./route-table";
 import { splitUrl } from "./split-url";
 
+const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
+
 /**
- * The id of the monitor whose token a heartbeat carries. A Problem where it carries none that is good:
- * in a path it is one that is not there, and as bearer it is refused; neither says more.
+ * Returns the id of the monitor whose token a heartbeat carries. An unknown token is a Problem: 404 in a
+ * path, 401 as bearer.
  */
 export function judgeHeartbeat(
   heartbeats: HeartbeatDirectory,
@@ -15,7 +17,10 @@ export function judgeHeartbeat(
 ): string | Problem {
   if (route.path.endsWith("/:token")) {
     const { path } = splitUrl(request.url) ?? { path: "" };
-    return heartbeats.find(path.slice(path.lastIndexOf("/") + 1)) ?? notFound("path");
+    return (
+      heartbeats.find(path.slice(path.lastIndexOf("/") + 1)) ??
+      new Problem("not_found", UNKNOWN_TOKEN)
+    );
   }
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);
@@ -28,7 +33,7 @@ export function judgeHeartbeat(
   }
   return (
     heartbeats.find(token) ??
-    new Problem("invalid_key", "The token is not one of this server's.", {
+    new Problem("invalid_key", UNKNOWN_TOKEN, {
       headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
     })
   );
