@@ -154,6 +154,29 @@ describe("a form for a new page that is wrong", () => {
     expect(site.state()).toEqual(before);
   });
 
+  test.each(["状态页面", "🎉", "---"])(
+    "asks for a slug where none can be made from the name %s",
+    async (name) => {
+      await using site = await createPageDashboard();
+      const before = site.state();
+      const answer = await site.create({ name, slug: "", accent: "green" });
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)).toEqual({
+        slug: "Slug must be typed, such as status-page: none can be made from this name.",
+        accent: "Accent colour must be # and six hexadecimal digits, such as #0b6b53.",
+      });
+      expect(typedIn(answer.text, "name")).toEqual([name]);
+      expect(site.state()).toEqual(before);
+      expect((await site.create({ name, slug: "zhuangtai" })).status).toBe(303);
+    },
+  );
+
+  test("says nothing of a slug that a missing name would make", async () => {
+    await using site = await createPageDashboard();
+    const answer = await site.create({ name: " ", slug: "" });
+    expect(Object.keys(complaintsOn(answer.text))).toEqual(["name"]);
+  });
+
   test("shows the slug that was made from the name, if that is what is wrong", async () => {
     await using site = await createPageDashboard();
     const answer = await site.create({ name: "ACME", slug: "" });

@@ -10,13 +10,15 @@ import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
 export interface Named {
   ref?: string;
   name?: string;
+  /** Only pages have one. */
+  slug?: string;
   description?: string | null;
   previous_refs?: string[];
 }
 
-/** The ref of something in a file: the one that it gives, or one made from its name, else its description. */
-export function refOf({ ref, name, description }: Named): string {
-  return ref ?? toRef(name ?? description ?? "");
+/** The ref of something in a file: its own, or one made from its name or description; of a page, else its slug. */
+export function refOf({ ref, name, description, slug = "" }: Named): string {
+  return ref ?? (toRef(name ?? description ?? "") || slug);
 }
 
 /** The fields of a page in a file that are the page's own. */
@@ -68,8 +70,8 @@ function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldErr
       item.name === undefined
         ? { pointer: at, detail: "has no description to make a ref from: give it a ref" }
         : {
-            pointer: `${at}/name`,
-            detail: "has no letter a to z and no digit to make a ref from: give it a ref",
+            pointer: `${at}/ref`,
+            detail: "is required, since none can be made from the name: give it a ref, such as api",
           },
     );
   return [...nameless, ...judgeDoubles(items, refOf, "ref"), ...judgeRenames(items)];

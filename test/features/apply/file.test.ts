@@ -65,7 +65,7 @@ describe("a file with a mistake is refused, each mistake with its line", () => {
       "a name without a letter and no ref",
       'pages:\n  - slug: acme\n    name: x\n    components:\n      - name: "🎉"',
       [
-        "line 5: pages[0].components[0].name has no letter a to z and no digit to make a ref from: give it a ref",
+        "line 5: pages[0].components[0].ref is required, since none can be made from the name: give it a ref, such as api",
       ],
     ],
     [
