@@ -117,6 +117,33 @@ describe("a body of another type is unsupported_media_type, and nothing is writt
   });
 });
 
+describe("a compressed body is unsupported_media_type", () => {
+  test.each(["gzip", "GZIP", "br", "deflate, gzip", "x-own"])(
+    "and the answer names the encoding: %s",
+    async (encoding) => {
+      await using site = await createComponentSite();
+      const before = await site.state();
+      const headers = { ...JSON_TYPE, "content-encoding": encoding };
+      for (const raw of [Bun.gzipSync(GOOD), GOOD]) {
+        const answer = await site.patch({ raw, headers });
+        const { detail } = expectProblem(answer, "unsupported_media_type");
+        expect(detail).toContain(`Content-Encoding ${encoding.toLowerCase()}`);
+        expect(answer.headers.get("accept-encoding")).toBe("identity");
+      }
+      const chunked = { ...headers, "transfer-encoding": "chunked" };
+      const { stream } = streamOf(GOOD);
+      expectProblem(await site.patch({ raw: stream, headers: chunked }), "unsupported_media_type");
+      expect(await site.state()).toEqual(before);
+    },
+  );
+
+  test("but one that is declared as it is, by identity, is read", async () => {
+    await using site = await createComponentSite();
+    const headers = { ...JSON_TYPE, "content-encoding": "identity" };
+    expect((await site.patch({ raw: GOOD, headers })).status).toBe(200);
+  });
+});
+
 describe("a body's size", () => {
   const LIMIT = 256 * 1024;
   /** A good body of exactly so many bytes. */
