@@ -110,7 +110,7 @@ function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldEr
   return valid;
 }
 
-/** The length comes first: a list that is too long is not read. */
+/** Stops at the first fault of a list as a whole. A list that is too long is not read. */
 function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
   if (!Array.isArray(value)) return broken(path, "must be a list", errors);
   const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems } = schema;
@@ -118,7 +118,9 @@ function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldE
     return broken(path, minItems === 1 ? "needs at least one" : `needs ${minItems}`, errors);
   }
   if (value.length > maxItems) return broken(path, `has more than ${maxItems} entries`, errors);
-  if (uniqueItems && new Set(value).size < value.length) errors.add(path, "names something twice");
+  if (uniqueItems && new Set(value).size < value.length) {
+    return broken(path, "names something twice", errors);
+  }
   const valid: unknown[] = value.map((item, index) =>
     examinePart(items, item, [...path, index], errors),
   );

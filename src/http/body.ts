@@ -1,19 +1,12 @@
-import { Kind, type TSchema } from "@sinclair/typebox";
+import { Kind } from "@sinclair/typebox";
 import { Problem } from "../errors";
+import type { DeclaredBody } from "./declared-body";
 
 /** The kind of the schema of a body that is a form. */
 export const FORM_KIND = "AllclearForm";
 
 const PLAIN_FORM = "application/x-www-form-urlencoded";
 const FORM_WITH_FILES = "multipart/form-data";
-
-/** The body that a route declares. */
-export interface DeclaredBody {
-  /** Its schema; for a form, one of the kind `FORM_KIND`. */
-  schema: TSchema;
-  /** True if a request may leave the body out. */
-  isOptional: boolean;
-}
 
 /** Characters of a Content-Encoding that an error repeats. */
 const ENCODING_SHOWN = 40;

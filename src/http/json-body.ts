@@ -1,26 +1,29 @@
-import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { examine, type FieldErrors, Problem } from "../errors";
-import { type DeclaredBody, decodeText, mediaTypeProblem, readBytes } from "./body";
+import type { Admission } from "./admission";
+import { decodeText, mediaTypeProblem, readBytes } from "./body";
 import { keepBodyHash } from "./body-hash";
+import { hideSchema } from "./declared-body";
 
 /** Deeper nesting than any body of the API has; it keeps recursive readers off hostile input. */
 const DEPTH_MAX = 32;
 
-/** The kind of the schema that Elysia gets in place of a JSON body's own. */
-const JSON_KIND = "AllclearJson";
-const Declared = Symbol("declared");
-
-// Elysia's check is quadratic in a list, and the message of its error is made from all that is wrong.
-TypeRegistry.Set(JSON_KIND, () => true);
+/** The request whose body breaks its schema. */
+export interface RefusedRequest {
+  params: Readonly<Record<string, string>>;
+  admission: Admission;
+  /** Returns true for a field of the body with an error in it. */
+  isBroken(field: string): boolean;
+}
 
 /**
  * Returns the errors that a body's schema cannot see, such as references to what does not exist. Gets
- * the fields that are valid by the schema, and the parameters of the path. Runs only for a body that is
- * refused anyway: it completes the list.
+ * the fields that are valid by the schema. Runs only for a body that breaks its schema, so that one
+ * answer names every wrong field; a service validates what the schema lets through.
  */
 export type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
-  params: Readonly<Record<string, string>>,
+  request: RefusedRequest,
 ) => FieldErrors;
 
 /**
@@ -46,30 +49,32 @@ export function noBody() {
 
 const NoFields = Type.Object({}, { additionalProperties: false });
 
-/** Returns the body that a route's options declare; undefined for a route that reads none. */
-export function declaredBodyOf({ body }: { body?: TSchema }): DeclaredBody | undefined {
-  if (!body) return undefined;
-  const declared = (body as { [Declared]?: DeclaredBody })[Declared];
-  return declared ?? { schema: body, isOptional: false };
-}
-
 function declareBody<Schema extends TSchema>(
   schema: Schema,
   isOptional: boolean,
   furtherErrors?: FurtherErrors<Schema>,
 ) {
-  const declared: DeclaredBody = { schema, isOptional };
   return {
-    body: Type.Unsafe<Static<Schema>>({ [Kind]: JSON_KIND, [Declared]: declared }),
+    body: hideSchema({ schema, isOptional }),
     parse: ({ request }: { request: Request }) => readJsonBody(request, isOptional),
-    beforeHandle({ body, params }: { body: unknown; params: Record<string, string> }): void {
+    beforeHandle({ body, params, admission }: BodyContext): void {
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
-      if (furtherErrors)
-        errors.addMissing(furtherErrors((valid ?? {}) as Partial<Static<Schema>>, params));
+      if (furtherErrors) {
+        const isBroken = (field: string) =>
+          errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
+        const fields = (valid ?? {}) as Partial<Static<Schema>>;
+        errors.addMissing(furtherErrors(fields, { params, admission, isBroken }));
+      }
       errors.throwIfAny();
     },
   };
+}
+
+interface BodyContext {
+  body: unknown;
+  params: Record<string, string>;
+  admission: Admission;
 }
 
 /** Reads a JSON body. Throws a Problem for any other. */

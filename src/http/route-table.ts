@@ -1,7 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
-import type { DeclaredBody } from "./body";
-import { declaredBodyOf } from "./json-body";
+import { type DeclaredBody, declaredBodyOf } from "./declared-body";
 import { type Operation, operationOf } from "./operation";
 import { RequestCounts } from "./request-counts";
 

@@ -31,7 +31,7 @@ import {
   UpdateComponentsBody,
 } from "./model";
 import { getComponent, getComponentRow } from "./service";
-import { type ChangeReason, setBaselines } from "./set-status";
+import { type ChangeReason, setBaselines, unknownComponents } from "./set-status";
 import { listChanges, listOpenCauses } from "./cause-store";
 import { listComponentsBefore, listPageComponentsBefore } from "./store";
 
@@ -89,7 +89,9 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         return sendUntagged({ data });
       },
       {
-        ...jsonBody(UpdateComponentsBody),
+        ...jsonBody(UpdateComponentsBody, ({ components = {} }) =>
+          unknownComponents(ctx.db, Object.keys(components)),
+        ),
         ...operation({
           id: "updateComponents",
           summary: "Set the statuses of several components",

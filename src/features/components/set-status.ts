@@ -1,5 +1,5 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
@@ -41,12 +41,8 @@ export function setBaselines(
   statuses: ReadonlyMap<string, ComponentStatus>,
   why: ChangeReason,
 ): void {
+  unknownComponents(tx, [...statuses.keys()]).throwIfAny();
   const found = findComponents(tx, [...statuses.keys()]);
-  const unknown = new FieldErrors();
-  for (const id of statuses.keys()) {
-    if (!found.has(id)) unknown.add(["components", id], "is no component");
-  }
-  unknown.throwIfAny();
   const changed: ComponentRow[] = [];
   for (const row of found.values()) {
     const baseline = statuses.get(row.id);
@@ -63,6 +59,16 @@ export function setBaselines(
 
 function inWords(status: ComponentStatus): string {
   return status.replaceAll("_", " ");
+}
+
+/** Returns an error for each id in a body's `components` that is no component's. */
+export function unknownComponents(reader: Reader, ids: readonly string[]): FieldErrors {
+  const found = findComponents(reader, ids);
+  const errors = new FieldErrors();
+  for (const id of ids) {
+    if (!found.has(id)) errors.add(["components", id], "is no component");
+  }
+  return errors;
 }
 
 /** `refreshStatuses`, and tells the pages that they show something else. */

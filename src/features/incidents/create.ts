@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { findPageBySlugOrId, getPage, touchPage } from "../pages";
+import { findNamedPage, getPage, touchPage } from "../pages";
 import { eventData } from "./event";
 import { CreateIncidentBody } from "./bodies";
 import type { IncidentSource } from "./model";
@@ -32,8 +32,7 @@ export function createIncident(
   validate(CreateIncidentBody, input);
   const now = ctx.clock.now();
   const errors = new FieldErrors();
-  const page = findPageBySlugOrId(tx, input.page);
-  if (!page) errors.add(["page"], "is no page's slug or id");
+  const page = findNamedPage(tx, errors, input.page);
   const update = firstUpdate(ctx, tx, errors, page?.id, input);
   const startedAt = input.started_at === undefined ? now : toMs(input.started_at);
   const times = timelineOf({ startedAt, draft: true }, [update]);

@@ -21,6 +21,7 @@ import { NEWEST } from "../../kernel/ids";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
 import { readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
+import { createIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
@@ -106,7 +107,9 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
           };
         }),
       {
-        ...jsonBody(CreateIncidentBody),
+        ...jsonBody(CreateIncidentBody, (valid) =>
+          createIncidentErrors(ctx.db, valid, ctx.clock.now()),
+        ),
         ...operation({
           id: "createIncident",
           summary: "Open an incident",

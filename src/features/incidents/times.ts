@@ -26,7 +26,7 @@ const TIMES = {
  */
 export function judgeTimes(
   errors: FieldErrors,
-  row: IncidentRow,
+  row: Pick<IncidentRow, (typeof TIMES)[keyof typeof TIMES]>,
   updates: readonly { id: string; displayAt: number }[],
   input: object,
   now: number,

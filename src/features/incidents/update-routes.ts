@@ -13,6 +13,7 @@ import {
   sendResource,
 } from "../../http";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
+import { addUpdateErrors } from "./body-errors";
 import { presentSingleUpdate, SingleUpdate } from "./model";
 import { getIncidentRow } from "./records";
 import { mayReadDrafts } from "./rules";
@@ -34,7 +35,12 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
           };
         }),
       {
-        ...jsonBody(AddUpdateBody),
+        ...jsonBody(AddUpdateBody, (valid, { params, admission }) =>
+          addUpdateErrors(ctx.db, params["id"] ?? "", valid, {
+            maySeeDrafts: readsDrafts(admission),
+            now: ctx.clock.now(),
+          }),
+        ),
         ...operation({
           id: "addIncidentUpdate",
           summary: "Add an update to an incident",

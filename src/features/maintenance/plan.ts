@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../kernel/actor";
-import { findPageBySlugOrId, touchPage } from "../pages";
+import { findNamedPage, touchPage } from "../pages";
 import {
   addUpdateRow,
   plannedNotify,
@@ -37,8 +37,7 @@ export function planMaintenance(
 ): Maintenance {
   validate(PlanMaintenanceBody, input);
   const errors = new FieldErrors();
-  const page = findPageBySlugOrId(tx, input.page);
-  if (!page) errors.add(["page"], "is no page's slug or id");
+  const page = findNamedPage(tx, errors, input.page);
   const times = readTimes(input, { scheduledFor: 0, scheduledUntil: 0 }, errors);
   const chosen = page ? chooseComponents(tx, page.id, input.components, [], errors) : [];
   errors.throwIfAny();

@@ -28,10 +28,15 @@ type Found = Pick<MaintenanceRecord, "row" | "page">;
 
 /** One maintenance with all of its updates. Throws `not_found`, also where its page is gone. */
 export function getMaintenanceRecord(reader: Reader, id: string): MaintenanceRecord {
-  const found = findMaintenance(reader, { id });
-  const [record] = found ? assemble(reader, [found], ALL_UPDATES) : [];
+  const record = findMaintenanceRecord(reader, id);
   if (!record) throw notFound("maintenance");
   return record;
+}
+
+/** One maintenance with all of its updates; undefined if it, or its page, does not exist. */
+export function findMaintenanceRecord(reader: Reader, id: string): MaintenanceRecord | undefined {
+  const found = findMaintenance(reader, { id });
+  return found ? assemble(reader, [found], ALL_UPDATES)[0] : undefined;
 }
 
 /** One maintenance as the API shows it, with all of its updates. Throws `not_found`. */

@@ -24,6 +24,11 @@ import { OneOf, Text } from "../../kernel/schema";
 import { readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import {
+  addMaintenanceUpdateErrors,
+  planMaintenanceErrors,
+  updateMaintenanceErrors,
+} from "./body-errors";
+import {
   AddMaintenanceUpdateBody,
   CancelMaintenanceBody,
   Maintenance,
@@ -101,7 +106,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           return { resource, location: `${PATH}/${resource.id}` };
         }),
       {
-        ...jsonBody(PlanMaintenanceBody),
+        ...jsonBody(PlanMaintenanceBody, (valid) => planMaintenanceErrors(ctx.db, valid)),
         ...operation({
           id: "planMaintenance",
           summary: "Plan a maintenance",
@@ -139,7 +144,9 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
         return sendResource(request, maintenance);
       },
       {
-        ...jsonBody(UpdateMaintenanceBody),
+        ...jsonBody(UpdateMaintenanceBody, (valid, { params, isBroken }) =>
+          updateMaintenanceErrors(ctx.db, params["id"] ?? "", valid, isBroken),
+        ),
         ...operation({
           id: "updateMaintenance",
           summary: "Change a maintenance",
@@ -163,7 +170,9 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
         }),
       {
-        ...jsonBody(AddMaintenanceUpdateBody),
+        ...jsonBody(AddMaintenanceUpdateBody, (valid, { params }) =>
+          addMaintenanceUpdateErrors(ctx.db, params["id"] ?? "", valid, ctx.clock.now()),
+        ),
         ...operation({
           id: "addMaintenanceUpdate",
           summary: "Tell something of a maintenance",

@@ -21,6 +21,7 @@ import { Text } from "../../kernel/schema";
 import { findComponent } from "../components";
 import { findPageBySlugOrId } from "../pages";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
 import { checkRoutes } from "./check-routes";
 import { createMonitor } from "./create";
 import { deleteMonitor } from "./delete";
@@ -101,7 +102,9 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
           return { resource, location, replay: concealMonitor(resource) };
         }),
       {
-        ...jsonBody(CreateMonitorBody),
+        ...jsonBody(CreateMonitorBody, (valid, { isBroken }) =>
+          createMonitorErrors(ctx.db, valid, isBroken),
+        ),
         ...operation({
           ...DECLARED,
           id: "createMonitor",
@@ -138,7 +141,9 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
         return sendLiveResource(monitor);
       },
       {
-        ...jsonBody(UpdateMonitorBody),
+        ...jsonBody(UpdateMonitorBody, (valid, { params, isBroken }) =>
+          updateMonitorErrors(ctx.db, params["id"] ?? "", valid, isBroken),
+        ),
         ...operation({
           ...DECLARED,
           id: "updateMonitor",

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import { fieldErrors, type FieldErrors } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
 import { findComponent } from "../components";
-import { changeSchemaOf, type CreateMonitorBody, type UpdateMonitorBody } from "./bodies";
+import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
 
@@ -41,10 +41,7 @@ export function defaultSettings(
 }
 
 /** The settings that a body names, and the others as they are. */
-export function namedSettings(
-  input: CreateMonitorBody | UpdateMonitorBody,
-  others: Settings,
-): Settings {
+export function namedSettings(input: MonitorSettings, others: Settings): Settings {
   return {
     intervalSeconds: input.interval_seconds ?? others.intervalSeconds,
     timeoutMs: input.timeout_ms ?? others.timeoutMs,

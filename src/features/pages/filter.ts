@@ -1,8 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import type { Reader } from "../../db";
-import { invalidParameter } from "../../errors";
+import { type FieldErrors, invalidParameter } from "../../errors";
 import { Text } from "../../kernel/schema";
 import { findPageBySlugOrId } from "./service";
+import type { PageRow } from "./store";
+
+const UNKNOWN_PAGE = "is no page's slug or id";
 
 /** The query parameter by which a list is narrowed to one page. */
 export const PageFilter = {
@@ -19,6 +22,17 @@ export function readPageFilter(
 ): string | undefined {
   if (page === undefined) return undefined;
   const found = findPageBySlugOrId(reader, page);
-  if (!found) throw invalidParameter("page", "is no page's slug or id");
+  if (!found) throw invalidParameter("page", UNKNOWN_PAGE);
   return found.id;
+}
+
+/** Returns the page that the field `page` of a body names. Adds an error if there is none. */
+export function findNamedPage(
+  reader: Reader,
+  errors: FieldErrors,
+  slugOrId: string,
+): PageRow | undefined {
+  const page = findPageBySlugOrId(reader, slugOrId);
+  if (!page) errors.add(["page"], UNKNOWN_PAGE);
+  return page;
 }

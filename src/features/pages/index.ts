@@ -6,7 +6,7 @@ export { type PageAddress, pageUrl } from "./address";
 export { createDomains, type DomainPage, type Domains } from "./custom-domains";
 export { DOMAINS_MAX, hostNameOf, toDomain } from "./domain-name";
 export { deleteLogo, LOGO_MAX_BYTES, putLogo, readLogo } from "./logo";
-export { PageFilter, readPageFilter } from "./filter";
+export { findNamedPage, PageFilter, readPageFilter } from "./filter";
 export { logoPath, logoSize } from "./logo-path";
 export { Page, PageInput, presentPage, RefText } from "./model";
 export {

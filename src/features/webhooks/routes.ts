@@ -19,6 +19,7 @@ import {
 } from "../../http";
 import { NEWEST } from "../../kernel/ids";
 import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
+import { createWebhookErrors, updateWebhookErrors } from "./body-errors";
 import { createWebhook } from "./create";
 import { deleteWebhook } from "./delete";
 import { deliveryRoutes } from "./delivery-routes";
@@ -64,7 +65,9 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
           return { resource, location, replay: { ...resource, secret: null } };
         }),
       {
-        ...jsonBody(CreateWebhookBody),
+        ...jsonBody(CreateWebhookBody, (valid, { isBroken }) =>
+          createWebhookErrors(ctx, ctx.db, valid, isBroken),
+        ),
         ...operation({
           ...DECLARED,
           id: "createWebhook",
@@ -101,7 +104,9 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
         return sendLiveResource(webhook);
       },
       {
-        ...jsonBody(UpdateWebhookBody),
+        ...jsonBody(UpdateWebhookBody, (valid, { params }) =>
+          updateWebhookErrors(ctx, ctx.db, params["id"] ?? "", valid),
+        ),
         ...operation({
           ...DECLARED,
           id: "updateWebhook",

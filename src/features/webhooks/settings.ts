@@ -3,7 +3,7 @@ import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import { webhookPolicy } from "../../egress";
 import type { FieldErrors } from "../../errors";
-import { findPageBySlugOrId } from "../pages";
+import { findNamedPage } from "../pages";
 import { ANY_EVENT } from "./bodies";
 import { FORMATS, judgeDestination } from "./formats";
 import type { WebhookRow } from "./store";
@@ -54,10 +54,9 @@ export function readPage(
   slugOrId: string | null,
 ): string | null {
   if (slugOrId === null) return null;
-  const page = findPageBySlugOrId(reader, slugOrId);
-  if (!page) errors.add(["page"], "is no page's slug or id");
+  const page = findNamedPage(reader, errors, slugOrId);
   // Its webhooks would go with it, and nobody would notice.
-  else if (page.isSample) {
+  if (page?.isSample) {
     errors.add(["page"], "is the sample page, which goes with the first one of your own");
   }
   return page?.id ?? null;

@@ -92,7 +92,12 @@ describe("a webhook with", () => {
       secret: "z",
     };
     const { errors } = expectProblem(await site.post(json), "validation_failed");
-    expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["#/events/0"]);
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      "#/events/0",
+      "#/page",
+      "#/url",
+      "#/secret",
+    ]);
     const { errors: next } = expectProblem(
       await site.post({ ...json, events: ["*"], settings: { token: "a b" } }),
       "validation_failed",

@@ -1,0 +1,52 @@
+import type { Reader } from "../../db";
+import { FieldErrors } from "../../errors";
+import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+import type { MonitorConfig } from "./probes";
+import {
+  changedConfig,
+  defaultSettings,
+  judgeComponents,
+  judgeConfig,
+  judgeSettings,
+  namedSettings,
+} from "./settings";
+import { findMonitor } from "./store";
+
+/* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
+
+type IsBroken = (field: string) => boolean;
+
+/** Returns the unknown references and the impossible settings in the body of a new monitor. */
+export function createMonitorErrors(
+  reader: Reader,
+  input: Partial<CreateMonitorBody>,
+  isBroken: IsBroken,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const { type, config } = input;
+  judgeComponents(reader, errors, input.component_ids ?? []);
+  if (type === undefined) return errors;
+  if (config && !isBroken("config")) judgeConfig(errors, type, config);
+  if (!isBroken("interval_seconds")) {
+    judgeSettings(errors, namedSettings(input, defaultSettings(type, input.interval_seconds)));
+  }
+  return errors;
+}
+
+/** Returns the unknown references and the impossible settings in a change of a monitor. */
+export function updateMonitorErrors(
+  reader: Reader,
+  id: string,
+  input: Partial<UpdateMonitorBody>,
+  isBroken: IsBroken,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const row = findMonitor(reader, { id });
+  if (!row) return errors;
+  judgeComponents(reader, errors, input.component_ids ?? []);
+  if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
+  if (!isBroken("interval_seconds") && !isBroken("retry_interval_seconds")) {
+    judgeSettings(errors, namedSettings(input, row));
+  }
+  return errors;
+}

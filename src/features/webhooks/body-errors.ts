@@ -1,0 +1,62 @@
+import type { AppContext } from "../../context";
+import type { Reader } from "../../db";
+import { webhookPolicy } from "../../egress";
+import { FieldErrors } from "../../errors";
+import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
+import { shownUrl } from "./formats";
+import { judgeSecret } from "./secrets";
+import { judgeEvents, judgeReach, readPage } from "./settings";
+import { findWebhook } from "./store";
+import { judgeUrl } from "./url";
+
+/* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
+
+type Services = Pick<AppContext, "config">;
+
+/** Returns the unknown page and the impossible values in the body of a new webhook. */
+export function createWebhookErrors(
+  ctx: Services,
+  reader: Reader,
+  input: Partial<CreateWebhookBody>,
+  isBroken: (field: string) => boolean,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const { url, format = "standard", settings = {}, secret } = input;
+  addPageAndEvents(reader, errors, input);
+  if (url !== undefined && !isBroken("format") && !isBroken("settings")) {
+    judgeReach(ctx, errors, { url, format, settings });
+  } else addUrl(ctx, errors, url);
+  const fault = secret === undefined ? undefined : judgeSecret(secret);
+  if (fault !== undefined) errors.add(["secret"], fault);
+  return errors;
+}
+
+/** Returns the unknown page and the impossible values in a change of a webhook. */
+export function updateWebhookErrors(
+  ctx: Services,
+  reader: Reader,
+  id: string,
+  input: Partial<UpdateWebhookBody>,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const row = findWebhook(reader, { id });
+  if (!row) return errors;
+  addPageAndEvents(reader, errors, input);
+  if (input.url !== shownUrl(row.format, row.url)) addUrl(ctx, errors, input.url);
+  return errors;
+}
+
+function addPageAndEvents(
+  reader: Reader,
+  errors: FieldErrors,
+  { page, events }: Partial<UpdateWebhookBody>,
+): void {
+  readPage(reader, errors, page ?? null);
+  judgeEvents(errors, events ?? []);
+}
+
+function addUrl(ctx: Services, errors: FieldErrors, url: string | undefined): void {
+  const fault =
+    url === undefined ? undefined : judgeUrl(url, webhookPolicy(ctx.config.outboundAllow));
+  if (fault !== undefined) errors.add(["url"], fault);
+}

@@ -1,0 +1,253 @@
+import { describe, expect, test } from "bun:test";
+import { SCOPE_NAMES } from "../../src/features/keys";
+import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { createMaintenanceDashboard } from "../support/maintenance-dashboard";
+
+interface Site extends AsyncDisposable {
+  app: TestApp;
+  key: string;
+  api: string;
+  /** Sends a body and answers what is wrong with it, by the JSON pointer. */
+  refuse(method: string, path: string, json: unknown): Promise<Record<string, string>>;
+  create(path: string, json: unknown): Promise<string>;
+}
+
+async function createSite(): Promise<Site> {
+  const app = await createTestApp();
+  const { components } = await app.page();
+  const key = await app.keyWith(...SCOPE_NAMES);
+  const call = (method: string, path: string, json: unknown) =>
+    app.call(`/api/v1${path}`, { method, key, json });
+  return {
+    app,
+    key,
+    api: components["API"] ?? "",
+    async refuse(method, path, json) {
+      const problem = expectProblem(await call(method, path, json), "validation_failed");
+      const errors = problem.errors as { pointer: string; detail: string }[];
+      const byPointer = Object.fromEntries(errors.map(({ pointer, detail }) => [pointer, detail]));
+      expect(Object.keys(byPointer)).toHaveLength(errors.length);
+      return byPointer;
+    },
+    async create(path, json) {
+      const answer = await call("POST", path, json);
+      expect(answer.status).toBe(201);
+      return answer.body.id as string;
+    },
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+const INCIDENT = { page: "acme", name: "Down", body: "It is down." };
+const MAINTENANCE = {
+  page: "acme",
+  name: "Upgrade",
+  body: "A minute.",
+  components: [],
+  scheduled_for: "2030-01-01T00:00:00Z",
+  scheduled_until: "2030-01-01T01:00:00Z",
+};
+const FAR = "2090-01-01T00:00:00Z";
+
+describe("one answer names every wrong field, unknown references included:", () => {
+  test("POST /incidents", async () => {
+    await using site = await createSite();
+    const errors = await site.refuse("POST", "/incidents", {
+      page: "nowhere",
+      name: "",
+      components: { cmp_none: "operational", cmp_other: "broken", [site.api]: "major_outage" },
+      started_at: FAR,
+      colour: "red",
+    });
+    expect(errors).toEqual({
+      "#/page": "is no page's slug or id",
+      "#/name": "is empty",
+      "#/body": "is required",
+      "#/components/cmp_none": "is no component",
+      "#/components/cmp_other": expect.stringContaining("must be one of"),
+      "#/started_at": "lies in the future",
+      "#/colour": "is not a known field",
+    });
+    expect(site.app.events()).toEqual([]);
+    await site.create("/incidents", { ...INCIDENT, components: { [site.api]: "major_outage" } });
+  });
+
+  test("POST /incidents/{id}/updates", async () => {
+    await using site = await createSite();
+    const id = await site.create("/incidents", INCIDENT);
+    const errors = await site.refuse("POST", `/incidents/${id}/updates`, {
+      body: "",
+      components: { cmp_none: "operational" },
+      display_at: "2001-01-01T00:00:00Z",
+    });
+    expect(errors).toEqual({
+      "#/body": "is empty",
+      "#/components/cmp_none": "is no component",
+      "#/display_at": "is before the incident started",
+    });
+    await site.create(`/incidents/${id}/updates`, {
+      body: "Still.",
+      components: { [site.api]: "operational" },
+    });
+  });
+
+  test("an update of a draft that its key may not see says nothing of the draft", async () => {
+    await using site = await createSite();
+    const id = await site.create("/incidents", { ...INCIDENT, draft: true });
+    const key = await site.app.keyWith("write:incidents");
+    const answer = await site.app.call(`/api/v1/incidents/${id}/updates`, {
+      method: "POST",
+      key,
+      json: { body: "", components: { cmp_none: "operational" }, display_at: FAR },
+    });
+    const { errors } = expectProblem(answer, "validation_failed");
+    expect(errors).toEqual([{ pointer: "#/body", detail: "is empty" }]);
+  });
+
+  test("POST /maintenance", async () => {
+    await using site = await createSite();
+    expect(
+      await site.refuse("POST", "/maintenance", { ...MAINTENANCE, page: "nowhere", name: 5 }),
+    ).toEqual({ "#/page": "is no page's slug or id", "#/name": "must be text" });
+    expect(
+      await site.refuse("POST", "/maintenance", {
+        ...MAINTENANCE,
+        name: 5,
+        components: [site.api, 7, "cmp_none"],
+        scheduled_until: "2029-01-01T00:00:00Z",
+      }),
+    ).toEqual({
+      "#/name": "must be text",
+      "#/components/1": "must be text",
+      "#/components/2": "is no component of the page",
+      "#/scheduled_until": "the end must lie after the beginning",
+    });
+    await site.create("/maintenance", { ...MAINTENANCE, components: [site.api] });
+  });
+
+  test("PATCH /maintenance/{id} and POST /maintenance/{id}/updates", async () => {
+    await using site = await createSite();
+    const id = await site.create("/maintenance", MAINTENANCE);
+    expect(
+      await site.refuse("PATCH", `/maintenance/${id}`, { components: ["cmp_none"], name: "" }),
+    ).toEqual({ "#/components/0": "is no component of the page", "#/name": "is empty" });
+    expect(
+      await site.refuse("POST", `/maintenance/${id}/updates`, { body: "", display_at: FAR }),
+    ).toEqual({ "#/body": "is empty", "#/display_at": "lies in the future" });
+  });
+
+  test("PATCH /components", async () => {
+    await using site = await createSite();
+    const errors = await site.refuse("PATCH", "/components", {
+      components: { cmp_none: "operational", [site.api]: "broken" },
+      reason: 5,
+    });
+    expect(errors).toEqual({
+      "#/components/cmp_none": "is no component",
+      [`#/components/${site.api}`]: expect.stringContaining("must be one of"),
+      "#/reason": "must be text",
+    });
+  });
+
+  test("POST and PATCH /monitors", async () => {
+    await using site = await createSite();
+    const wrong = {
+      name: "",
+      component_ids: [site.api, "cmp_none"],
+      retry_interval_seconds: 90,
+    };
+    const errors = {
+      "#/name": "is empty",
+      "#/component_ids/1": "is no component",
+      "#/retry_interval_seconds": "is 90, longer than the interval of 60",
+    };
+    const config = { url: "ftp://example.com" };
+    const scheme = { "#/config/url": "must begin with http:// or https://" };
+    expect(await site.refuse("POST", "/monitors", { type: "http", ...wrong, config })).toEqual({
+      ...errors,
+      ...scheme,
+    });
+    const id = await site.create("/monitors", {
+      type: "http",
+      name: "Shop",
+      config: { url: "https://example.com" },
+      paused: true,
+    });
+    expect(await site.refuse("PATCH", `/monitors/${id}`, { ...wrong, config })).toEqual({
+      ...errors,
+      ...scheme,
+    });
+    // Without a valid interval, nothing is said of what must not exceed it.
+    const { retry_interval_seconds: _, ...others } = await site
+      .refuse("POST", "/monitors", { type: "push", ...wrong, interval_seconds: 1 })
+      .then((all) => ({ retry_interval_seconds: all["#/retry_interval_seconds"], ...all }));
+    expect(Object.keys(others).sort()).toEqual([
+      "#/component_ids/1",
+      "#/interval_seconds",
+      "#/name",
+    ]);
+  });
+
+  test("POST and PATCH /webhooks", async () => {
+    await using site = await createSite();
+    const wrong = { url: "ftp://example.com", page: "nowhere", events: ["bogus"] };
+    const errors = {
+      "#/url": "must be a URL that begins with https:// or http://",
+      "#/page": "is no page's slug or id",
+      "#/events/0": expect.stringContaining("must be one of"),
+    };
+    expect(await site.refuse("POST", "/webhooks", { ...wrong, secret: "short" })).toEqual({
+      ...errors,
+      "#/secret": expect.any(String),
+    });
+    const id = await site.create("/webhooks", { url: "https://example.com" });
+    expect(await site.refuse("PATCH", `/webhooks/${id}`, wrong)).toEqual(errors);
+  });
+});
+
+test("a body that breaks its schema is refused before its resource is looked for", async () => {
+  await using site = await createSite();
+  for (const path of ["/incidents/inc_none/updates", "/maintenance/mnt_none/updates"]) {
+    expect(await site.refuse("POST", path, { body: "", display_at: FAR })).toEqual({
+      "#/body": "is empty",
+    });
+  }
+  for (const path of ["/monitors/mon_none", "/webhooks/whk_none", "/maintenance/mnt_none"]) {
+    expect(await site.refuse("PATCH", path, { colour: "red" })).toEqual({
+      "#/colour": "is not a known field",
+    });
+  }
+});
+
+describe("a time whose year is out of range", () => {
+  const RANGE = "has a year out of range; it must lie in the years 1970 to 9999";
+
+  test.each(["0011-09-02T10:00:00Z", "0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z"])(
+    "is refused for its year: %s",
+    async (started_at) => {
+      await using site = await createSite();
+      const body = { ...INCIDENT, started_at };
+      expect(await site.refuse("POST", "/incidents", body)).toEqual({ "#/started_at": RANGE });
+    },
+  );
+
+  test.each(["0011-02-30T10:00:00Z", "2026-02-30T10:00:00Z", "2026-09-02T10:00:00", "now"])(
+    "is told apart from what is no time: %s",
+    async (started_at) => {
+      await using site = await createSite();
+      const errors = await site.refuse("POST", "/incidents", { ...INCIDENT, started_at });
+      expect(errors["#/started_at"]).toStartWith("must be an instant with its zone");
+    },
+  );
+
+  test("is refused in a query and in the dashboard by the same words", async () => {
+    await using site = await createSite();
+    const { app, key } = site;
+    const list = await app.call("/api/v1/incidents?since=0011-09-02T10:00:00Z", { key });
+    expect(expectProblem(list, "invalid_request").errors[0].detail).toBe(RANGE);
+    await using dashboard = await createMaintenanceDashboard();
+    const form = await dashboard.plan({ scheduled_for: "0011-09-02T10:00" });
+    expect(form.status).toBe(422);
+    expect(form.text).toContain(RANGE);
+  });
+});
