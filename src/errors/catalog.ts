@@ -102,14 +102,14 @@ export const ERRORS = {
     status: 415,
     title: "Unsupported media type",
     meaning:
-      "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard.",
+      "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard. A body with a `Content-Encoding`, such as gzip, is not read.",
     example: "Send the body as application/json.",
   },
   validation_failed: {
     status: 422,
     title: "Validation failed",
     meaning:
-      "The body is JSON but breaks the schema. `errors` lists every broken field by its JSON pointer, unknown fields included. Nothing was changed.",
+      "The body is JSON but breaks the schema. `errors` lists every broken field by its JSON pointer, unknown fields and unknown references included; after 100 of them, one entry without a pointer counts the rest. Nothing was changed.",
     example: "One field is wrong.",
   },
   idempotency_mismatch: {
