@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine, type FieldErrors, Problem } from "../errors";
+import { examine, type FieldErrors, invalidFields, Problem } from "../errors";
 import type { Admission } from "./admission";
 import { decodeText, mediaTypeProblem, readBytes } from "./body";
 import { keepBodyHash } from "./body-hash";
@@ -7,6 +7,9 @@ import { hideSchema } from "./declared-body";
 
 /** Deeper nesting than any body of the API has; it keeps recursive readers off hostile input. */
 const DEPTH_MAX = 32;
+
+/** More fields than any body of the API has, those of its objects included. Parsing takes 0.5 µs for each. */
+const FIELDS_MAX = 24_000;
 
 /** The request whose body breaks its schema. */
 export interface RefusedRequest {
@@ -87,9 +90,7 @@ async function readJsonBody(request: Request, isOptional: boolean): Promise<unkn
     const problem = mediaTypeProblem(request.headers);
     if (problem) throw problem;
   }
-  if (nestsTooDeep(text)) {
-    throw new Problem("invalid_request", `The body nests deeper than ${DEPTH_MAX} levels.`);
-  }
+  requireReadable(text);
   try {
     return JSON.parse(text);
   } catch {
@@ -97,9 +98,13 @@ async function readJsonBody(request: Request, isOptional: boolean): Promise<unkn
   }
 }
 
-/** Counts brackets outside strings, without recursion. */
-function nestsTooDeep(text: string): boolean {
+/**
+ * Throws for a body that nests too deep, or has more fields than can be parsed in a few milliseconds.
+ * Counts brackets and colons outside strings, without recursion.
+ */
+function requireReadable(text: string): void {
   let depth = 0;
+  let fields = 0;
   let isInString = false;
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i);
@@ -107,9 +112,15 @@ function nestsTooDeep(text: string): boolean {
       if (char === 0x5c) i += 1;
       else if (char === 0x22) isInString = false;
     } else if (char === 0x22) isInString = true;
+    else if (char === 0x3a) fields += 1;
     else if (char === 0x5b || char === 0x7b) {
-      if (++depth > DEPTH_MAX) return true;
+      if (++depth > DEPTH_MAX) {
+        throw new Problem("invalid_request", `The body nests deeper than ${DEPTH_MAX} levels.`);
+      }
     } else if (char === 0x5d || char === 0x7d) depth -= 1;
   }
-  return false;
+  if (fields > FIELDS_MAX) {
+    const detail = `has more than ${FIELDS_MAX.toLocaleString("en")} fields in all`;
+    throw invalidFields([{ pointer: "#", detail }]);
+  }
 }

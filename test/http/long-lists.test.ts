@@ -118,6 +118,20 @@ describe("errors of one answer", () => {
     expect(app.events()).toEqual([]);
   });
 
+  test("are not listed for a body of more than 24,000 fields, which is not parsed", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("write:incidents");
+    const nested = { page: "acme", name: "Down", body: "::::", components: fields(24_001) };
+    for (const json of [fields(24_001), nested]) {
+      const errors = await refuse(app, "/incidents", json, key);
+      expect(errors).toEqual([{ pointer: "#", detail: "has more than 24,000 fields in all" }]);
+    }
+    expect(await refuse(app, "/incidents", fields(24_000), key)).toHaveLength(101);
+    const colons = { page: "acme", name: "", body: ":".repeat(200_000) };
+    const errors = await refuse(app, "/incidents", colons, key);
+    expect(errors.map(({ pointer }) => pointer).sort()).toEqual(["#/body", "#/name", "#/page"]);
+  });
+
   test("count unknown references too", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("write:components");
