@@ -20,6 +20,8 @@ export interface Signals {
    * id.
    */
   deliveriesQueued: Signal<string>;
+  /** Deliveries of a large change wait to be written as rows. */
+  deliveriesBatched: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: Signal<void>;
   /** The public address, from which links are built, is another one. */

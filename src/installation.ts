@@ -129,6 +129,7 @@ export function createContext(parts: {
     pageChanged: createSignal(),
     addressesChanged: createSignal(),
     deliveriesQueued: createSignal(),
+    deliveriesBatched: createSignal(),
     monitorsChanged: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),

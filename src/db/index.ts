@@ -19,6 +19,7 @@ import { createWriter, type WriterFigures } from "./writer";
 
 export { OperatorError } from "./data-directory";
 export {
+  insertAllInto,
   insertInto,
   mutate,
   type Reader,

@@ -1,4 +1,5 @@
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
+import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 5, name: "monitors", sql: monitors },
   { number: 6, name: "webhooks", sql: webhooks },
   { number: 7, name: "deleted_pages", sql: deletedPages },
+  { number: 8, name: "delivery_batches", sql: deliveryBatches },
 ];
 
 /** The schema's version that this build reads and writes. */

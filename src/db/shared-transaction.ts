@@ -67,6 +67,7 @@ export function createSharedTransaction(
       try {
         const value = change(tx);
         refusePromise(value);
+        if (sqlite.inTransaction) tx.finish();
         if (sqlite.inTransaction) release.run();
         return { value };
       } catch (error) {

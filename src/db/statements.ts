@@ -25,6 +25,11 @@ export interface Reader {
  * A callback touches nothing but its `tx`.
  */
 export interface Tx extends Reader {
+  /**
+   * Runs in the transaction once the callback of `db.write` has returned. An error rolls back what the
+   * callback did.
+   */
+  atEnd(work: () => void): void;
   /** Runs once the transaction is durable, never if it is rolled back. Errors are logged. */
   afterCommit(effect: () => void): void;
 }
@@ -144,6 +149,32 @@ export function insertInto<Table extends SQLiteTable>(
   return (tx, row) => {
     const whole = Object.fromEntries(columns.map((name) => [name, null]));
     insert(tx, { ...whole, ...row });
+  };
+}
+
+/**
+ * A statement that inserts any number of whole rows at once, in their order: about a third of the time
+ * that one statement a row takes. For tables without BLOBs.
+ */
+export function insertAllInto<Table extends SQLiteTable>(
+  table: Table,
+): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
+  const columns = Object.entries(getTableColumns(table));
+  const values = columns.map((_, index) => sql.raw(`value ->> ${index}`));
+  const insert = mutate((orm, $: { rows: string }) =>
+    orm
+      .insert(table)
+      .select(sql`SELECT ${sql.join(values, sql`, `)} FROM json_each(${$.rows}) ORDER BY key`),
+  );
+  return (tx, rows) => {
+    if (rows.length === 0) return;
+    const encoded = rows.map((row: Record<string, unknown>) =>
+      columns.map(([name, column]) => {
+        const value = row[name] ?? null;
+        return value === null ? null : column.mapToDriverValue(value);
+      }),
+    );
+    insert(tx, { rows: JSON.stringify(encoded) });
   };
 }
 

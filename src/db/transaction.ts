@@ -6,6 +6,7 @@ export class OpenTransaction implements Tx {
   readonly #sqlite: Database;
   readonly #statements: StatementCache;
   readonly #effects: (() => void)[];
+  readonly #work: (() => void)[] = [];
   #isEnded = false;
 
   constructor(sqlite: Database, statements: StatementCache, effects: (() => void)[]) {
@@ -17,6 +18,16 @@ export class OpenTransaction implements Tx {
   get statements(): StatementCache {
     this.#requireOpen();
     return this.#statements;
+  }
+
+  atEnd(work: () => void): void {
+    this.#requireOpen();
+    this.#work.push(work);
+  }
+
+  /** Runs the work that was left for the end, and what that adds to it. */
+  finish(): void {
+    for (const work of this.#work) work();
   }
 
   afterCommit(effect: () => void): void {

@@ -13,14 +13,16 @@ const EVENT = {
 } as const;
 
 /** What stands for a delivery: a row of another table, written by a subscriber. */
-function writeDelivery(tx: Tx, event: RecordedEvent): void {
-  recordAudit(tx, {
-    actor: SYSTEM_ACTOR,
-    action: "test.delivery",
-    targetId: event.id,
-    summary: `Delivery of ${event.subjectId}`,
-    at: event.at,
-  });
+function writeDeliveries(tx: Tx, events: readonly RecordedEvent[]): void {
+  for (const event of events) {
+    recordAudit(tx, {
+      actor: SYSTEM_ACTOR,
+      action: "test.delivery",
+      targetId: event.id,
+      summary: `Delivery of ${event.subjectId}`,
+      at: event.at,
+    });
+  }
 }
 
 function deliveries(app: TestApp): string[] {
@@ -43,9 +45,9 @@ describe("an event", () => {
   test("commits with its change and with what its subscriber writes", async () => {
     await using app = await createTestApp();
     const told: RecordedEvent[] = [];
-    app.ctx.outbox.subscribe((tx, event) => {
-      told.push(event);
-      writeDelivery(tx, event);
+    app.ctx.outbox.subscribe((tx, events) => {
+      told.push(...events);
+      writeDeliveries(tx, events);
     });
     await app.ctx.db.write((tx) => app.ctx.outbox.record(tx, EVENT));
     expect(app.events()).toMatchObject([
@@ -58,7 +60,7 @@ describe("an event", () => {
 
   test("is undone with its change, its subscriber's writes too, and its neighbour's are kept", async () => {
     await using app = await createTestApp();
-    app.ctx.outbox.subscribe(writeDelivery);
+    app.ctx.outbox.subscribe(writeDeliveries);
     const outcomes = await outcomesOf(
       app.ctx.db.write((tx) => {
         app.ctx.outbox.record(tx, { ...EVENT, subjectId: "cmp_undone" });
@@ -80,6 +82,40 @@ describe("an event", () => {
     expect(app.events().map((event) => event.subjectId)).toEqual(subjects);
   });
 
+  test("reaches a subscriber with all others of its transaction, in their order", async () => {
+    await using app = await createTestApp();
+    const received: string[][] = [];
+    app.ctx.outbox.subscribe((_tx, events) => {
+      received.push(events.map(({ subjectId }) => subjectId));
+    });
+    const record = (tx: Tx, subjectId: string) =>
+      app.ctx.outbox.record(tx, { ...EVENT, subjectId });
+    await Promise.all([
+      app.ctx.db.write((tx) => ["cmp_1", "cmp_2"].map((id) => record(tx, id))),
+      app.ctx.db.write((tx) => record(tx, "cmp_3")),
+    ]);
+    expect(received).toEqual([["cmp_1", "cmp_2"], ["cmp_3"]]);
+  });
+
+  test("reaches a subscriber with those of its act alone, where a transaction has several", async () => {
+    await using app = await createTestApp();
+    const received: string[][] = [];
+    app.ctx.outbox.subscribe((_tx, events) => {
+      received.push(events.map(({ subjectId }) => subjectId));
+    });
+    const { outbox } = app.ctx;
+    await app.ctx.db.write((tx) => {
+      const record = (subjectId: string) => outbox.record(tx, { ...EVENT, subjectId });
+      outbox.act(tx, () => {
+        record("cmp_1");
+        outbox.act(tx, () => record("cmp_2"));
+      });
+      outbox.act(tx, () => record("cmp_3"));
+      record("cmp_4");
+    });
+    expect(received).toEqual([["cmp_1", "cmp_2"], ["cmp_3"], ["cmp_4"]]);
+  });
+
   test("reaches every subscriber of its own application, and none of another", async () => {
     await using one = await createTestApp();
     await using two = await createTestApp();
@@ -96,7 +132,7 @@ describe("an event", () => {
 describe("a change through the API", () => {
   test("commits with its event and its deliveries", async () => {
     await using app = await createTestApp();
-    app.ctx.outbox.subscribe(writeDelivery);
+    app.ctx.outbox.subscribe(writeDeliveries);
     const { setStatus, shown } = await pageWithKey(app);
     expect((await setStatus("partial_outage")).status).toBe(200);
     expect(await shown()).toBe("partial_outage");
@@ -106,8 +142,8 @@ describe("a change through the API", () => {
 
   test("is undone whole when a delivery cannot be written", async () => {
     await using app = await createTestApp();
-    app.ctx.outbox.subscribe((tx, event) => {
-      writeDelivery(tx, event);
+    app.ctx.outbox.subscribe((tx, events) => {
+      writeDeliveries(tx, events);
       throw new Error("no delivery");
     });
     const { setStatus, shown } = await pageWithKey(app);

@@ -240,7 +240,11 @@ describe("what a host means", () => {
     await using _ = app;
     await app.page({ slug: "third", name: "Third Page", custom_domains: ["third.example"] });
     const { ctx } = app;
-    const { tx, statements } = counted({ statements: ctx.db.statements, afterCommit() {} });
+    const { tx, statements } = counted({
+      statements: ctx.db.statements,
+      atEnd() {},
+      afterCommit() {},
+    });
     const domains = createDomains({ ...ctx, db: { ...ctx.db, statements: tx.statements } });
     const found = () => domains.find(`http://${HOST}/`)?.slug;
     expect([found(), statements()]).toEqual(["acme", 1]);

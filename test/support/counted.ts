@@ -41,6 +41,7 @@ export function counted(tx: Tx): CountedTx {
           },
         }) as typeof cache;
       },
+      atEnd: (work) => tx.atEnd(work),
       afterCommit: (effect) => tx.afterCommit(effect),
     },
     statements: () => statements,

@@ -37,6 +37,13 @@ export const deliveries = sqliteTable("deliveries", {
   finishedAt: integer("finished_at"),
 });
 
+export const deliveryBatches = sqliteTable("delivery_batches", {
+  id: integer().primaryKey(),
+  eventIds: text("event_ids", { mode: "json" }).$type<string[]>().notNull(),
+  webhookIds: text("webhook_ids", { mode: "json" }).$type<string[]>().notNull(),
+  written: integer().notNull(),
+});
+
 export const deliveryTries = sqliteTable(
   "delivery_tries",
   {

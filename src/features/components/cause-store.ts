@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, updateById } from "../../db";
+import { insertAllInto, insertInto, mutate, selectMany, updateById } from "../../db";
 import { componentCauses, componentChanges, components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { maintenances } from "../../db/tables/maintenances";
@@ -13,7 +13,8 @@ export type ChangeRow = typeof componentChanges.$inferSelect;
 
 export const insertCause = insertInto(componentCauses);
 export const updateCauseRow = updateById(componentCauses);
-export const insertChange = insertInto(componentChanges);
+export const insertCauses = insertAllInto(componentCauses);
+export const insertChanges = insertAllInto(componentChanges);
 
 /** What marks a component now, the first that did first. */
 export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
@@ -125,18 +126,15 @@ export const deleteCause = mutate((orm, $: { id: number }) =>
 /** Where a wall clock was set back, or a time is given, a cause ends no earlier than it began. */
 const endAt = (endedAt: number) => sql<number>`max(${componentCauses.startedAt}, ${endedAt})`;
 
-export const endCausesOf = mutate(
-  (orm, $: { componentId: string; source: CauseSource; endedAt: number }) =>
-    orm
-      .update(componentCauses)
-      .set({ endedAt: endAt($.endedAt) })
-      .where(
-        and(
-          eq(componentCauses.componentId, $.componentId),
-          eq(componentCauses.source, $.source),
-          isNull(componentCauses.endedAt),
-        ),
-      ),
+/** Ends the statuses that people or API keys set on some components (`ids`: a JSON array). */
+export const endManualCauses = mutate((orm, $: { ids: string; endedAt: number }) =>
+  orm
+    .update(componentCauses)
+    .set({ endedAt: endAt($.endedAt) })
+    .where(
+      sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))
+        AND ${componentCauses.source} IN ('manual', 'api') AND ${componentCauses.endedAt} IS NULL`,
+    ),
 );
 
 export const endAllCauses = mutate((orm, $: { componentId: string; endedAt: number }) =>

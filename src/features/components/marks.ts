@@ -8,7 +8,7 @@ import {
   listCausesOfSource,
   updateCauseRow,
 } from "./cause-store";
-import { type ChangeReason, refreshStatuses, replaceBaselineCause } from "./set-status";
+import { type ChangeReason, refreshStatuses, replaceManualCauses } from "./set-status";
 import { type ComponentRow, findComponents } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
@@ -52,6 +52,7 @@ export function replaceMarks(
   const wanted = Map.groupBy(marks.filter(isWorthKeeping), (mark) => mark.componentId);
   const touched = new Set([...known.keys(), ...wanted.keys(), ...baselines.statuses.keys()]);
   const changed: ComponentRow[] = [];
+  const rebased: ComponentRow[] = [];
   for (const row of findComponents(tx, [...touched]).values()) {
     const { id: componentId } = row;
     const marks = differenceOf(known.get(componentId) ?? [], wanted.get(componentId) ?? []);
@@ -59,12 +60,12 @@ export function replaceMarks(
     const isBaselineNew = baseline !== row.baselineStatus;
     if (marks.gone.length + marks.fresh.length === 0 && !isBaselineNew) continue;
     writeMarks(tx, { source, sourceId }, marks);
-    if (isBaselineNew) {
-      const by = { source: baselineSourceOf(why), actor: why.actor, at: baselines.at };
-      replaceBaselineCause(tx, componentId, baseline, by);
-    }
-    changed.push({ ...row, baselineStatus: baseline });
+    const after = { ...row, baselineStatus: baseline };
+    if (isBaselineNew) rebased.push(after);
+    changed.push(after);
   }
+  const by = { source: baselineSourceOf(why), actor: why.actor, at: baselines.at };
+  replaceManualCauses(tx, rebased, by);
   refreshStatuses(ctx, tx, changed, why);
 }
 

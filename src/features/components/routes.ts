@@ -30,7 +30,8 @@ import {
   UpdateComponentBody,
   UpdateComponentsBody,
 } from "./model";
-import { getComponent, getComponentRow } from "./service";
+import { getComponent, listComponentsByIds } from "./read";
+import { getComponentRow } from "./service";
 import { type ChangeReason, setBaselines, unknownComponents } from "./set-status";
 import { listChanges, listOpenCauses } from "./cause-store";
 import { listComponentsBefore, listPageComponentsBefore } from "./store";
@@ -84,7 +85,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         const statuses = new Map(Object.entries(body.components));
         const data = await ctx.db.write((tx) => {
           setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
-          return [...statuses.keys()].map((id) => getComponent(tx, id));
+          return listComponentsByIds(tx, [...statuses.keys()]);
         });
         return sendUntagged({ data });
       },

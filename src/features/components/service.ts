@@ -3,10 +3,10 @@ import type { Reader, Tx } from "../../db";
 import { conflict, invalidFields, notFound, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { findPage, type PageRow, touchPage } from "../pages";
-import { type Component, ComponentInput, GroupInput, presentComponent } from "./model";
+import { type PageRow, touchPage } from "../pages";
+import { ComponentInput, GroupInput } from "./model";
 import { freeRef } from "./refs";
-import { endAllCauses, listOpenCauses } from "./cause-store";
+import { endAllCauses } from "./cause-store";
 import {
   type ComponentRow,
   findComponent,
@@ -208,13 +208,6 @@ export function getComponentRow(reader: Reader, id: string): ComponentRow {
   const row = findComponent(reader, { id });
   if (!row) throw notFound("component");
   return row;
-}
-
-/** One component as the API shows it. Throws `not_found`. */
-export function getComponent(reader: Reader, id: string): Component {
-  const row = getComponentRow(reader, id);
-  const page = findPage(reader, { id: row.pageId });
-  return presentComponent(row, page?.slug ?? "", listOpenCauses(reader, { componentId: id }));
 }
 
 function requireGroupOf(tx: Tx, pageId: string, groupId: string | null): void {

@@ -4,18 +4,13 @@ import { FieldErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
-import { findPage, touchPage } from "../pages";
+import { touchPage } from "../pages";
 import { eventData } from "./event";
 import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
-import {
-  type CauseRow,
-  endCausesOf,
-  insertCause,
-  insertChange,
-  listOpenCausesOf,
-} from "./cause-store";
-import { type ComponentRow, findComponents, updateShownStatus } from "./store";
+import { endManualCauses, insertCauses, insertChanges } from "./cause-store";
+import { listCausesByComponent, slugs } from "./read";
+import { type ComponentRow, findComponents, updateShownStatuses } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -43,16 +38,15 @@ export function setBaselines(
 ): void {
   unknownComponents(tx, [...statuses.keys()]).throwIfAny();
   const found = findComponents(tx, [...statuses.keys()]);
-  const changed: ComponentRow[] = [];
-  for (const row of found.values()) {
-    const baseline = statuses.get(row.id);
-    if (baseline === undefined || baseline === row.baselineStatus) continue;
-    const { source, actor } = why;
-    replaceBaselineCause(tx, row.id, baseline, { source, actor, at: ctx.clock.now() });
-    const change = `from ${inWords(row.baselineStatus)} to ${inWords(baseline)}`;
-    const summary = `Set the status of “${row.name}” ${change}`;
-    audit(ctx, tx, actor, "component.set_status", row.id, summary);
-    changed.push({ ...row, baselineStatus: baseline });
+  const changed = Array.from(found.values(), (row) => {
+    return { ...row, baselineStatus: statuses.get(row.id) ?? row.baselineStatus };
+  }).filter((row) => row.baselineStatus !== found.get(row.id)?.baselineStatus);
+  const { source, actor } = why;
+  replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
+  for (const { id, name, baselineStatus } of changed) {
+    const before = found.get(id)?.baselineStatus ?? baselineStatus;
+    const summary = `Set the status of “${name}” from ${inWords(before)} to ${inWords(baselineStatus)}`;
+    audit(ctx, tx, actor, "component.set_status", id, summary);
   }
   showNow(ctx, tx, changed, why);
 }
@@ -93,65 +87,69 @@ export function refreshStatuses(
   rows: readonly ComponentRow[],
   why: ChangeReason,
 ): void {
-  const ids = JSON.stringify(rows.map(({ id }) => id));
-  const causes = Map.groupBy(listOpenCausesOf(tx, { ids }), (cause) => cause.componentId);
-  for (const [pageId, own] of Map.groupBy(rows, (row) => row.pageId)) {
-    const pageSlug = findPage(tx, { id: pageId })?.slug ?? "";
-    for (const row of own) refreshStatus(ctx, tx, row, causes.get(row.id) ?? [], pageSlug, why);
-  }
-}
-
-function refreshStatus(
-  ctx: Services,
-  tx: Tx,
-  row: ComponentRow,
-  causes: readonly CauseRow[],
-  pageSlug: string,
-  why: ChangeReason,
-): void {
+  if (rows.length === 0) return;
   const now = ctx.clock.now();
-  const status = effectiveStatus(row.baselineStatus, causes);
-  const after = { ...row, status, version: row.version + 1, updatedAt: now };
-  updateShownStatus(tx, after);
-  if (status === row.status) return;
-  insertChange(tx, {
-    componentId: row.id,
-    fromStatus: row.status,
-    toStatus: status,
-    source: why.source,
-    reason: why.reason,
-    actorKind: why.actor.kind,
-    actorId: why.actor.id,
-    actorLabel: why.actor.label,
-    at: now,
+  const causes = listCausesByComponent(
+    tx,
+    rows.map(({ id }) => id),
+  );
+  const refreshed = rows.map((row) => {
+    const status = effectiveStatus(row.baselineStatus, causes.get(row.id) ?? []);
+    const after = { ...row, status, version: row.version + 1, updatedAt: now };
+    return { before: row, after };
   });
-  ctx.outbox.record(tx, {
-    type: "component.status_changed",
-    pageId: row.pageId,
-    subjectId: row.id,
-    data: eventData(presentComponent(after, pageSlug, causes), row.status, why.notify),
-  });
+  updateShownStatuses(
+    tx,
+    refreshed.map(({ after }) => after),
+  );
+  const changed = refreshed.filter(({ before, after }) => before.status !== after.status);
+  insertChanges(
+    tx,
+    changed.map(({ before, after }) => ({
+      componentId: before.id,
+      fromStatus: before.status,
+      toStatus: after.status,
+      source: why.source,
+      reason: why.reason,
+      actorKind: why.actor.kind,
+      actorId: why.actor.id,
+      actorLabel: why.actor.label,
+      at: now,
+    })),
+  );
+  const slugOf = slugs(tx);
+  for (const { before, after } of changed) {
+    const component = presentComponent(after, slugOf(after.pageId), causes.get(after.id) ?? []);
+    ctx.outbox.record(tx, {
+      type: "component.status_changed",
+      pageId: after.pageId,
+      subjectId: after.id,
+      data: eventData(component, before.status, why.notify),
+    });
+  }
 }
 
 /**
- * The baseline is a cause like any other while it is not operational, so that history can be folded.
- * `at`, in unix ms, is when the new one takes over.
+ * Replaces the causes of manual statuses by those that the rows carry. A manual status is a cause like any
+ * other while it is not operational, so that history can be folded. `at`, in unix ms, is when it begins.
  */
-export function replaceBaselineCause(
+export function replaceManualCauses(
   tx: Tx,
-  componentId: string,
-  baseline: ComponentStatus,
+  rows: readonly ComponentRow[],
   by: { source: CauseSource; actor: Actor; at: number },
 ): void {
-  for (const source of ["manual", "api"] as const) {
-    endCausesOf(tx, { componentId, source, endedAt: by.at });
-  }
-  if (baseline === "operational") return;
-  insertCause(tx, {
-    componentId,
-    source: by.source,
-    sourceId: by.actor.id ?? by.actor.kind,
-    status: baseline,
-    startedAt: by.at,
-  });
+  if (rows.length === 0) return;
+  endManualCauses(tx, { ids: JSON.stringify(rows.map(({ id }) => id)), endedAt: by.at });
+  insertCauses(
+    tx,
+    rows
+      .filter(({ baselineStatus }) => baselineStatus !== "operational")
+      .map(({ id, baselineStatus }) => ({
+        componentId: id,
+        source: by.source,
+        sourceId: by.actor.id ?? by.actor.kind,
+        status: baselineStatus,
+        startedAt: by.at,
+      })),
+  );
 }

@@ -1,5 +1,13 @@
 import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
+import {
+  insertInto,
+  mutate,
+  type Reader,
+  selectMany,
+  selectOne,
+  type Tx,
+  updateById,
+} from "../../db";
 import { componentGroups, components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
 
@@ -11,19 +19,33 @@ export const updateGroupRow = updateById(componentGroups);
 export const insertComponent = insertInto(components);
 export const updateComponentRow = updateById(components);
 
-/** What a change of status writes of a component. The other columns, and their indexes, are left alone. */
-export const updateShownStatus = mutate(
-  (orm, $: Pick<ComponentRow, "id" | "status" | "baselineStatus" | "version" | "updatedAt">) =>
-    orm
-      .update(components)
-      .set({
-        status: $.status,
-        baselineStatus: $.baselineStatus,
-        version: $.version,
-        updatedAt: $.updatedAt,
-      })
-      .where(eq(components.id, $.id)),
+const updateStatuses = mutate((orm, $: { rows: string }) =>
+  orm
+    .update(components)
+    .set({
+      status: sql`row.value ->> 1`,
+      baselineStatus: sql`row.value ->> 2`,
+      version: sql`row.value ->> 3`,
+      updatedAt: sql`row.value ->> 4`,
+    })
+    .from(sql`json_each(${$.rows}) AS row`)
+    .where(sql`${components.id} = row.value ->> 0`),
 );
+
+/** Writes what a change of status changes of components. Other columns and their indexes are left alone. */
+export function updateShownStatuses(
+  tx: Tx,
+  rows: readonly Pick<ComponentRow, "id" | "status" | "baselineStatus" | "version" | "updatedAt">[],
+): void {
+  const values = rows.map((row) => [
+    row.id,
+    row.status,
+    row.baselineStatus,
+    row.version,
+    row.updatedAt,
+  ]);
+  updateStatuses(tx, { rows: JSON.stringify(values) });
+}
 
 export const findGroup = selectOne((orm, $: { id: string }) =>
   orm

@@ -2,13 +2,49 @@ import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
 import { pages } from "../../db/tables/pages";
-import { deliveries, deliveryTries, webhookHours, webhooks } from "../../db/tables/webhooks";
+import {
+  deliveries,
+  deliveryBatches,
+  deliveryTries,
+  webhookHours,
+  webhooks,
+} from "../../db/tables/webhooks";
 import type { DeliveryStatus } from "../../kernel/webhook";
 
 export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;
 
-export const insertDelivery = insertInto(deliveries);
+/**
+ * Queues events for endpoints. `pairs` is a JSON list of `[delivery id, event id, webhook id]`; what was
+ * deleted meanwhile is left out. Each delivery is due at the time of its event.
+ */
+export const insertDeliveries = mutate((orm, $: { pairs: string }) =>
+  orm.insert(deliveries).select(
+    sql`SELECT pair.value ->> 0, webhook.id, event.id, event.subject_id, 'pending', 0, 0, event.at, event.at, NULL
+      FROM json_each(${$.pairs}) AS pair
+      CROSS JOIN events AS event ON event.id = pair.value ->> 1
+      CROSS JOIN webhooks AS webhook ON webhook.id = pair.value ->> 2
+      WHERE true`,
+  ),
+);
+
+export type BatchRow = typeof deliveryBatches.$inferSelect;
+
+/** Adds a batch behind all others; `id` null gives it the next number. */
+export const insertBatch = insertInto(deliveryBatches);
+
+export const findFirstBatch = selectOne((orm, _$: Record<string, never>) =>
+  orm.select().from(deliveryBatches).orderBy(asc(deliveryBatches.id)).limit(1),
+);
+
+export const setBatchWritten = mutate((orm, $: Pick<BatchRow, "id" | "written">) =>
+  orm.update(deliveryBatches).set({ written: $.written }).where(eq(deliveryBatches.id, $.id)),
+);
+
+export const deleteBatch = mutate((orm, $: { id: number }) =>
+  orm.delete(deliveryBatches).where(eq(deliveryBatches.id, $.id)),
+);
+
 export const insertTry = insertInto(deliveryTries);
 
 // Said as the index of what is due says it.

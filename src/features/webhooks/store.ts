@@ -38,21 +38,18 @@ export const listAllWebhooks = selectMany((orm, _$: Record<string, never>) =>
 
 const isLive = sql`${webhooks.enabled} AND ${webhooks.deletedAt} IS NULL`;
 
-/** The endpoints that want an event of this type and page (null where it has none). */
-export const listTakers = selectMany((orm, $: { type: string; pageId: string | null }) =>
-  orm
-    .select({ id: webhooks.id })
-    .from(webhooks)
-    .where(
-      sql`${isLive} AND (${webhooks.pageId} IS NULL OR ${webhooks.pageId} = ${$.pageId})
-        AND EXISTS (SELECT 1 FROM json_each(${webhooks.events}) WHERE value IN ('*', ${$.type}))`,
-    )
-    .orderBy(asc(webhooks.id)),
-);
-
-/** The endpoints that take anything at all. */
+/** The endpoints that take anything at all, oldest first, with what decides which events they receive. */
 export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
-  orm.select({ id: webhooks.id }).from(webhooks).where(isLive),
+  orm
+    .select({
+      id: webhooks.id,
+      pageId: webhooks.pageId,
+      events: webhooks.events,
+      format: webhooks.format,
+    })
+    .from(webhooks)
+    .where(isLive)
+    .orderBy(asc(webhooks.id)),
 );
 
 /** The endpoint, if it takes anything at all. */

@@ -4,6 +4,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { nameInWords, type Services } from "./changes";
 import type { DeliveryRecord } from "./deliveries";
+import { queueTestEvent } from "./enqueue";
 import { findDeliveryOfEvent } from "./log-store";
 import { presentWebhook } from "./model";
 import { getWebhookRecord } from "./records";
@@ -25,7 +26,8 @@ export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): 
     data: { id, ref, description, events, page, page_id, format, version },
   });
   audit(ctx, tx, actor, "webhook.test", id, `Sent a test to ${nameInWords(row)}`);
+  queueTestEvent(ctx, tx, event);
   const delivery = findDeliveryOfEvent(tx, { webhookId: id, eventId: event.id });
-  if (!delivery) throw new Error("nobody queues events for webhooks");
+  if (!delivery) throw new Error("the test event was not queued");
   return delivery;
 }

@@ -3,6 +3,7 @@ import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { whenAsked } from "../../../kernel/when-asked";
+import { findFirstBatch } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
 import { Errands } from "./errands";
@@ -90,6 +91,7 @@ class Delivering implements Deliverer {
         this.#queue.wake(id);
         this.#schedule();
       }),
+      signals.deliveriesBatched.on(() => void this.#errands.writeBatches()),
       signals.databaseChangedElsewhere.on(() => this.#lookAround()),
     ];
     // For what no wake-up tells of, such as a clock that was set forward.
@@ -126,6 +128,7 @@ class Delivering implements Deliverer {
   #lookAround(): void {
     try {
       this.#queue.lookAround();
+      if (findFirstBatch(this.#ctx.db, {})) void this.#errands.writeBatches();
     } catch (error) {
       this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
     }

@@ -1,6 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import { cancelDelivery, cancelPending, deleteUntried, hastenWaiting } from "../delivery-store";
+import { writeBatchedDeliveries } from "../enqueue";
 import { LONGEST_WAIT_MS } from "../rules";
 
 const ROWS_AT_ONCE = 500;
@@ -10,13 +11,15 @@ const ROWS_AT_ONCE = 500;
  * around next finds it again.
  */
 export class Errands {
-  readonly #ctx: Pick<AppContext, "clock" | "db" | "log">;
+  readonly #ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">;
   readonly #beingCancelled = new Set<string>();
+  #isWritingBatches = false;
+  #hasNewBatches = false;
   #underWay = 0;
   #isStopped = false;
 
   constructor(
-    ctx: Pick<AppContext, "clock" | "db" | "log">,
+    ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">,
     /** Told whenever one has ended. */
     readonly ended: () => void,
   ) {
@@ -39,6 +42,20 @@ export class Errands {
       cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_AT_ONCE });
     while (!this.#isStopped && (await this.#run(cancelSome)) === ROWS_AT_ONCE);
     this.#beingCancelled.delete(webhookId);
+  }
+
+  /** Writes the deliveries of large changes as rows, a slice a transaction. */
+  async writeBatches(): Promise<void> {
+    this.#hasNewBatches = true;
+    if (this.#isWritingBatches) return;
+    this.#isWritingBatches = true;
+    const writeSome = (tx: Tx) => writeBatchedDeliveries(this.#ctx, tx);
+    while (this.#hasNewBatches) {
+      // Before the transaction: a batch that another callback of it adds is not missed.
+      this.#hasNewBatches = false;
+      while (!this.#isStopped && (await this.#run(writeSome)) === true);
+    }
+    this.#isWritingBatches = false;
   }
 
   /**
