@@ -14,9 +14,9 @@ import {
 } from "../http";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
-import { createContents } from "./feeds/contents";
 import { listEntries } from "./feeds/entries";
 import { writeAtom, writeRss } from "./feeds/feed";
+import { createKeptTexts } from "./kept-texts";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 
 const ATOM = "application/atom+xml";
@@ -43,14 +43,14 @@ export function feedRoutes(
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
-  const contentOf = createContents();
+  const renderText = createKeptTexts();
   const atomOf = representOnce((snapshot: Snapshot) => {
     const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
-    return represent(writeAtom(snapshot.document.page, entries, contentOf), ATOM);
+    return represent(writeAtom(snapshot.document.page, entries, renderText), ATOM);
   });
   const rssOf = representOnce((snapshot: Snapshot) => {
     const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
-    return represent(writeRss(snapshot.document.page, entries, contentOf), RSS);
+    return represent(writeRss(snapshot.document.page, entries, renderText), RSS);
   });
   const calendarOf = representOnce((snapshot: Snapshot) => {
     const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);

@@ -18,6 +18,31 @@ function rendererFor(text: string): MarkdownIt {
   return RUN_TOO_LONG.test(text) ? plain() : linking();
 }
 
+/** Characters that cost time to render, by their code: about 4 µs a unit. All others cost next to none. */
+const WORK_BY_CODE = new Uint8Array(128);
+for (const character of "]()!<>`~_&/#") WORK_BY_CODE[character.charCodeAt(0)] = 1;
+for (const character of "[*") WORK_BY_CODE[character.charCodeAt(0)] = 2;
+WORK_BY_CODE["\n".charCodeAt(0)] = 3;
+/** What looks like an address costs so much more than its characters. */
+const ADDRESS = /:\/\/|mailto:/gi;
+const ADDRESS_WORK = 6;
+/** The most that one text may cost. What people write stays far below it: 1,000 links cost as much. */
+const WORK_MAX = 12_000;
+
+/** Returns how much work it is to render a text, in units of about 4 µs. */
+export function renderingWork(text: string): number {
+  const work = workOf(text);
+  return work > WORK_MAX ? 0 : work;
+}
+
+function workOf(text: string): number {
+  let work = ADDRESS_WORK * (text.match(ADDRESS)?.length ?? 0);
+  for (let index = 0; index < text.length; index++) {
+    work += WORK_BY_CODE[text.charCodeAt(index)] ?? 0;
+  }
+  return work;
+}
+
 interface Place {
   /** The level that the highest of the text's own headings gets. */
   topHeading?: number;
@@ -27,10 +52,20 @@ interface Place {
  * What people wrote, as HTML that is safe to put into a page: no HTML of theirs passes, links lead to
  * http, https and mailto only, and images become links, so that reading a page asks no other host for
  * anything. Headings are lowered to where the text stands, and skip no level.
+ *
+ * A text of so many marks that rendering it would hold up others is shown as it was written.
  */
 export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): string {
   const text = source.replace(OVERRIDES, "");
+  if (workOf(text) > WORK_MAX) return asWritten(text);
   return rendererFor(text).render(text, { topHeading } satisfies Required<Place>);
+}
+
+function asWritten(text: string): string {
+  const paragraphs = text.replace(/\r\n?/g, "\n").split(/\n{2,}/);
+  return paragraphs
+    .map((paragraph) => `<p>${Bun.escapeHTML(paragraph).replaceAll("\n", "<br>\n")}</p>\n`)
+    .join("");
 }
 
 /** How much of a text is looked through for each of the characters that are wanted of it. */
@@ -41,7 +76,7 @@ const LOOKED_THROUGH = 10;
  * code points. A long text is not read to its end for that.
  */
 export function plainText(source: string, maxLength: number): string {
-  const text = source.slice(0, LOOKED_THROUGH * maxLength + 1_000).replace(OVERRIDES, "");
+  const text = beginningOf(source, maxLength).replace(OVERRIDES, "");
   const words = rendererFor(text)
     .parse(text, { topHeading: 1 })
     .flatMap((token) => [...(token.children ?? [token]).map(textOf), " "])
@@ -51,6 +86,11 @@ export function plainText(source: string, maxLength: number): string {
   // One more than there is room for, at two units each.
   const points = Array.from(words.slice(0, 2 * maxLength + 2));
   return points.length <= maxLength ? words : `${points.slice(0, maxLength).join("").trimEnd()}…`;
+}
+
+/** Returns the part of a text that is read for its first words. */
+export function beginningOf(source: string, maxLength: number): string {
+  return source.slice(0, LOOKED_THROUGH * maxLength + 1_000);
 }
 
 function textOf({ type, content }: Token): string {
@@ -73,6 +113,7 @@ function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
   markdown.renderer.rules.image = renderImage;
   markdown.core.ruler.push("lower headings", ({ tokens, env }) => {
     lowerHeadings(tokens, (env as Required<Place>).topHeading);
+    for (const { children } of tokens) findLinkedImages(children ?? []);
   });
   return markdown;
 
@@ -80,7 +121,7 @@ function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
     const image = tokens[index];
     const href = String(image?.attrGet("src") ?? "");
     const text = markdown.utils.escapeHtml(image?.content.trim() || href);
-    if (isInLink(tokens, index)) return text;
+    if ((image?.meta as { isInLink: boolean } | null)?.isInLink) return text;
     return `<a href="${markdown.utils.escapeHtml(href)}" rel="${LINK_REL}">${text}</a>`;
   }
 }
@@ -92,9 +133,14 @@ function isAllowedLink(url: string): boolean {
   return parsed.username === "" && parsed.password === "";
 }
 
-function isInLink(tokens: readonly Token[], index: number): boolean {
-  const before = tokens.slice(0, index).filter(({ type }) => /^link_(?:open|close)$/.test(type));
-  return before.at(-1)?.type === "link_open";
+/** Marks the images within links: looking back from each image takes time that grows with their square. */
+function findLinkedImages(tokens: readonly Token[]): void {
+  let isInLink = false;
+  for (const token of tokens) {
+    if (token.type === "link_open") isInLink = true;
+    else if (token.type === "link_close") isInLink = false;
+    else if (token.type === "image") token.meta = { isInLink };
+  }
 }
 
 /** `#` becomes the top level, whatever follows at most one below what stands before it, and h6 the last. */

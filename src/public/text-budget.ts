@@ -1,12 +1,14 @@
-import { plainText } from "./markdown";
+import { beginningOf, plainText, renderingWork } from "./markdown";
 import type { RenderText } from "./kept-texts";
 
 /** What is shown of a text for which there is no room, in code points. */
 const FIRST_WORDS = 280;
 /** What a component that an update names takes beside its name, in bytes. */
 const NAMED_BYTES = 150;
+/** Work of rendering all texts of one document, in units of `renderingWork`: about 65 ms. */
+const WORK_MAX = 16_000;
 
-/** What somebody wrote, as a page shows it: whole as HTML, or only its first words in plain text. */
+/** What is shown of a text: whole as HTML, or only its first words in plain text. */
 export type ShownText = { html: string } | { words: string };
 
 /** What an update tells. */
@@ -15,7 +17,7 @@ interface Written {
   components?: readonly { name: string }[];
 }
 
-/** How much of what people wrote one page has room for. What is put on the page is spent. */
+/** How much of what people wrote one document has room and time for. What is put on it is spent. */
 export interface TextBudget {
   /** The text whole, or undefined where there is no room for it. */
   fit(update: Written): ShownText | undefined;
@@ -26,24 +28,45 @@ export interface TextBudget {
 }
 
 /**
- * A budget of `bytes` of HTML. A text that is longer than what is left is not rendered; one that turns out
- * to be so halves what is left, so that few are rendered for nothing.
+ * A budget of `bytes` of HTML, of which each update takes `updateBytes` beside its text. A text that is
+ * longer than what is left is not rendered; one that turns out to be so halves what is left, so that few
+ * are rendered for nothing.
+ *
+ * The work of rendering is bounded too, since it does not go by the length of a text. What is kept from
+ * before counts as if it was rendered, so that a document is the same whatever is kept.
  */
 export function createTextBudget(
   bytes: number,
   render: RenderText,
   topHeading: number,
+  updateBytes = 0,
 ): TextBudget {
   let left = bytes;
+  let workLeft = WORK_MAX;
 
   function measure({ body, components = [] }: Written): { html: string; size: number } {
     const html = render(body, topHeading);
-    return { html, size: Buffer.byteLength(html) + components.length * NAMED_BYTES };
+    const size = Buffer.byteLength(html) + components.length * NAMED_BYTES + updateBytes;
+    return { html, size };
+  }
+
+  /** True if there was time for the text, which is spent then. */
+  function spendWork(text: string): boolean {
+    const work = renderingWork(text);
+    if (work > workLeft) return false;
+    workLeft -= work;
+    return true;
+  }
+
+  function begin(body: string): ShownText {
+    if (spendWork(beginningOf(body, FIRST_WORDS))) return { words: plainText(body, FIRST_WORDS) };
+    const points = Array.from(body.slice(0, 2 * FIRST_WORDS)).slice(0, FIRST_WORDS);
+    return { words: `${points.join("").replace(/\s+/g, " ").trim()}…` };
   }
 
   const budget: TextBudget = {
     fit(update) {
-      if (update.body.length > left) return undefined;
+      if (update.body.length + updateBytes > left || !spendWork(update.body)) return undefined;
       const { html, size } = measure(update);
       if (size > left) {
         left = Math.floor(left / 2);
@@ -52,8 +75,9 @@ export function createTextBudget(
       left -= size;
       return { html };
     },
-    fitOrBegin: (update) => budget.fit(update) ?? { words: plainText(update.body, FIRST_WORDS) },
+    fitOrBegin: (update) => budget.fit(update) ?? begin(update.body),
     force(update) {
+      workLeft = Math.max(0, workLeft - renderingWork(update.body));
       const { html, size } = measure(update);
       left = Math.max(0, left - size);
       return { html };

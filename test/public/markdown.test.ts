@@ -26,6 +26,20 @@ describe("Markdown that people wrote", () => {
     expect(performance.now() - startedAt).toBeLessThan(1_500);
   });
 
+  test("with more marks than can be rendered in time is shown as it was written", () => {
+    const links = (count: number) => "[a](https://a.example) ".repeat(count).trim();
+    expect(readHtml(renderMarkdown(links(500))).attributes("a", "href")).toHaveLength(500);
+    const html = renderMarkdown(`<b>\n\nTwo\nlines ${links(2_000)}`);
+    expect(html).toStartWith("<p>&lt;b&gt;</p>\n<p>Two<br>\nlines [a](https://a.example) [a]");
+    expect(readHtml(html).attributes("a", "href")).toEqual([]);
+  });
+
+  test("of 50,000 characters in sentences, lists and pasted logs is rendered", () => {
+    const section = `## Then\n\n- **One** of \`five\`\n- See https://a.example/b\n\n\`\`\`\n${'{"at":"12:00:01.123","level":"error"} '.repeat(20)}\n\`\`\`\n\n${"It went on like this. ".repeat(40)}\n\n`;
+    const source = section.repeat(Math.floor(50_000 / section.length));
+    expect(readHtml(renderMarkdown(source)).texts("strong").length).toBeGreaterThan(20);
+  });
+
   test("brings no HTML of its own", () => {
     const html = renderMarkdown('<script>alert(1)</script>\n\n<img src=x onerror="alert(1)">');
     expect(html).not.toMatch(/<(?:script|img)/);

@@ -55,6 +55,31 @@ describe("room for texts", () => {
     expect(rendered).toBeLessThan(20);
   });
 
+  test("ends where rendering them would take too long, whatever was rendered before", () => {
+    let rendered = 0;
+    const body = "[a](https://a.example) ".repeat(200);
+    const spend = () => {
+      const budget = createTextBudget(
+        10_000_000,
+        (source) => {
+          rendered += 1;
+          return renderText(source, 3);
+        },
+        3,
+      );
+      return Array.from({ length: 100 }, () => budget.fitOrBegin({ body }));
+    };
+    const shown = spend();
+    const whole = shown.filter((text) => "html" in text);
+    expect(rendered).toBe(whole.length);
+    expect(whole.length).toBeGreaterThan(3);
+    expect(whole.length).toBeLessThan(10);
+    for (const text of shown.slice(whole.length)) {
+      expect("words" in text && text.words.length).toBeGreaterThan(200);
+    }
+    expect(spend()).toEqual(shown);
+  });
+
   test("is taken by the components that an update names, too", () => {
     const budget = createTextBudget(1_000, renderText, 3);
     const components = Array.from({ length: 10 }, (_, n) => ({ name: `C${n}` }));

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import type { Incident } from "../../features/incidents";
 import type { Maintenance } from "../../features/maintenance";
 import { exactTime, STATUS_WORDS } from "../../ui";
-import { renderMarkdown } from "../markdown";
+import type { ShownText, TextBudget } from "../text-budget";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../words";
 
-/** How much Markdown of its updates one entry holds, in UTF-16 units; the newest update is whole. */
+/** How much Markdown of its updates one entry holds, in UTF-16 units, unless the newest alone is longer. */
 const UPDATES_MAX_LENGTH = 20_000;
 
 const UPDATE_WORDS = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
@@ -19,14 +19,20 @@ interface Update {
 }
 
 /** What a feed says of an incident: its post-mortem if there is one, and its updates, newest first. */
-export function incidentContent({ components, postmortem, updates, url }: Incident): string {
+export function incidentContent(incident: Incident, budget: TextBudget): string {
+  const { components, postmortem, updates, url } = incident;
   return renderToString(
     <>
       <Affected components={components} />
       {postmortem?.published_at ? (
-        <Told title="Post-mortem" at={postmortem.published_at} body={postmortem.body} />
+        <Told
+          title="Post-mortem"
+          at={postmortem.published_at}
+          text={budget.fitOrBegin(postmortem)}
+          url={url}
+        />
       ) : null}
-      <Updates url={url} updates={updates}>
+      <Updates url={url} updates={updates} budget={budget}>
         {(update) => <Named components={update.components} />}
       </Updates>
     </>,
@@ -34,7 +40,7 @@ export function incidentContent({ components, postmortem, updates, url }: Incide
 }
 
 /** What a feed says of a maintenance: when it is planned, and its updates, newest first. */
-export function maintenanceContent(maintenance: Maintenance): string {
+export function maintenanceContent(maintenance: Maintenance, budget: TextBudget): string {
   const { components, scheduled_for: from, scheduled_until: until, updates, url } = maintenance;
   return renderToString(
     <>
@@ -43,7 +49,7 @@ export function maintenanceContent(maintenance: Maintenance): string {
         <time dateTime={until}>{exactTime(until)}</time>
       </p>
       <Affected components={components} />
-      <Updates url={url} updates={updates} />
+      <Updates url={url} updates={updates} budget={budget} />
     </>,
   );
 }
@@ -56,31 +62,41 @@ function Affected({ components }: { components: readonly { name: string }[] }) {
 function Updates<T extends Update>(props: {
   url: string;
   updates: readonly T[];
+  budget: TextBudget;
   children?: (update: T) => ComponentChildren;
 }) {
-  const shown = newest(props.updates);
+  const { url, updates } = props;
+  const shown = newest(updates, props.budget);
   return (
     <>
-      {shown.map((update) => (
+      {shown.map(({ update, text }) => (
         <Told
           key={update.id}
           title={UPDATE_WORDS[update.status]}
           at={update.display_at}
-          body={update.body}
+          text={text}
+          url={url}
         >
           {props.children?.(update)}
         </Told>
       ))}
-      {shown.length < props.updates.length ? (
+      {shown.length < updates.length ? (
         <p>
-          <a href={props.url}>Earlier updates</a>
+          <a href={url}>Earlier updates</a>
         </p>
       ) : null}
     </>
   );
 }
 
-function Told(props: { title: string; at: string; body: string; children?: ComponentChildren }) {
+function Told(props: {
+  title: string;
+  at: string;
+  text: ShownText;
+  url: string;
+  children?: ComponentChildren;
+}) {
+  const { text } = props;
   return (
     <>
       <p>
@@ -90,7 +106,13 @@ function Told(props: { title: string; at: string; body: string; children?: Compo
         <br />
         <strong>{props.title}</strong>
       </p>
-      <div dangerouslySetInnerHTML={{ __html: renderMarkdown(props.body) }} />
+      {"html" in text ? (
+        <div dangerouslySetInnerHTML={{ __html: text.html }} />
+      ) : (
+        <p>
+          {text.words} <a href={props.url}>Read on</a>
+        </p>
+      )}
       {props.children}
     </>
   );
@@ -109,10 +131,20 @@ function Named({ components }: { components: Incident["updates"][number]["compon
   );
 }
 
-function newest<T extends Update>(updates: readonly T[]): T[] {
+/** The newest updates as far as the entry and the feed have room; of the first at least its first words. */
+function newest<T extends Update>(
+  updates: readonly T[],
+  budget: TextBudget,
+): { update: T; text: ShownText }[] {
+  const shown: { update: T; text: ShownText }[] = [];
   let length = 0;
-  return updates.filter(({ body }, index) => {
-    length += body.length;
-    return index === 0 || length <= UPDATES_MAX_LENGTH;
-  });
+  for (const update of updates) {
+    length += update.body.length;
+    const isFirst = shown.length === 0;
+    if (!isFirst && length > UPDATES_MAX_LENGTH) break;
+    const text = isFirst ? budget.fitOrBegin(update) : budget.fit(update);
+    if (!text) break;
+    shown.push({ update, text });
+  }
+  return shown;
 }

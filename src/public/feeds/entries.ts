@@ -7,6 +7,7 @@ import {
 } from "../../features/incidents";
 import { listMaintenance, type Maintenance, presentMaintenance } from "../../features/maintenance";
 import type { Snapshot } from "../../features/status";
+import type { TextBudget } from "../text-budget";
 import { incidentContent, maintenanceContent } from "./content";
 
 /** How many entries a feed has at most. */
@@ -24,10 +25,8 @@ export interface Entry {
   toldAt: string;
   /** When anything of it changed last, a correction too. */
   changedAt: string;
-  /** Raised by every change of it. */
-  version: number;
-  /** Makes its HTML. */
-  content(): string;
+  /** Makes its HTML, as far as the feed has room for it. */
+  content(budget: TextBudget): string;
 }
 
 /**
@@ -58,7 +57,7 @@ export function listEntries(
 }
 
 function ofIncident(incident: Incident): Entry {
-  const { id, url, name, status, impact, version, updates, postmortem } = incident;
+  const { id, url, name, status, impact, updates, postmortem } = incident;
   const { started_at, updated_at } = incident;
   const told = [started_at, ...updates.map((update) => update.display_at)];
   if (postmortem?.published_at) told.push(postmortem.published_at);
@@ -70,13 +69,12 @@ function ofIncident(incident: Incident): Entry {
     publishedAt: started_at,
     toldAt: latest(told),
     changedAt: updated_at,
-    version,
-    content: () => incidentContent(incident),
+    content: (budget) => incidentContent(incident, budget),
   };
 }
 
 function ofMaintenance(maintenance: Maintenance): Entry {
-  const { id, url, name, status, version, created_at, updated_at, updates } = maintenance;
+  const { id, url, name, status, created_at, updated_at, updates } = maintenance;
   return {
     id,
     url,
@@ -85,8 +83,7 @@ function ofMaintenance(maintenance: Maintenance): Entry {
     publishedAt: created_at,
     toldAt: latest([created_at, ...updates.map((update) => update.display_at)]),
     changedAt: updated_at,
-    version,
-    content: () => maintenanceContent(maintenance),
+    content: (budget) => maintenanceContent(maintenance, budget),
   };
 }
 

@@ -1,16 +1,28 @@
 import type { Feed } from "feed";
 import { whenAsked } from "../../kernel/when-asked";
 import type { Page } from "../../features/pages";
-import type { ContentOf } from "./contents";
 import type { Entry } from "./entries";
+import type { RenderText } from "../kept-texts";
 import { printable } from "../printable";
+import { createTextBudget, type TextBudget } from "../text-budget";
 import { urnOf } from "./urn";
 
 /** Loaded with the first feed, not while the server starts. */
 const library = whenAsked(() => require("feed") as typeof import("feed"));
 
+/** How much HTML the texts of a feed make, in bytes: the entries that were told of last come first. */
+const TEXTS_BYTES = 300_000;
+/** What an update takes beside its text. */
+const UPDATE_BYTES = 200;
+const TOP_HEADING = 3;
+
+function createFeedBudget(renderText: RenderText): TextBudget {
+  return createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING, UPDATE_BYTES);
+}
+
 /** A page's entries as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
-export function writeAtom(page: Page, entries: readonly Entry[], contentOf: ContentOf): string {
+export function writeAtom(page: Page, entries: readonly Entry[], renderText: RenderText): string {
+  const budget = createFeedBudget(renderText);
   const feed = createFeed(page, entries, "feed.atom");
   for (const entry of entries) {
     feed.addItem({
@@ -19,7 +31,7 @@ export function writeAtom(page: Page, entries: readonly Entry[], contentOf: Cont
       title: Bun.escapeHTML(entry.name),
       published: new Date(entry.publishedAt),
       date: new Date(entry.changedAt),
-      content: inCdata(contentOf(entry)),
+      content: inCdata(entry.content(budget)),
     });
   }
   return printable(feed.atom1());
@@ -29,7 +41,8 @@ export function writeAtom(page: Page, entries: readonly Entry[], contentOf: Cont
  * A page's entries as RSS 2.0. It has one date for each, where readers look whether there is something
  * new: when something was told last.
  */
-export function writeRss(page: Page, entries: readonly Entry[], contentOf: ContentOf): string {
+export function writeRss(page: Page, entries: readonly Entry[], renderText: RenderText): string {
+  const budget = createFeedBudget(renderText);
   const feed = createFeed(page, entries, "feed.rss");
   for (const entry of entries) {
     feed.addItem({
@@ -38,7 +51,7 @@ export function writeRss(page: Page, entries: readonly Entry[], contentOf: Conte
       // Text in the place of the title, which the library would write as CDATA.
       extensions: [{ name: "title", objects: { _text: asText(entry.name) } }],
       date: new Date(entry.toldAt),
-      description: inCdata(contentOf(entry)),
+      description: inCdata(entry.content(budget)),
     });
   }
   return printable(feed.rss2());
