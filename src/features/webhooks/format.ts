@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { FieldError } from "../../errors";
 import type { RecordedEvent } from "../../events";
+import type { ComponentStatus } from "../../kernel/component-status";
 import type { WebhookFormat } from "../../kernel/webhook";
 
 /** What is sent to an endpoint. */
@@ -23,7 +24,9 @@ export interface FormatContext {
    * What the page shows as a whole, where that is known, by Atlassian Statuspage's words. Without it a
    * format that needs one says how bad that is which the event tells of.
    */
-  headline?: { indicator: string; description: string };
+  headline?: { indicator: string; description: string } | undefined;
+  /** Returns the status that a component shows now; undefined where there is none of this id any more. */
+  statusOf?: (componentId: string) => ComponentStatus | undefined;
 }
 
 /** What an endpoint's body is made for. A file in `formats/` and a line in its registry. */
@@ -47,7 +50,7 @@ export interface Format {
   judge(url: string, settings: Readonly<Record<string, unknown>>): FieldError[];
   /**
    * The message for an event; undefined where this format does not tell of it. Deterministic: the same
-   * event gives the same bytes at every try. Texts are escaped for the service and cut at its limits.
+   * event and context give the same bytes. Texts are escaped for the service and cut at its limits.
    */
   write(event: RecordedEvent, context: FormatContext): Message | undefined;
 }

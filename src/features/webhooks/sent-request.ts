@@ -15,7 +15,7 @@ export interface SentRequest {
 
 /**
  * The request of a delivery: written anew from its event, which gives the same bytes as every try did
- * unless its endpoint was changed since. Undefined where the endpoint's format does not tell of the event.
+ * unless its endpoint was changed since, or a format says what the page shows. Undefined where the endpoint's format does not tell of the event.
  */
 export function sentRequest(
   ctx: Pick<AppContext, "baseUrl" | "db">,
@@ -26,8 +26,7 @@ export function sentRequest(
   if (!found) return undefined;
   const { webhook, page } = found;
   const event = found.event as RecordedEvent;
-  const headlineOf = readHeadline && ((pageId: string) => readHeadline(ctx.db, pageId));
-  const message = writeMessage({ event, webhook, page }, ctx.baseUrl, headlineOf);
+  const message = writeMessage(ctx, { event, webhook, page }, readHeadline);
   if (!message) return undefined;
   const secrets = secretsIn(webhook);
   const cut = (text: string) => blanked(text, secrets);

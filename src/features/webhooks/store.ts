@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { components } from "../../db/tables/components";
 import { webhooks } from "../../db/tables/webhooks";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
@@ -58,6 +59,14 @@ export const findLiveWebhook = selectOne((orm, $: { id: string }) =>
     .select({ id: webhooks.id })
     .from(webhooks)
     .where(sql`${webhooks.id} = ${$.id} AND ${isLive}`),
+);
+
+/** The status that a component shows. */
+export const findShownStatus = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({ status: components.status })
+    .from(components)
+    .where(and(eq(components.id, $.id), isNull(components.deletedAt))),
 );
 
 /** Writes since when every try has failed (unix ms); null after a success. */

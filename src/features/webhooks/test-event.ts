@@ -2,6 +2,7 @@ import type { Tx } from "../../db";
 import { conflict } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
+import { findDefaultPage } from "../pages";
 import { nameInWords, type Services } from "./changes";
 import type { DeliveryRecord } from "./deliveries";
 import { queueTestEvent } from "./enqueue";
@@ -21,7 +22,8 @@ export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): 
   const { ref, description, events, page, page_id, format, version } = presentWebhook(record);
   const event = ctx.outbox.record(tx, {
     type: "webhook.test",
-    pageId: row.pageId,
+    // One of all pages is tried out in the name of the default page.
+    pageId: row.pageId ?? findDefaultPage(tx, {})?.id ?? null,
     subjectId: id,
     data: { id, ref, description, events, page, page_id, format, version },
   });

@@ -48,7 +48,6 @@ export function createAttempt(
   readHeadline?: ReadHeadline,
 ): Attempt {
   const { clock } = ctx;
-  const headlineOf = readHeadline && ((pageId: string) => readHeadline(ctx.db, pageId));
 
   return async (deliveryId, stopping) => {
     const found = findForTry(ctx.db, { id: deliveryId });
@@ -75,7 +74,7 @@ export function createAttempt(
     let url: URL;
     let signature: Record<string, string>;
     try {
-      message = writeMessage(outgoing, ctx.baseUrl, headlineOf);
+      message = writeMessage(ctx, outgoing, readHeadline);
       if (!message) return "untold";
       url = new URL(message.url ?? webhook.url);
       const secrets = secretsInForce(webhook, at);

@@ -1,9 +1,11 @@
+import type { AppContext } from "../../../context";
 import type { Reader } from "../../../db";
 import type { RecordedEvent } from "../../../events";
 import type { WebhookFormat } from "../../../kernel/webhook";
 import { type PageAddress, pageUrl as addressOf } from "../../pages";
 import type { FormatContext, Message } from "../format";
 import { FORMATS } from "../formats";
+import { findShownStatus } from "../store";
 
 /** An event on its way, with the endpoint as far as its format concerns. */
 export interface Outgoing {
@@ -22,27 +24,24 @@ export type ReadHeadline = (reader: Reader, pageId: string) => Headline;
 type Headline = NonNullable<FormatContext["headline"]>;
 
 /**
- * What is sent; undefined where the endpoint's format does not tell of the event. `headlineOf` says what a
- * page shows, by its id; it is asked by a format that needs it, and by no other.
+ * Writes what is sent, or undefined where the endpoint's format does not tell of the event. What the page
+ * and its components show is read from `db` by formats that need it, and by no other.
  */
 export function writeMessage(
+  { baseUrl, db }: Pick<AppContext, "baseUrl" | "db">,
   { event, webhook, page }: Outgoing,
-  baseUrl: string,
-  headlineOf?: (pageId: string) => Headline,
+  readHeadline?: ReadHeadline,
 ): Message | undefined {
   const { url, format, settings } = webhook;
-  const context: FormatContext = {
+  const { pageId } = event;
+  return FORMATS[format].write(event, {
     url,
     settings,
     pageName: page?.name ?? new URL(baseUrl).host,
     pageUrl: page ? addressOf(baseUrl, page) : baseUrl,
-  };
-  const { pageId } = event;
-  if (pageId === null || !headlineOf) return FORMATS[format].write(event, context);
-  return FORMATS[format].write(event, {
-    ...context,
+    statusOf: (componentId) => findShownStatus(db, { id: componentId })?.status,
     get headline() {
-      return headlineOf(pageId);
+      return pageId === null ? undefined : readHeadline?.(db, pageId);
     },
   });
 }

@@ -2,11 +2,9 @@ import type { RecordedEvent } from "../../../events";
 import { textOf } from "./reading";
 
 interface Headline {
-  indicator: string | null;
-  description: string | null;
+  indicator: string;
+  description: string;
 }
-
-const UNKNOWN: Headline = { indicator: null, description: null };
 
 const HEADLINES: Readonly<Record<string, Headline>> = {
   under_maintenance: { indicator: "maintenance", description: "Service Under Maintenance" },
@@ -21,8 +19,7 @@ const HEADLINES: Readonly<Record<string, Headline>> = {
 };
 
 /** How bad that is which the event tells of, where nobody says how the page is as a whole. */
-export function headlineOf({ type, data }: RecordedEvent): Headline {
-  if (type === "webhook.test") return UNKNOWN;
+export function headlineOf({ data }: RecordedEvent): Headline {
   const status = textOf(data, "status");
   const isOpen = status !== "resolved" && data["impact"] !== undefined;
   const known = HEADLINES[(isOpen ? textOf(data, "impact") : status) ?? ""];

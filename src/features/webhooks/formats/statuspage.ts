@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { RecordedEvent } from "../../../events";
 import { toIso } from "../../../kernel/time";
-import type { Format } from "../format";
+import type { Format, FormatContext } from "../format";
 import { jsonMessage } from "./message";
 import { type Data, recordOf, recordsOf, textOf } from "./reading";
 import { headlineOf } from "./statuspage-headline";
@@ -24,7 +24,7 @@ export const statuspage: Format = {
   isForPeople: false,
   judge: () => [],
   write(event, context) {
-    const told = tell(event);
+    const told = tell(event, context);
     if (!told) return undefined;
     const headline = context.headline ?? headlineOf(event);
     return jsonMessage({
@@ -43,7 +43,8 @@ export const statuspage: Format = {
   },
 };
 
-function tell(event: RecordedEvent): object | undefined {
+function tell(event: RecordedEvent, context: FormatContext): object | undefined {
+  const { statusOf = () => undefined } = context;
   switch (event.type) {
     case "component.status_changed":
       return tellComponent(event);
@@ -51,19 +52,18 @@ function tell(event: RecordedEvent): object | undefined {
     case "incident.updated":
     case "incident.resolved":
     case "incident.reopened":
-      return { incident: incidentOf(event) };
+      return { incident: incidentOf(event, statusOf) };
     case "incident.postmortem_published":
-      return { incident: postmortemOf(event) };
+      return { incident: postmortemOf(event, statusOf) };
     case "maintenance.scheduled":
     case "maintenance.updated":
     case "maintenance.started":
     case "maintenance.completed":
     case "maintenance.cancelled":
     case "maintenance.reminder":
-      return { incident: maintenanceOf(event) };
+      return { incident: maintenanceOf(event, statusOf) };
     case "webhook.test":
-      // What every notification has, and nothing that happened.
-      return {};
+      return { incident: testIncidentOf(event, context) };
     default:
       return undefined;
   }
@@ -88,7 +88,7 @@ function tellComponent({ id, at, subjectId, data }: RecordedEvent): object {
   };
 }
 
-function incidentOf({ data }: RecordedEvent) {
+function incidentOf({ data }: RecordedEvent, statusOf: StatusOf) {
   const update = recordOf(data, "latest_update");
   const postmortem = recordOf(data, "postmortem");
   return {
@@ -107,23 +107,49 @@ function incidentOf({ data }: RecordedEvent) {
     scheduled_auto_completed: false,
     ...pick(data, ["id", "page_id"]),
     incident_updates: update ? [updateOf(data, update)] : [],
-    components: componentsOf(data, statusInIncident(data)),
+    components: componentsOf(
+      data,
+      (component) => statusOf(idOf(component)) ?? statusInIncident(data, component),
+    ),
   };
 }
 
+/** An incident that never was, so that receivers that know incidents and components alone take it. */
+function testIncidentOf(event: RecordedEvent, { pageUrl, statusOf }: FormatContext) {
+  const at = toIso(event.at);
+  const { id, pageId } = event;
+  const status = "resolved";
+  const body = "Messages arrive here. Nothing has happened.";
+  const data = {
+    id,
+    page_id: pageId,
+    name: "A test from Allclear",
+    status,
+    impact: "none",
+    url: pageUrl,
+    created_at: at,
+    updated_at: at,
+    started_at: at,
+    resolved_at: at,
+    components: [],
+    latest_update: { id, status, body, display_at: at, created_at: at, components: [] },
+  };
+  return incidentOf({ ...event, data }, statusOf ?? (() => undefined));
+}
+
 /** A post-mortem is told as one more update, whose status it is, and the incident's too. */
-function postmortemOf(event: RecordedEvent) {
+function postmortemOf(event: RecordedEvent, statusOf: StatusOf) {
   const { id, at, data } = event;
   const body = recordOf(data, "postmortem")?.["body"];
   const update = { id, status: "postmortem", body, display_at: toIso(at), created_at: toIso(at) };
   return {
-    ...incidentOf(event),
+    ...incidentOf(event, statusOf),
     status: "postmortem",
     incident_updates: [updateOf(data, update)],
   };
 }
 
-function maintenanceOf({ type, at, data }: RecordedEvent) {
+function maintenanceOf({ type, at, data }: RecordedEvent, statusOf: StatusOf) {
   const status = maintenanceStatus(textOf(data, "status"));
   const isUnderWay = status === "in_progress" || status === "verifying";
   const update = recordOf(data, "latest_update");
@@ -148,7 +174,11 @@ function maintenanceOf({ type, at, data }: RecordedEvent) {
     incident_updates: update
       ? [updateOf(data, { ...update, status: maintenanceStatus(textOf(update, "status")) })]
       : [],
-    components: componentsOf(data, () => (isUnderWay ? "under_maintenance" : null)),
+    components: componentsOf(
+      data,
+      (component) =>
+        statusOf(idOf(component)) ?? (isUnderWay ? "under_maintenance" : "operational"),
+    ),
   };
 }
 
@@ -176,17 +206,21 @@ function updateOf(data: Data, update: Data) {
   };
 }
 
-/** What a component shows, by the event; null where that cannot be known from it. */
-type StatusOf = (component: Data) => unknown;
+type StatusOf = NonNullable<FormatContext["statusOf"]>;
 
-function statusInIncident(data: Data): StatusOf {
-  if (data["status"] !== "resolved") return ({ status }) => status ?? null;
-  // What was said of it last holds no longer, unless the last update says so.
+/** Returns what an incident said of a component. What it said before it was resolved holds no longer. */
+function statusInIncident(data: Data, component: Data): string {
+  if (data["status"] !== "resolved") return textOf(component, "status") ?? "operational";
   const named = recordsOf(recordOf(data, "latest_update") ?? {}, "components");
-  return ({ id }) => named.find((one) => one["id"] === id)?.["new_status"] ?? null;
+  const said = named.find((one) => one["id"] === component["id"]);
+  return (said && textOf(said, "new_status")) ?? "operational";
 }
 
-function componentsOf(data: Data, statusOf: StatusOf) {
+function idOf(component: Data): string {
+  return textOf(component, "id") ?? "";
+}
+
+function componentsOf(data: Data, statusOf: (component: Data) => string) {
   return recordsOf(data, "components").map((component) => ({
     status: statusOf(component),
     ...pick(component, ["name", "id"]),
