@@ -8,6 +8,7 @@ export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";
 export { blankAuditAddresses, trimAudit } from "./retention";
 export {
+  type Act,
   createOutbox,
   type EventSubscriber,
   type Outbox,

@@ -19,11 +19,14 @@ export interface RecordedEvent extends OutboxEvent {
   at: number;
 }
 
+/** Events of one act in their order, such as an incident with the components that it changes. */
+export type Act = readonly RecordedEvent[];
+
 /**
- * Receives the events of one act, in their order, inside the transaction of the change. What it writes
- * commits with them.
+ * Receives the events of a transaction once, act by act, at the end of the callback of `db.write`. What it
+ * writes commits with them.
  */
-export type EventSubscriber = (tx: Tx, events: readonly RecordedEvent[]) => void;
+export type EventSubscriber = (tx: Tx, acts: readonly Act[]) => void;
 
 export interface Outbox {
   /** Writes the event in the transaction of the change that caused it, and answers it as written. */
@@ -61,10 +64,9 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
 
   function publish(tx: Tx, { acts }: Unpublished): void {
     unpublished.delete(tx);
-    for (const ofAct of acts) {
-      if (ofAct.length === 0) continue;
-      for (const subscriber of subscribers) subscriber(tx, ofAct);
-    }
+    const told = acts.filter((act) => act.length > 0);
+    if (told.length === 0) return;
+    for (const subscriber of subscribers) subscriber(tx, told);
   }
 
   return {

@@ -15,7 +15,7 @@ export type EventsByType = Readonly<Record<EventType, RecordedEvent>>;
 export async function collectEvents(): Promise<EventsByType> {
   await using app = await createTestApp();
   const recorded: RecordedEvent[] = [];
-  app.ctx.outbox.subscribe((_tx, events) => recorded.push(...events));
+  app.ctx.outbox.subscribe((_tx, acts) => recorded.push(...acts.flat()));
   const { components } = await app.page({ slug: "acme", name: "Acme" }, ["API", "Web"]);
   const key = await app.keyWith(
     "read:status",
@@ -103,6 +103,9 @@ const MONITOR = {
   type: "http",
   config: { url: "https://shop.example.com/health", method: "GET" },
   component_ids: ["cmp_01kkbtek00e0rs6x0h3ye00001"],
+  components: [
+    { id: "cmp_01kkbtek00e0rs6x0h3ye00001", name: "Checkout API", status: "partial_outage" },
+  ],
   interval_seconds: 60,
   timeout_ms: 10_000,
   failure_threshold: 3,

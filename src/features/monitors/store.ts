@@ -83,6 +83,7 @@ export const listComponentsOfMonitors = selectMany((orm, $: { monitorIds: string
       monitorId: monitorComponents.monitorId,
       id: components.id,
       name: components.name,
+      status: components.status,
       pageId: components.pageId,
       pageSlug: pages.slug,
     })

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { EventSubscriber, RecordedEvent } from "../../events";
+import type { Act, EventSubscriber, RecordedEvent } from "../../events";
 import { ANY_EVENT } from "./bodies";
 import {
   deleteBatch,
@@ -9,6 +9,8 @@ import {
   insertDeliveries,
   setBatchWritten,
 } from "./delivery-store";
+import { FORMATS } from "./formats";
+import { oneMessage } from "./one-message";
 import { listLiveWebhooks } from "./store";
 
 type Services = Pick<AppContext, "newId" | "signals">;
@@ -32,8 +34,8 @@ interface Wanted {
  * wait, later deliveries go behind them, so that the order of a subject's events stays.
  */
 export function enqueueDeliveries(ctx: Services): EventSubscriber {
-  return (tx, events) => {
-    const wanted = wantedBy(listLiveWebhooks(tx, {}), events);
+  return (tx, acts) => {
+    const wanted = wantedBy(listLiveWebhooks(tx, {}), acts);
     const count = wanted.reduce((sum, each) => sum + countOf(each), 0);
     if (count === 0) return;
     if (count <= ROWS_AT_ONCE && !findFirstBatch(tx, {})) {
@@ -86,15 +88,22 @@ function writeDeliveries(
   });
 }
 
-/** Which endpoints want which events. Endpoints that listen to the same are put together. */
-function wantedBy(webhooks: readonly LiveWebhook[], events: readonly RecordedEvent[]): Wanted[] {
-  const alike = Map.groupBy(webhooks, ({ pageId, events: types }) =>
-    JSON.stringify([pageId, types]),
+/** Returns which endpoints want which events. Endpoints that receive the same are put together. */
+function wantedBy(webhooks: readonly LiveWebhook[], acts: readonly Act[]): Wanted[] {
+  const alike = Map.groupBy(webhooks, ({ pageId, events, format }) =>
+    JSON.stringify([pageId, events, FORMATS[format].isForPeople]),
   );
   return Array.from(alike.values(), (group) => ({
-    eventIds: events.filter((event) => group[0] && wants(group[0], event)).map(({ id }) => id),
+    eventIds: acts.flatMap((act) => (group[0] ? received(group[0], act) : [])),
     webhookIds: group.map(({ id }) => id),
   })).filter((each) => countOf(each) > 0);
+}
+
+/** Returns the ids of those events of an act that an endpoint receives. */
+function received(webhook: LiveWebhook, act: Act): string[] {
+  const wanted = act.filter((event) => wants(webhook, event));
+  const events = FORMATS[webhook.format].isForPeople ? oneMessage(wanted) : wanted;
+  return events.map(({ id }) => id);
 }
 
 function wants({ pageId, events: types }: LiveWebhook, event: RecordedEvent): boolean {

@@ -6,7 +6,7 @@ import type { MonitorState } from "../../../kernel/monitor-state";
 import { toIso, toIsoOrNull } from "../../../kernel/time";
 import { endMarks, openMarks } from "../../components";
 import { presentMonitor } from "../model";
-import { getMonitorRecord, type WatchedComponent } from "../records";
+import { getMonitorRecord, type MonitorRecord, type WatchedComponent } from "../records";
 import type { Standing } from "../rules";
 import { findLastKnown, findOutageStart } from "../standing-store";
 import { listComponentsOfMonitors, type MonitorRow, saveStanding } from "../store";
@@ -132,7 +132,7 @@ function tell(
     // One that is watched for several pages belongs to none of them.
     pageId: pageIds.size === 1 && pageId !== undefined ? pageId : null,
     subjectId: monitor.id,
-    data: { ...bounded(presentMonitor(record)), outage: outageOf(known, state, at) },
+    data: { ...dataOf(record), outage: outageOf(known, state, at) },
   });
 }
 
@@ -147,8 +147,22 @@ function outageOf({ downSince }: Known, state: MonitorState, at: number) {
   };
 }
 
-/** What is configured is what may be long. */
-function bounded(monitor: object): object {
-  if (Buffer.byteLength(JSON.stringify(monitor)) <= DATA_MAX_BYTES) return monitor;
-  return { ...monitor, config: {}, truncated: true };
+/**
+ * Returns a monitor as the API shows it, with what its components show. Where that is more than an event
+ * may hold, the configuration is left out first, then components; `truncated` says so.
+ */
+function dataOf(record: MonitorRecord): object {
+  const components = record.components.map(({ id, name, status }) => ({ id, name, status }));
+  const monitor = presentMonitor(record);
+  const whole = { ...monitor, components };
+  if (isSmall(whole)) return whole;
+  for (let most = components.length; ; most = Math.floor(most / 2)) {
+    const shown = components.slice(0, most);
+    const data = { ...monitor, config: {}, components: shown, truncated: true };
+    if (most === 0 || isSmall(data)) return data;
+  }
+}
+
+function isSmall(data: object): boolean {
+  return Buffer.byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES;
 }

@@ -115,8 +115,13 @@ function tellPostmortem(data: Data): Told {
 }
 
 function tellDeleted(data: Data): Told {
-  const title = `Incident deleted: ${nameOf(data)}`;
-  return { title, tone: "unknown", facts: [], body: [], components: [] };
+  return {
+    title: `Incident deleted: ${nameOf(data)}`,
+    tone: "unknown",
+    facts: [],
+    body: [],
+    components: componentsOf(data, false),
+  };
 }
 
 function tellMaintenance(what: string, data: Data): Told {
@@ -144,7 +149,7 @@ function tellMonitor(what: string, tone: Tone, data: Data): Told {
     tone,
     facts: factsOf({ Since: moment(textOf(data, "state_since")) }),
     body: message ? [paragraph(message)] : [],
-    components: [],
+    components: componentsOf(data, true),
   };
 }
 

@@ -66,10 +66,10 @@ describe("a result of which something cannot be written", () => {
     const { components } = await watch.app.page({}, ["API"]);
     const bad = await watch.monitor({ name: "bad", component_ids: Object.values(components) });
     const good = await watch.monitor({ name: "good" });
-    ctx.outbox.subscribe((_tx, events) => {
-      const isBad = events.some(
-        ({ type, subjectId }) => type === "monitor.down" && subjectId === bad.id,
-      );
+    ctx.outbox.subscribe((_tx, acts) => {
+      const isBad = acts
+        .flat()
+        .some(({ type, subjectId }) => type === "monitor.down" && subjectId === bad.id);
       if (isBad) throw new Error("a defect");
     });
     await watch.clock.advance(MINUTE_MS);
