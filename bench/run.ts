@@ -19,6 +19,7 @@ import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
+import { measureLongTurns } from "./rows/long-turns";
 import { measureManyResults } from "./rows/many-results";
 import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
@@ -46,6 +47,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "fresh-bytes": measureFreshBytes,
   "long-history": measureLongHistory,
   "refused-bodies": measureRefusedBodies,
+  "long-turns": measureLongTurns,
   webhooks: measureWebhooks,
   "check-cost": measureCheckCost,
   assertions: measureAssertions,

@@ -64,9 +64,9 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
 
   function publish(tx: Tx, { acts }: Unpublished): void {
     unpublished.delete(tx);
-    const told = acts.filter((act) => act.length > 0);
-    if (told.length === 0) return;
-    for (const subscriber of subscribers) subscriber(tx, told);
+    const written = acts.filter((act) => act.length > 0);
+    if (written.length === 0) return;
+    for (const subscriber of subscribers) subscriber(tx, written);
   }
 
   return {

@@ -25,7 +25,7 @@ describe("a feed of 50 incidents with texts full of links", () => {
   });
 });
 
-describe("a feed of 50 incidents that were told at length", () => {
+describe("a feed of 50 incidents with long texts", () => {
   test("renders at most three texts after a change, and none without one", async () => {
     await using site = await createPublicSite();
     const [id = ""] = await tellAtLength(site.app, { incidents: 50, updates: 2 });

@@ -1,11 +1,14 @@
 import type { EventType, RecordedEvent } from "../../events";
-import { type Data, recordsOf } from "./formats/reading";
+import { recordsOf } from "./formats/reading";
 
-/** Incident events that say all that a monitor's event of the same act says. */
-const SAID_BY_INCIDENT: Partial<Record<EventType, readonly EventType[]>> = {
+/** Incident events whose messages say all that a monitor's message of the same act says. */
+const COVERED_BY: Partial<Record<EventType, readonly EventType[]>> = {
   "monitor.down": ["incident.created", "incident.reopened"],
   "monitor.up": ["incident.resolved"],
 };
+
+/** Events whose messages list the components that they change. */
+const NAMES_COMPONENTS = /^(?:incident\.(?!postmortem)|maintenance\.|monitor\.)/;
 
 /**
  * Returns the events of one act that an endpoint for people receives, of those that it listens to: one
@@ -13,16 +16,21 @@ const SAID_BY_INCIDENT: Partial<Record<EventType, readonly EventType[]>> = {
  *
  * A change of a component is left out where the message of an incident, a maintenance or a monitor names
  * that component. A monitor that goes down or up is left out where the incident that it opens or resolves
- * is told. `monitor.degraded` stays: "resolved" alone would hide that the service is slow.
+ * is sent. `monitor.degraded` stays: "resolved" alone would hide that the service is slow.
  */
 export function oneMessage(events: readonly RecordedEvent[]): RecordedEvent[] {
-  const told = events.filter(({ data }) => data["notify"] !== false);
+  const messages = events.filter(
+    ({ type, data }) => NAMES_COMPONENTS.test(type) && data["notify"] !== false,
+  );
+  if (messages.length === 0) return [...events];
   return events.filter((event) => {
     if (event.type === "component.status_changed") {
-      return !told.some((other) => isOfSamePage(other, event) && names(other, event.subjectId));
+      return !messages.some((message) => isOfSamePage(message, event) && names(message, event));
     }
-    const sayers = SAID_BY_INCIDENT[event.type];
-    return !told.some((other) => sayers?.includes(other.type) && isOfSamePage(event, other));
+    const incidents = COVERED_BY[event.type];
+    return !messages.some(
+      (message) => incidents?.includes(message.type) && isOfSamePage(event, message),
+    );
   });
 }
 
@@ -31,13 +39,8 @@ function isOfSamePage(one: RecordedEvent, other: RecordedEvent): boolean {
   return one.pageId === null || one.pageId === other.pageId;
 }
 
-/** True if the message of an event lists a component, be it among those that are only counted. */
-function names({ type, data }: RecordedEvent, componentId: string): boolean {
-  if (!/^(?:incident|maintenance|monitor)\./.test(type)) return false;
-  if (type === "incident.postmortem_published") return false;
-  return data["truncated"] === true || listsComponent(data, componentId);
-}
-
-function listsComponent(data: Data, componentId: string): boolean {
-  return recordsOf(data, "components").some(({ id }) => id === componentId);
+/** True if a message lists the component of an event, be it among those that are only counted. */
+function names({ data }: RecordedEvent, { subjectId }: RecordedEvent): boolean {
+  if (data["truncated"] === true) return true;
+  return recordsOf(data, "components").some(({ id }) => id === subjectId);
 }

@@ -71,7 +71,7 @@ describe("an incident that changes components", () => {
     expect(await site.people()).toEqual(["incident.deleted"]);
   });
 
-  test("is told by its components to people who listen to these alone", async () => {
+  test("sends the changes of its components to people who listen to these alone", async () => {
     await using site = await createSite([CHANGED, "incident.resolved"]);
     const { id } = await site.open();
     expect(await site.people()).toEqual([CHANGED, CHANGED]);
@@ -158,7 +158,7 @@ describe("a monitor that goes down and recovers", () => {
     expect((await site.program()).toSorted()).toEqual([CHANGED, CHANGED, "monitor.up"]);
   });
 
-  test("is told to people by the incident that it opens and resolves", async () => {
+  test("is one message for people each, of the incident that it opens and resolves", async () => {
     await using site = await createMonitored("automatic");
     await site.goDown();
     expect(await site.people()).toEqual(["incident.created"]);
@@ -168,7 +168,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(await site.program()).toContain("monitor.up");
   });
 
-  test("is told as a monitor to people who do not listen to incidents", async () => {
+  test("is one message of the monitor each for people who do not listen to incidents", async () => {
     await using site = await createMonitored("automatic", ["monitor.down", "monitor.up", CHANGED]);
     await site.goDown();
     expect(await site.people()).toEqual(["monitor.down"]);
@@ -176,7 +176,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(await site.people()).toEqual(["monitor.up"]);
   });
 
-  test("is told apart from another monitor that goes down in the same transaction", async () => {
+  test("is a message of its own beside another monitor that goes down in the same transaction", async () => {
     await using site = await createMonitored("never");
     const { watch } = site;
     const { components } = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);

@@ -1,0 +1,148 @@
+import { createIncident } from "../../src/features/incidents";
+import { createComponent } from "../../src/features/components";
+import { createPage } from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/kernel/actor";
+import { openConnection, requestText } from "../support/connection";
+import { type Figure, median } from "../support/figure";
+import { openData } from "../support/open-data";
+import { createWebhookSite, type WebhookSite } from "../support/webhook-site";
+import type { Server } from "../support/server";
+import type { Workshop } from "../support/workshop";
+
+const COMPONENTS = 1_000;
+const ENDPOINTS = 50;
+const DELIVERIES = COMPONENTS * ENDPOINTS;
+const INCIDENTS = 50;
+const ROUNDS = 3;
+const REACH_MS = 100;
+const PATIENCE_MS = 300_000;
+const STATUSES = ["major_outage", "operational"] as const;
+const SLUG = "large";
+/** Updates of 10,000 characters that are nothing but links. */
+const LINKS = "https://a.example/b ".repeat(500);
+
+/** How long other requests wait while the server does the largest things that it accepts. */
+export async function measureLongTurns(workshop: Workshop): Promise<Figure[]> {
+  const site = await createWebhookSite(workshop, { endpoints: ENDPOINTS });
+  const ids = await seedLargePage(site.page.dataDir);
+  const server = await site.start();
+  try {
+    await site.untilTaken(INCIDENTS * ENDPOINTS, PATIENCE_MS);
+    return [await measureBulkChange(site, server, ids), await measureFeed(site, server, ids)];
+  } finally {
+    await server.stop();
+    await site.receiver.stop();
+  }
+}
+
+async function measureBulkChange(
+  site: WebhookSite,
+  server: Server,
+  ids: readonly string[],
+): Promise<Figure> {
+  const waits: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await site.forget();
+    const status = STATUSES[round % STATUSES.length];
+    const components = Object.fromEntries(ids.map((id) => [id, status]));
+    const longest = await longestWaitDuring(server, async () => {
+      await patch(site, server, "/api/v1/components", { components });
+      await site.untilTaken(DELIVERIES, PATIENCE_MS);
+    });
+    waits.push(longest);
+  }
+  return figureOf(
+    `the longest that a request waits while ${COMPONENTS.toLocaleString("en-US")} components change at once and ${ENDPOINTS} webhooks are delivered`,
+    waits,
+  );
+}
+
+async function measureFeed(
+  site: WebhookSite,
+  server: Server,
+  ids: readonly string[],
+): Promise<Figure> {
+  const waits: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const status = STATUSES[(round + ROUNDS) % STATUSES.length];
+    await patch(site, server, `/api/v1/components/${ids[0]}`, { status });
+    const longest = await longestWaitDuring(server, async () => {
+      const answer = await fetch(`${server.url}/status/${SLUG}/feed.atom`);
+      if (answer.status !== 200) throw new Error(`the feed answered ${answer.status}`);
+      await answer.bytes();
+    });
+    waits.push(longest);
+  }
+  return figureOf(
+    `the longest that a request waits while a feed of ${INCIDENTS} incidents full of links is made after a change`,
+    waits,
+  );
+}
+
+function figureOf(what: string, waits: readonly number[]): Figure {
+  const worst = Math.max(...waits);
+  return {
+    what,
+    reach: `${REACH_MS} ms`,
+    measured: `${worst.toFixed(0)} ms (median of ${waits.length} rounds ${median(waits).toFixed(0)} ms)`,
+    isReached: worst <= REACH_MS,
+  };
+}
+
+/** Asks for `/healthz` again and again while something happens, and answers the longest wait in ms. */
+async function longestWaitDuring(server: Server, act: () => Promise<void>): Promise<number> {
+  const connection = await openConnection(server.url);
+  const request = requestText(server.url, "/healthz");
+  let isOver = false;
+  let longest = 0;
+  const asking = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      await connection.send(request);
+      longest = Math.max(longest, performance.now() - startedAt);
+      await Bun.sleep(1);
+    }
+  })();
+  try {
+    await act();
+  } finally {
+    isOver = true;
+    await asking;
+    connection.close();
+  }
+  return longest;
+}
+
+async function patch(site: WebhookSite, server: Server, path: string, json: object) {
+  const answer = await fetch(server.url + path, {
+    method: "PATCH",
+    headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "application/json" },
+    body: JSON.stringify(json),
+  });
+  if (answer.status !== 200) throw new Error(`a change was refused: ${await answer.text()}`);
+  await answer.bytes();
+}
+
+/** Adds a page of 1,000 components and of 50 incidents with texts full of links. */
+async function seedLargePage(dataDir: string): Promise<string[]> {
+  const { ctx, close } = openData(dataDir);
+  try {
+    const ids = await ctx.db.write((tx) => {
+      const page = createPage(ctx, tx, { slug: SLUG, name: "Large" }, CLI_ACTOR);
+      return Array.from({ length: COMPONENTS }, (_, position) => {
+        const fields = { name: `Component ${position}` };
+        const place = { position, managedBy: null, groupId: null };
+        return createComponent(ctx, tx, page, fields, place, CLI_ACTOR).id;
+      });
+    });
+    await ctx.db.write((tx) => {
+      for (let index = 0; index < INCIDENTS; index++) {
+        const input = { page: SLUG, name: `Trouble ${index}`, body: LINKS };
+        createIncident(ctx, tx, input, "api", CLI_ACTOR);
+      }
+    });
+    return ids;
+  } finally {
+    close();
+  }
+}
