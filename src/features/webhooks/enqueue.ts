@@ -16,8 +16,8 @@ import { listLiveWebhooks } from "./store";
 type Services = Pick<AppContext, "newId" | "signals">;
 type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
 
-/** Number of deliveries that one statement writes: about 5 ms of work. */
-const ROWS_AT_ONCE = 500;
+/** Number of deliveries that one transaction writes: some milliseconds of work. */
+const ROWS_AT_ONCE = 250;
 
 /** Each of these events for each of these endpoints. */
 interface Wanted {
@@ -29,7 +29,7 @@ interface Wanted {
  * Queues events for the endpoints that want them, in the transaction of the change. The deliverer is woken
  * after the commit.
  *
- * A few deliveries are written as rows at once. More than 500 are kept as lists of events and endpoints, for
+ * A few deliveries are written as rows at once. More than 250 are kept as lists of events and endpoints, for
  * `writeBatchedDeliveries`: 50,000 rows would hold every request up for half a second. While such lists
  * wait, later deliveries go behind them, so that the order of a subject's events stays.
  */
@@ -52,7 +52,7 @@ export function queueTestEvent(ctx: Services, tx: Tx, { id, subjectId }: Recorde
   writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId] }, 0, 1);
 }
 
-/** Writes at most 500 of the deliveries that wait as lists. Answers whether there may be more. */
+/** Writes at most 250 of the deliveries that wait as lists. Answers whether there may be more. */
 export function writeBatchedDeliveries(ctx: Services, tx: Tx): boolean {
   const batch = findFirstBatch(tx, {});
   if (!batch) return false;
