@@ -146,10 +146,8 @@ export function insertInto<Table extends SQLiteTable>(
       .insert(table)
       .values(Object.fromEntries(columns.map((name) => [name, $[name]])) as Table["$inferInsert"]),
   );
-  return (tx, row) => {
-    const whole = Object.fromEntries(columns.map((name) => [name, null]));
-    insert(tx, { ...whole, ...row });
-  };
+  const blank = Object.fromEntries(columns.map((name) => [name, null]));
+  return (tx, row) => void insert(tx, { ...blank, ...row });
 }
 
 /**
