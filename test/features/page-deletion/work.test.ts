@@ -73,7 +73,7 @@ test("deleting the components of a page reads those of no other page", async () 
   const { id } = await store.page("old", ["Mirror"]);
   const texts = await store.ctx.db.write((tx) =>
     statementsOf(tx, ({ statements }) =>
-      deleteComponentsOfPage(store.ctx, { statements, afterCommit() {} }, id),
+      deleteComponentsOfPage(store.ctx, { statements, afterCommit() {}, atEnd() {} }, id),
     ),
   );
   expect(texts.length).toBeGreaterThan(2);
