@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
-import { createSessions } from "./features/auth";
+import { createPasswords, createSessions, type Passwords } from "./features/auth";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
@@ -75,7 +75,11 @@ export interface App {
  * Puts the application together: the table of contents of what it can do. `monitoring` runs the checks;
  * without it none is run, and who asks for one is told so.
  */
-export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMonitoring()): App {
+export function createApp(
+  ctx: AppContext,
+  monitoring: Monitoring = createIdleMonitoring(),
+  passwords: Passwords = createPasswords(),
+): App {
   const admissions = createAdmissions();
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
@@ -112,8 +116,8 @@ export function createApp(ctx: AppContext, monitoring: Monitoring = createIdleMo
 
   const loadDashboard = once(async () => {
     const { createDashboard } = await import("./admin/dashboard");
-    const means = { ctx, admissions, addresses, sessions, snapshots, usage, monitoring, routes };
-    const dashboard = createElysia(admissions).use(createDashboard(means));
+    const shared = { ctx, admissions, addresses, sessions, snapshots, usage, monitoring, routes };
+    const dashboard = createElysia(admissions).use(createDashboard({ ...shared, passwords }));
     routes.add(dashboard.routes, dashboard.fetch);
   });
   metrics.add(

@@ -1,5 +1,5 @@
 import type { AppContext } from "../context";
-import { createLoginThrottle, createPasswords, type Sessions } from "../features/auth";
+import { createLoginThrottle, type Passwords, type Sessions } from "../features/auth";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { Snapshots } from "../features/status";
@@ -16,6 +16,7 @@ export interface DashboardMeans {
   admissions: Admissions;
   addresses: ClientAddresses;
   sessions: Sessions;
+  passwords: Passwords;
   snapshots: Snapshots;
   usage: KeyUsage;
   monitoring: Monitoring;
@@ -36,7 +37,6 @@ export function createDashboard(means: DashboardMeans) {
     writeAs,
     writeOnceAs,
     reveals: createReveals(ctx, writeOnceAs),
-    passwords: createPasswords(),
     throttle: createLoginThrottle(ctx),
     render: createRenderer({ flashes, addresses }),
   };

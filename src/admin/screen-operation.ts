@@ -1,12 +1,17 @@
 import { type Operation, operation } from "../http";
 
 /** Declares a screen or a form's action: kept out of the API's document, its errors told as pages. */
-export function screenOperation(summary: string, access: Operation["access"]) {
+export function screenOperation(
+  summary: string,
+  access: Operation["access"],
+  more: Pick<Operation, "beforeBody"> = {},
+) {
   return operation({
     summary,
     tag: "Dashboard",
     access,
     answers: { 200: { description: "HTML." }, 303: { description: "Done; the next screen." } },
     errors: ["not_found", "conflict"],
+    ...more,
   });
 }

@@ -184,7 +184,8 @@ export function createDoor(parts: DoorParts): Door {
     if (!match.route || !url) return finish(visit, badHost());
     const { body } = match.route;
     const badBody = body ? judgeBodyHeaders(request.headers, body) : undefined;
-    return badBody ? finish(visit, badBody) : pass(visit, url, match.route);
+    const answer = badBody ?? match.route.operation.beforeBody?.(request, visit.address);
+    return answer ? finish(visit, answer) : pass(visit, url, match.route);
   };
   return door;
 }

@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../errors";
 import type { Scope } from "../features/keys";
+import type { ClientAddress } from "../kernel/client-address";
 import type { Role } from "../kernel/role";
 
 /**
@@ -60,6 +61,11 @@ export interface Operation {
   conditional?: "etag" | "if-match";
   /** Whether Idempotency-Key is heard: for every POST of the API that creates. See `createOnce`. */
   idempotent?: true;
+  /**
+   * Answers a request before its body is read; undefined lets it through. For refusals that have to stay
+   * cheap however many requests come.
+   */
+  beforeBody?: (request: Request, address: ClientAddress) => Response | undefined;
   /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
   isCrossOrigin?: boolean;
   /**

@@ -8,6 +8,14 @@ export interface ClientAddress {
   network: string;
 }
 
+/**
+ * The site of a client, for limits that one person with many addresses must not pass by: an IPv4
+ * address, or an IPv6 /48, which is what a site is given (RFC 6177).
+ */
+export function siteOf({ network }: ClientAddress): string {
+  return network.split(":", 3).join(":");
+}
+
 const PLAIN_IPV4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
 
 /** Reads an address as the socket or a proxy gives it, or answers undefined if it is none. */

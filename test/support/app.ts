@@ -12,7 +12,7 @@ import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
 import type { Monitoring } from "../../src/features/monitors";
 import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
-import { startSession } from "../../src/features/auth";
+import { type Passwords, startSession } from "../../src/features/auth";
 import { createUser, hasUsers } from "../../src/features/users";
 import { errorsOf, sessionCookie } from "../../src/http";
 import { createContext } from "../../src/installation";
@@ -102,6 +102,8 @@ export async function createTestApp(
     logLevel?: LogLevel;
     /** What runs the checks; without it none is run. */
     monitoring?: (ctx: AppContext) => Monitoring;
+    /** Verifies passwords; the real hashes unless given. */
+    passwords?: Passwords;
     /** Whether the dashboard is left to the first request for it; else all routes are there at once. */
     isDashboardLeft?: boolean;
   } = {},
@@ -113,7 +115,7 @@ export async function createTestApp(
   const db = createDb(sqlite, clock, log);
   const config = testConfig(options.env);
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
-  const app = createApp(ctx, options.monitoring?.(ctx));
+  const app = createApp(ctx, options.monitoring?.(ctx), options.passwords);
   if (!options.isDashboardLeft) await app.loadDashboard();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {

@@ -49,17 +49,16 @@ export function accountAdminRoutes(parts: AdminParts) {
 
   /** What is wrong with the current password as it was typed, if anything is. */
   async function judgeCurrent(admission: Admission, password: string): Promise<string | undefined> {
+    const { address } = admission;
     const { email } = sessionOf(admission).user;
-    const outcome = await authenticate(
-      ctx,
-      { passwords, throttle },
-      { email, password },
-      admission.address,
-    );
+    const wait = (seconds: number) =>
+      `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
+    const seconds = throttle.takeAttempt(address);
+    if (seconds > 0) return wait(seconds);
+    const credentials = { email, password };
+    const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
     if (!("refusal" in outcome)) return undefined;
-    return outcome.refusal === "wrong"
-      ? "is wrong"
-      : `Too many attempts. Wait ${plural(outcome.seconds, "second")}, then try again.`;
+    return outcome.refusal === "wrong" ? "is wrong" : wait(outcome.seconds);
   }
 
   return new Elysia({ prefix: ACCOUNT_PATH })

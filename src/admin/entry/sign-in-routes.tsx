@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { LRUCache } from "lru-cache";
 import { isSecure } from "../../features/auth";
 import { authenticate, endOneSession, hasUsers, signIn } from "../../features/users";
 import {
@@ -6,20 +7,26 @@ import {
   findCurrentSession,
   formBody,
   seeOther,
+  sendHtml,
   sessionCookie,
   SIGN_IN_PATH,
 } from "../../http";
 import { userActor } from "../../kernel/actor";
+import type { ClientAddress } from "../../kernel/client-address";
 import { plural } from "../../kernel/text";
+import { type HtmlDocument, linkedAssets } from "../../ui";
 import { browserOrigin } from "../browser-origin";
 import { sessionOriginOf } from "../device";
 import type { AdminParts } from "../parts";
-import { SIGN_OUT_PATH } from "../paths";
+import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
 import { safeReturnPath } from "../return-path";
 import { screenOperation } from "../screen-operation";
+import { renderPlainScreen } from "../shell";
 import { SignIn, type SignInProps } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
+const TITLE = "Sign in";
+const KEPT_PAGES = 100;
 
 /** `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
@@ -30,17 +37,38 @@ export function signInAdminRoutes({
   passwords,
   throttle,
 }: AdminParts) {
+  /** The page of a refused attempt, by all that it shows: rendered once however many are refused. */
+  const waitPages = new LRUCache<string, HtmlDocument>({ max: KEPT_PAGES });
+
+  function page(request: Request, shown: Pick<SignInProps, "email" | "next" | "complaint">) {
+    const elsewhere = keepsCookies(ctx.baseUrl, request) ? {} : { elsewhere: ctx.baseUrl };
+    return { ...shown, ...elsewhere, hasUsers: hasUsers(ctx.db) };
+  }
+
   function show(
     request: Request,
-    page: Pick<SignInProps, "email" | "next" | "complaint">,
+    shown: Pick<SignInProps, "email" | "next" | "complaint">,
     how: { status?: number; headers?: Record<string, string> } = {},
   ) {
-    const elsewhere = keepsCookies(ctx.baseUrl, request) ? {} : { elsewhere: ctx.baseUrl };
-    return render.plain(request, {
-      title: "Sign in",
-      ...how,
-      children: <SignIn {...page} {...elsewhere} hasUsers={hasUsers(ctx.db)} />,
-    });
+    const children = <SignIn {...page(request, shown)} />;
+    return render.plain(request, { title: TITLE, ...how, children });
+  }
+
+  /** Refuses an attempt that the address may not make now, before the form is read. */
+  function refuseAttempt(request: Request, address: ClientAddress): Response | undefined {
+    const seconds = throttle.takeAttempt(address);
+    if (seconds === 0) return undefined;
+    const shown = page(request, { email: "", next: HOME_PATH, complaint: waitText(seconds) });
+    const key = JSON.stringify(shown);
+    const document =
+      waitPages.get(key) ??
+      renderPlainScreen({
+        title: TITLE,
+        assets: linkedAssets(),
+        children: <SignIn {...shown} />,
+      });
+    waitPages.set(key, document);
+    return sendHtml(request, document, toWait(seconds));
   }
 
   return new Elysia()
@@ -68,16 +96,14 @@ export function signInAdminRoutes({
             return show(request, { email, next, complaint }, { status: 422 });
           }
           const { seconds } = outcome;
-          const complaint = `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
-          const headers = { "Retry-After": String(seconds) };
-          return show(request, { email, next, complaint }, { status: 429, headers });
+          return show(request, { email, next, complaint: waitText(seconds) }, toWait(seconds));
         }
         const origin = sessionOriginOf(request, admission);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
         return seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
       },
-      { ...formBody(), ...screenOperation("Sign in", PUBLIC) },
+      { ...formBody(), ...screenOperation("Sign in", PUBLIC, { beforeBody: refuseAttempt }) },
     )
     .post(
       SIGN_OUT_PATH,
@@ -97,6 +123,15 @@ export function signInAdminRoutes({
       // Who was signed out meanwhile wants nothing else than what is so already.
       { ...formBody(), ...screenOperation("Sign out", PUBLIC) },
     );
+}
+
+function waitText(seconds: number): string {
+  return `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
+}
+
+/** The status and the headers of a refusal that says how long to wait. */
+function toWait(seconds: number) {
+  return { status: 429, headers: { "Retry-After": String(seconds) } };
 }
 
 /**

@@ -1,46 +1,61 @@
-/**
- * Runs work, some at once and the rest in its turn. `source` is who asks, as far as is known. Throws
- * what `refuse` makes when too many wait.
- */
-type BoundedQueue = <T>(source: string, work: () => Promise<T>) => Promise<T>;
+/** The place of a piece of work among those that wait. */
+export interface Turn {
+  /** The source that asks for the work. */
+  source: string;
+  /** Work of a lower rank begins first; work of the same rank in the order of its arrival. */
+  rank: number;
+}
+
+/** `busy`: the source has all the waiting work that one may have. `full`: all places are taken. */
+export type RefusalReason = "busy" | "full";
+
+/** Runs work now or in its turn. Throws what `refuse` makes when the work finds no place, or loses it. */
+type BoundedQueue = <T>(turn: Turn, work: () => Promise<T>) => Promise<T>;
+
+interface Waiter {
+  turn: Turn;
+  begin(): void;
+  refuse(): void;
+}
 
 /**
- * At most `atOnce` pieces of work run and at most `waiting` wait, first come first served, of one
- * source no more than `waitingOfOne`: so one source cannot take all the places. What is one too many
- * is refused at once and never begun; those before it are not touched.
+ * Runs at most `atOnce` pieces of work and lets at most `waiting` wait, of one source no more than
+ * `waitingOfOne`. When all places are taken, the last of those that wait is refused, which may be the
+ * new one: work of a high rank never keeps work of a lower rank out.
  */
 export function createBoundedQueue(limits: {
   atOnce: number;
   waiting: number;
   waitingOfOne: number;
-  refuse: () => Error;
+  refuse: (reason: RefusalReason) => Error;
 }): BoundedQueue {
-  const queue: (() => void)[] = [];
-  const waitingBySource = new Map<string, number>();
+  /** In the order in which they begin. */
+  const queue: Waiter[] = [];
   let running = 0;
 
-  /** Resolves when it is this caller's turn. Who ends hands the place on, so that nobody jumps in. */
-  async function takePlace(source: string): Promise<void> {
+  /** Resolves when the work may begin. The work that ends hands its place on, so no other overtakes. */
+  async function takePlace(turn: Turn): Promise<void> {
     if (running < limits.atOnce) {
       running += 1;
       return;
     }
-    const ofThisOne = waitingBySource.get(source) ?? 0;
-    if (queue.length >= limits.waiting || ofThisOne >= limits.waitingOfOne) throw limits.refuse();
-    waitingBySource.set(source, ofThisOne + 1);
-    await new Promise<void>((resolve) => queue.push(resolve));
-    const left = (waitingBySource.get(source) ?? 1) - 1;
-    if (left > 0) waitingBySource.set(source, left);
-    else waitingBySource.delete(source);
+    const ofThisSource = queue.filter(({ turn: { source } }) => source === turn.source);
+    if (ofThisSource.length >= limits.waitingOfOne) throw limits.refuse("busy");
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { turn, begin: resolve, refuse: () => reject(limits.refuse("full")) };
+    const after = queue.findLastIndex(({ turn: { rank } }) => rank <= turn.rank);
+    queue.splice(after + 1, 0, waiter);
+    if (queue.length > limits.waiting) queue.pop()?.refuse();
+    await promise;
   }
 
-  return async (source, work) => {
-    await takePlace(source);
+  return async (turn, work) => {
+    await takePlace(turn);
     try {
       return await work();
     } finally {
       const next = queue.shift();
-      if (next) next();
+      if (next) next.begin();
       else running -= 1;
     }
   };

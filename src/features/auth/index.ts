@@ -11,7 +11,7 @@ export {
   redeemLink,
   voidLinks,
 } from "./links";
-export { createPasswords, judgePassword, type Passwords } from "./passwords";
+export { createPasswords, judgePassword, type Passwords, type VerifyHash } from "./passwords";
 export { SESSION_LIFETIME_MS } from "./rules";
 export {
   createSessions,
@@ -25,4 +25,4 @@ export {
   startSession,
 } from "./sessions";
 export { sweepAuth } from "./sweep";
-export { createLoginThrottle, type LoginThrottle, signInSource } from "./throttle";
+export { createLoginThrottle, type LoginThrottle } from "./throttle";

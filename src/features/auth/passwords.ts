@@ -1,14 +1,14 @@
-import { unavailable } from "../../errors";
+import { Problem, unavailable } from "../../errors";
 import { codePointLength } from "../../kernel/text";
-import { createBoundedQueue } from "./bounded-queue";
+import { createBoundedQueue, type RefusalReason, type Turn } from "./bounded-queue";
 
 // One of the equivalent minimums of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one
 // lane. Each at work holds that memory and a thread of the pool.
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const AT_ONCE = 2;
 const WAITING = 100;
-const WAITING_OF_ONE = 8;
 const RETRY_AFTER_SECONDS = 5;
+const UNKNOWN_TURN: Turn = { source: "", rank: 0 };
 
 const SHORTEST = 12;
 const LONGEST = 1_000;
@@ -22,11 +22,13 @@ const LONGEST_NORMALISED = 2 * LONGEST;
 const DUMMY_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$IHLBl9vb0u90EyknVA3lV33hzZX5SVtu4+jc4MuqnwI$vaZh/YyJUHrNRGIs2tAr1a9bGSrao0azQVCa8SihJgA";
 
+/** Returns true if a password is the one that was hashed. */
+export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
+
 /**
  * Hashing and verifying, off the main thread. Sign-ins are verified two at once, so that they leave
- * the machine to everybody else; a hundred wait, of one source eight, and one more throws
- * `unavailable`. Hashing has a place of its own: who chooses a password has shown a session or a link,
- * and strangers at the sign-in page must not hold them up.
+ * the machine to everybody else. A hundred sources wait in turn, each with one verification. Hashing
+ * has a place of its own: its callers have shown a session or a link, and do not wait for strangers.
  */
 export interface Passwords {
   /**
@@ -35,39 +37,45 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
-   * Whether a password is the one that was hashed, by the cost that the hash itself names. Without a
-   * hash (no such user, or none chosen yet) it does the same work and answers false. `source` is where
-   * the attempt comes from (`signInSource`).
+   * Returns true if a password is the one that was hashed, by the cost that the hash itself names.
+   * Without a hash (no such user, or none chosen yet) it does the same work and returns false. Throws
+   * `rate_limited` when the source has a verification waiting, `unavailable` when too many sources wait.
    */
-  verify(password: string, hash: string | undefined | null, source?: string): Promise<boolean>;
+  verify(password: string, hash: string | undefined | null, turn?: Turn): Promise<boolean>;
 }
 
-export function createPasswords(): Passwords {
-  const refuse = () => unavailable("Too many people are signing in at once.", RETRY_AFTER_SECONDS);
+export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): Passwords {
   const verifying = createBoundedQueue({
     atOnce: AT_ONCE,
     waiting: WAITING,
-    waitingOfOne: WAITING_OF_ONE,
-    refuse,
+    waitingOfOne: 1,
+    refuse: refusal,
   });
   const hashing = createBoundedQueue({
     atOnce: 1,
     waiting: WAITING,
     waitingOfOne: WAITING,
-    refuse,
+    refuse: refusal,
   });
   return {
-    hash: (password) => hashing("", () => Bun.password.hash(normalise(password), ARGON2ID)),
-    async verify(password, hash, source = "") {
+    hash: (password) =>
+      hashing(UNKNOWN_TURN, () => Bun.password.hash(normalise(password), ARGON2ID)),
+    async verify(password, hash, turn = UNKNOWN_TURN) {
       // Nobody's password is that long, whoever asks: no work, and no difference between users.
       if (isTooLong(password)) return false;
       const normalised = normalise(password);
-      const isRight = await verifying(source, () =>
-        Bun.password.verify(normalised, hash ?? DUMMY_HASH),
-      );
+      const isRight = await verifying(turn, () => verifyHash(normalised, hash ?? DUMMY_HASH));
       return isRight && typeof hash === "string";
     },
   };
+}
+
+function refusal(reason: RefusalReason): Problem {
+  if (reason === "full") {
+    return unavailable("Too many people are signing in at once.", RETRY_AFTER_SECONDS);
+  }
+  const detail = "Another sign-in from this address is being verified. Try again in 1 second.";
+  return new Problem("rate_limited", detail, { headers: { "Retry-After": "1" } });
 }
 
 /**

@@ -41,6 +41,11 @@ export const listSessionRows = selectMany((orm, $: { userId: string }) =>
     .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt), asc(sessions.id)),
 );
 
+/** The addresses that sessions were last used from, the latest first. */
+export const listRecentAddresses = selectMany((orm, $: { limit: number }) =>
+  orm.select({ ip: sessions.ip }).from(sessions).orderBy(desc(sessions.lastSeenAt)).limit($.limit),
+);
+
 /** Never moves backwards: a use that was written late does not hide a later one. */
 export const touchSessionRow = mutate((orm, $: { id: number; at: number; ip: string }) =>
   orm

@@ -1,9 +1,11 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
-import type { ClientAddress } from "../../kernel/client-address";
+import { type ClientAddress, siteOf } from "../../kernel/client-address";
 import { sha256Hex } from "../../kernel/hash";
 import { addressNeighbourhood, BucketMap, type Decision } from "../limits";
 import { whenAsked } from "../../kernel/when-asked";
+import type { Turn } from "./bounded-queue";
+import { createKnownSources } from "./known-sources";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
 
 const ATTEMPTS_A_MINUTE = 10;
@@ -13,14 +15,6 @@ const REMEMBERED = 10_000;
 const ATTEMPTS_OF_A_SITE = 5 * ATTEMPTS_A_MINUTE;
 
 /**
- * Where attempts come from, as far as one person may hold many addresses: an IPv4 address, or an IPv6
- * /48, which is what a site is given (RFC 6177).
- */
-export function signInSource({ network }: ClientAddress): string {
-  return network.split(":", 3).join(":");
-}
-
-/**
  * Slows guessing of passwords, by the address that guesses and by the account that is guessed, whether
  * there is such an account or not. The more an account was failed on, from wherever, the longer each
  * source waits after a failure of its own: at most 30 seconds. So nobody can keep a user out by
@@ -28,17 +22,26 @@ export function signInSource({ network }: ClientAddress): string {
  */
 export interface LoginThrottle {
   /**
-   * Takes one of the address's ten attempts a minute, and one of its site's fifty. Answers 0 when this attempt may be judged now,
-   * else the whole seconds after which one would be.
+   * Takes one of the address's ten attempts a minute and one of its site's fifty. Returns 0 when there
+   * was one, else the whole seconds until there is. Needs no body, so that a refusal costs little.
    */
-  judge(email: string, address: ClientAddress): number;
+  takeAttempt(address: ClientAddress): number;
+  /** Returns 0 when an attempt on the account may be verified now, else the whole seconds to wait. */
+  accountWaitSeconds(email: string, address: ClientAddress): number;
+  /**
+   * Returns the turn of a verification. Sources that have signed in before come first, then those with
+   * the fewest attempts; attempts are forgotten 15 minutes after a source's last one.
+   */
+  turnOf(address: ClientAddress): Turn;
   /** An attempt that was judged had the wrong password, or there is no such account. */
   failed(email: string, address: ClientAddress): void;
   /** Somebody has signed in: the account's failures are forgotten. */
   succeeded(email: string, address: ClientAddress): void;
 }
 
-export function createLoginThrottle({ clock }: Pick<AppContext, "clock">): LoginThrottle {
+export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): LoginThrottle {
+  const { clock } = ctx;
+  const known = createKnownSources(ctx);
   const attempts = (overflowLimit: number) =>
     whenAsked(
       () =>
@@ -61,6 +64,8 @@ export function createLoginThrottle({ clock }: Pick<AppContext, "clock">): Login
   };
   /** How often an account was failed on. */
   const failures = whenAsked(() => new LRUCache<string, number>(forgetful));
+  /** Attempts of each site, refused ones included. */
+  const siteAttempts = whenAsked(() => new LRUCache<string, number>(forgetful));
   /** When a source last failed on an account, in monotonic milliseconds. */
   const lastFailures = whenAsked(() => new LRUCache<string, number>(forgetful));
 
@@ -72,26 +77,37 @@ export function createLoginThrottle({ clock }: Pick<AppContext, "clock">): Login
   }
 
   return {
-    judge(email, address) {
-      const source = signInSource(address);
+    takeAttempt(address) {
+      const site = siteOf(address);
+      siteAttempts().set(site, (siteAttempts().get(site) ?? 0) + 1);
       const ofAddress = addresses().take(address.network, ATTEMPTS_A_MINUTE);
-      const ofSite =
-        source === address.network ? ofAddress : sites().take(source, ATTEMPTS_OF_A_SITE);
-      const delayMs = accountDelayMs(accountOf(email), source);
-      if (ofAddress.isAllowed && ofSite.isAllowed && delayMs === 0) return 0;
-      // Who waits as told finds a token, also where this attempt has just taken the last one.
-      const toNextToken = Math.max(secondsToToken(ofAddress), secondsToToken(ofSite));
-      return Math.max(toNextToken, Math.ceil(delayMs / 1_000));
+      const ofSite = site === address.network ? ofAddress : sites().take(site, ATTEMPTS_OF_A_SITE);
+      if (ofAddress.isAllowed && ofSite.isAllowed) return 0;
+      return Math.max(secondsToToken(ofAddress), secondsToToken(ofSite));
+    },
+    accountWaitSeconds(email, address) {
+      const seconds = Math.ceil(accountDelayMs(accountOf(email), siteOf(address)) / 1_000);
+      if (seconds === 0) return 0;
+      // Who waits as told finds an attempt, also where this one was the last.
+      const isLast = addresses().remaining(address.network, ATTEMPTS_A_MINUTE) === 0;
+      return isLast ? Math.max(seconds, 60 / ATTEMPTS_A_MINUTE) : seconds;
+    },
+    turnOf(address) {
+      if (known.has(address)) return { source: address.network, rank: 0 };
+      const site = siteOf(address);
+      return { source: site, rank: 1 + (siteAttempts().get(site) ?? 0) };
     },
     failed(email, address) {
       const account = accountOf(email);
+      const site = siteOf(address);
       failures().set(account, (failures().get(account) ?? 0) + 1);
-      lastFailures().set(pairOf(account, signInSource(address)), clock.monotonic());
+      lastFailures().set(pairOf(account, site), clock.monotonic());
     },
     succeeded(email, address) {
       const account = accountOf(email);
       failures().delete(account);
-      lastFailures().delete(pairOf(account, signInSource(address)));
+      lastFailures().delete(pairOf(account, siteOf(address)));
+      known.add(address);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import { conflict } from "../../errors";
+import { conflict, Problem } from "../../errors";
 import { audit } from "../../events";
 import { userActor } from "../../kernel/actor";
 import type { ClientAddress } from "../../kernel/client-address";
@@ -10,7 +10,6 @@ import {
   type LoginThrottle,
   type Passwords,
   type SessionOrigin,
-  signInSource,
   startSession,
 } from "../auth";
 import { canonicalEmail, isLive } from "./rules";
@@ -20,9 +19,10 @@ type Authentication =
   { user: UserRow } | { refusal: "wrong" } | { refusal: "wait"; seconds: number };
 
 /**
- * Whether an email and a password belong together. Who is unknown, disabled or without a password is
- * refused as who has a wrong one, after the same work. Starts nothing: `signIn` does. Throws
- * `unavailable` when too many ask at once.
+ * Finds the user to whom an email and a password belong. An unknown or disabled user and one without a
+ * password are refused as a wrong password is, after the same work. Starts no session: `signIn` does.
+ * The caller has taken one of the address's attempts before (`takeAttempt`). Throws `unavailable` when
+ * too many sources wait.
  */
 export async function authenticate(
   ctx: Pick<AppContext, "db" | "log">,
@@ -31,12 +31,21 @@ export async function authenticate(
   address: ClientAddress,
 ): Promise<Authentication> {
   const email = canonicalEmail(given.email);
-  const seconds = throttle.judge(email, address);
+  const seconds = throttle.accountWaitSeconds(email, address);
   if (seconds > 0) return { refusal: "wait", seconds };
   const user = findUserRowByEmail(ctx.db, { email });
   const isAdmitted = user !== undefined && isLive(user);
   const hash = isAdmitted ? user.passwordHash : null;
-  if ((await passwords.verify(given.password, hash, signInSource(address))) && user) {
+  let isRight: boolean;
+  try {
+    isRight = await passwords.verify(given.password, hash, throttle.turnOf(address));
+  } catch (error) {
+    if (error instanceof Problem && error.code === "rate_limited") {
+      return { refusal: "wait", seconds: 1 };
+    }
+    throw error;
+  }
+  if (isRight && user) {
     throttle.succeeded(email, address);
     return { user };
   }

@@ -7,12 +7,12 @@ function setUp(atOnce: number, waiting: number, waitingOfOne = waiting) {
     atOnce,
     waiting,
     waitingOfOne,
-    refuse: () => new Error("full"),
+    refuse: (reason) => new Error(reason),
   });
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const work = (name: string, source = "") =>
-    inTurn(source, () => {
+  const work = (name: string, source = "", rank = 0) =>
+    inTurn({ source, rank }, () => {
       begun.push(name);
       return new Promise<string>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name)));
@@ -46,7 +46,7 @@ describe("a bounded queue", () => {
   test("refuses at once what finds no room, never begins it, and takes others when there is room", async () => {
     const { work, begun, end } = setUp(1, 1);
     const [running, waiting] = [work("running"), work("waiting")];
-    await expect(work("refused")).rejects.toThrow("full");
+    await expect(work("refused", "b")).rejects.toThrow("full");
     await settle();
     end("running");
     expect(await running).toBe("running");
@@ -64,7 +64,7 @@ describe("a bounded queue", () => {
     const { work, begun, end } = setUp(1, 10, 2);
     const first = work("first", "a");
     const waiting = [work("second", "a"), work("third", "a")];
-    await expect(work("fourth", "a")).rejects.toThrow("full");
+    await expect(work("fourth", "a")).rejects.toThrow("busy");
     // Somebody else finds room, behind those who were there before.
     const other = work("other", "b");
     for (const name of ["first", "second", "third", "other"]) {
@@ -82,5 +82,39 @@ describe("a bounded queue", () => {
     await settle();
     end("again");
     expect(await again).toBe("again");
+  });
+
+  test("begins work of a lower rank first, and of the same rank in the order of arrival", async () => {
+    const { work, begun, end } = setUp(1, 10);
+    const all = [work("running")];
+    for (const [name, rank] of [
+      ["c", 2],
+      ["a", 1],
+      ["d", 2],
+      ["b", 1],
+    ] as const) {
+      all.push(work(name, name, rank));
+    }
+    for (const name of ["running", "a", "b", "c", "d"]) {
+      await settle();
+      expect(begun.at(-1)).toBe(name);
+      end(name);
+    }
+    await Promise.all(all);
+  });
+
+  test("gives the place of the last in turn to work of a lower rank when all are taken", async () => {
+    const { work, begun, end } = setUp(1, 2);
+    const running = work("running");
+    const [kept, displaced] = [work("kept", "a", 1), work("displaced", "b", 2)];
+    const first = work("first", "c", 0);
+    await expect(displaced).rejects.toThrow("full");
+    await expect(work("too late", "d", 1)).rejects.toThrow("full");
+    for (const name of ["running", "first", "kept"]) {
+      await settle();
+      end(name);
+    }
+    expect(await Promise.all([running, first, kept])).toEqual(["running", "first", "kept"]);
+    expect(begun).toEqual(["running", "first", "kept"]);
   });
 });

@@ -4,6 +4,8 @@ import { refusalOf } from "../../support/refusal";
 
 const PASSWORD = "correct horse battery";
 
+const turnOf = (source: string) => ({ source, rank: 0 });
+
 describe("a password's hash", () => {
   test("is argon2id with OWASP's cost and a salt of its own, and tells the right password from wrong ones", async () => {
     const passwords = createPasswords();
@@ -85,11 +87,11 @@ describe("verifications at once", () => {
       timeCost: 1,
     });
     const accepted = Array.from({ length: 102 }, (_, i) =>
-      passwords.verify(PASSWORD, hash, `source ${i}`),
+      passwords.verify(PASSWORD, hash, turnOf(`source ${i}`)),
     );
     // Who chooses a password has shown a session or a link, and does not wait for strangers.
     const chosen = passwords.hash(PASSWORD);
-    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, "one more"));
+    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, turnOf("one more")));
     expect(refusal.code).toBe("unavailable");
     expect(refusal.headers).toEqual({ "Retry-After": "5" });
     expect(await chosen).toStartWith("$argon2id$");
@@ -97,20 +99,22 @@ describe("verifications at once", () => {
     expect(await passwords.verify(PASSWORD, hash)).toBe(true);
   });
 
-  test("of one source leave room for the others", async () => {
+  test("of one source wait one at a time, and leave room for the others", async () => {
     const passwords = createPasswords();
-    // Two at work and eight waiting.
-    const accepted = Array.from({ length: 10 }, () => passwords.verify(PASSWORD, undefined, "one"));
-    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, "one"));
-    expect(refusal.code).toBe("unavailable");
-    expect(await passwords.verify(PASSWORD, undefined, "another")).toBe(false);
+    // Two at work and one waiting.
+    const one = turnOf("one");
+    const accepted = Array.from({ length: 3 }, () => passwords.verify(PASSWORD, undefined, one));
+    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, one));
+    expect(refusal.code).toBe("rate_limited");
+    expect(refusal.headers).toEqual({ "Retry-After": "1" });
+    expect(await passwords.verify(PASSWORD, undefined, turnOf("another"))).toBe(false);
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
   });
 
   test("leave their place to the next when one fails", async () => {
     const passwords = createPasswords();
     const broken = Array.from({ length: 10 }, (_, i) =>
-      passwords.verify(PASSWORD, "no hash at all", `source ${i}`),
+      passwords.verify(PASSWORD, "no hash at all", turnOf(`source ${i}`)),
     );
     const outcomes = await Promise.allSettled(broken);
     expect(outcomes.map(({ status }) => status)).toEqual(broken.map(() => "rejected"));

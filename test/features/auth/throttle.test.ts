@@ -2,16 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { createLoginThrottle } from "../../../src/features/auth";
 import type { ClientAddress } from "../../../src/kernel/client-address";
 import { parseClientAddress } from "../../../src/kernel/client-address";
-import { client } from "../../support/auth";
-import { createTestClock } from "../../support/clock";
+import { client, openAuthHouse } from "../../support/auth";
 
 const ADA = "ada@acme.test";
 const HERE = client("203.0.113.7");
 const ELSEWHERE = client("198.51.100.9");
 
 function setUp() {
-  const clock = createTestClock();
-  const throttle = createLoginThrottle({ clock });
+  const { ctx, clock } = openAuthHouse();
+  const made = createLoginThrottle(ctx);
+  /** Takes an attempt and asks for the account's wait, as signing in does. */
+  const judge = (email: string, address: ClientAddress) =>
+    made.takeAttempt(address) || made.accountWaitSeconds(email, address);
+  const throttle = { ...made, judge };
   /** Waits as long as it is told, in as many steps as it takes. Answers the seconds. */
   async function waitUntilJudged(email: string, address: ClientAddress): Promise<number> {
     let waited = 0;
@@ -176,5 +179,18 @@ describe("an address", () => {
     for (let i = 0; i < 10; i++) throttle.judge(ADA, HERE);
     for (let i = 0; i < 10_500; i++) throttle.judge(ADA, client(`10.0.${i >> 8}.${i & 255}`));
     expect(throttle.judge(ADA, HERE)).toBe(6);
+  });
+
+  test("of IPv6 takes its turn together with its whole /48 until it has signed in", () => {
+    const { throttle } = setUp();
+    const one = parseClientAddress("2001:db8:1:2::1") as ClientAddress;
+    const neighbour = parseClientAddress("2001:db8:1:3::1") as ClientAddress;
+    throttle.takeAttempt(one);
+    expect(throttle.turnOf(one)).toEqual(throttle.turnOf(neighbour));
+    expect(throttle.turnOf(one).rank).toBeGreaterThan(throttle.turnOf(HERE).rank);
+    throttle.succeeded(ADA, one);
+    expect(throttle.turnOf(one).rank).toBeLessThan(throttle.turnOf(HERE).rank);
+    expect(throttle.turnOf(neighbour).rank).toBeGreaterThan(throttle.turnOf(HERE).rank);
+    expect(throttle.turnOf(one).source).not.toBe(throttle.turnOf(neighbour).source);
   });
 });

@@ -57,7 +57,13 @@ async function knocking() {
 
 async function authenticated(house: PeopleHouse, email: string): Promise<UserRow> {
   const passwords = { ...markedPasswords(), verify: async () => true };
-  const throttle: LoginThrottle = { judge: () => 0, failed: () => {}, succeeded: () => {} };
+  const throttle: LoginThrottle = {
+    takeAttempt: () => 0,
+    accountWaitSeconds: () => 0,
+    turnOf: () => ({ source: "", rank: 0 }),
+    failed: () => {},
+    succeeded: () => {},
+  };
   const parts = { passwords, throttle };
   const outcome = await authenticate(house.ctx, parts, { email, password: RIGHT }, HOME);
   if (!("user" in outcome)) throw new Error(outcome.refusal);
