@@ -25,6 +25,7 @@ import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureResidentMemory } from "./rows/resident-memory";
 import { measureSlowDisk } from "./rows/slow-disk";
+import { measureSignInBesideHostile } from "./rows/sign-in-beside-hostile";
 import { measureStartUp } from "./rows/start-up";
 import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
@@ -44,6 +45,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "dashboard-page": measureDashboardPage,
   "dashboard-weight": measureDashboardWeight,
   "log-in-flood": measureLogInFlood,
+  "sign-in-beside-hostile": measureSignInBesideHostile,
   "fresh-bytes": measureFreshBytes,
   "long-history": measureLongHistory,
   "refused-bodies": measureRefusedBodies,

@@ -45,7 +45,7 @@ import {
 import { once } from "./kernel/once";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
-import { failurePage } from "./public/failure-page";
+import { createFailurePage } from "./public/failure-page";
 import { feedRoutes } from "./public/feed-routes";
 import { logoRoutes } from "./public/logo-routes";
 import { publicRoutes } from "./public/routes";
@@ -140,7 +140,7 @@ export function createApp(
     limiter,
     addresses,
     loadRoutes: (path) => (isOfDashboard(path) ? loadDashboard() : undefined),
-    failurePage,
+    failurePage: createFailurePage(),
   });
   return {
     door,

@@ -1,9 +1,5 @@
-import { loadConfig } from "../../src/config";
-import { createPasswords } from "../../src/features/auth";
-import { createUser } from "../../src/features/users";
-import { openForCommand } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { Flood } from "../programs/sign-in-flood";
+import { addOwner, OWNER } from "../support/add-owner";
 import { compileProgram } from "../support/compile";
 import { openConnection, requestText } from "../support/connection";
 import { readUntil } from "../support/paced-reads";
@@ -15,9 +11,8 @@ import type { Workshop } from "../support/workshop";
 
 const RUNS = 5;
 const SIGN_INS = 500;
-const REACH_MS = 200;
-const EMAIL = "ada@acme.example";
-/** How often the status is asked for. */
+const REACH_MS = { one: 100, many: 200 };
+/** How often the page is asked for. */
 const PACE_MS = 5;
 const WARM_UP_READS = 1_000;
 const SETTLE_MS = 2_000;
@@ -26,17 +21,17 @@ type Addresses = "one" | "many";
 
 interface Outcome {
   flood: Flood;
-  /** Of the status reads that were under way during the flood, in milliseconds. */
+  /** Of the reads that were under way during the flood, in milliseconds. */
   p99: number;
   slowest: number;
   idleBytes: number;
   peakBytes: number;
 }
 
-/** Wrong sign-ins all at once, and what those notice of it who only read the status. */
+/** Wrong sign-ins all at once, and how long readers of the public page wait meanwhile. */
 export async function measureLogInFlood(workshop: Workshop): Promise<Figure[]> {
   const seeded = await seed(workshop.path("data"), { keys: 1 });
-  await addUser(seeded.dataDir);
+  await addOwner(seeded.dataDir);
   const program = compileProgram(workshop, "sign-in-flood");
   const figures: Figure[] = [];
   for (const addresses of ["many", "one"] as const) {
@@ -61,10 +56,10 @@ function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
   const from = addresses === "one" ? "one address" : `${SIGN_INS} addresses`;
   return [
     {
-      what: `the status read, every ${PACE_MS} ms, while ${SIGN_INS} wrong sign-ins come at once from ${from}, p99 from when it was due`,
-      reach: `${REACH_MS} ms`,
+      what: `the public page, every ${PACE_MS} ms, while ${SIGN_INS} wrong sign-ins come at once from ${from}, p99 from when it was due`,
+      reach: `${REACH_MS[addresses]} ms`,
       measured: `${p99.toFixed(1)} ms (slowest ${slowest.toFixed(0)} ms)`,
-      isReached: p99 <= REACH_MS,
+      isReached: p99 <= REACH_MS[addresses],
     },
     {
       what: "of those sign-ins",
@@ -80,22 +75,9 @@ function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
   ];
 }
 
-async function addUser(dataDir: string): Promise<void> {
-  const loaded = loadConfig({ dataDir, logLevel: "warn" }, {});
-  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-  const { ctx, close } = openForCommand(loaded.config, "bench", { mayCreate: false });
-  try {
-    const passwordHash = await createPasswords().hash("what nobody guesses");
-    const user = { email: EMAIL, name: "Ada", role: "owner" as const, passwordHash };
-    await ctx.db.write((tx) => createUser(ctx, tx, user, CLI_ACTOR));
-  } finally {
-    close();
-  }
-}
-
 async function floodOnce(
   workshop: Workshop,
-  { dataDir, slug, keys }: Seed,
+  { dataDir, slug }: Seed,
   program: string,
   addresses: Addresses,
 ): Promise<Outcome> {
@@ -104,24 +86,27 @@ async function floodOnce(
   });
   const reader = await openConnection(server.url);
   try {
-    const headers = { Authorization: `Bearer ${keys[0]}`, "Accept-Encoding": "gzip" };
-    const request = requestText(server.url, `/api/v1/status/${slug}`, { headers });
+    let reads = 0;
     const read = async () => {
-      const { status } = await reader.send(request);
-      if (status !== 200) throw new Error(`the status read answered ${status}`);
+      reads += 1;
+      const headers = { "X-Forwarded-For": readerAddress(reads), "Accept-Encoding": "gzip" };
+      const { status } = await reader.send(requestText(server.url, `/status/${slug}`, { headers }));
+      if (status !== 200) throw new Error(`the public page answered ${status}`);
     };
+    // The dashboard is loaded with the first request for it, which is no part of what is measured.
+    await reader.send(requestText(server.url, "/admin/sign-in"));
     for (let count = 0; count < WARM_UP_READS; count++) await read();
     await Bun.sleep(SETTLE_MS);
     const idleBytes = residentBytes(server.pid);
     forgetPeak(server.pid);
 
-    const child = Bun.spawn([program, server.url, EMAIL, String(SIGN_INS), addresses], {
+    const child = Bun.spawn([program, server.url, OWNER.email, String(SIGN_INS), addresses], {
       stdout: "pipe",
       stderr: "inherit",
     });
-    const reads = await readUntil(child.exited, PACE_MS, read);
+    const timed = await readUntil(child.exited, PACE_MS, read);
     const flood = JSON.parse(await new Response(child.stdout).text()) as Flood;
-    const during = reads
+    const during = timed
       .filter(({ due, ms }) => due + ms >= flood.from && due <= flood.until)
       .map(({ ms }) => ms);
     return {
@@ -135,4 +120,9 @@ async function floodOnce(
     reader.close();
     await server.stop();
   }
+}
+
+/** Readers come from many addresses, since each has a limit of its own. */
+function readerAddress(count: number): string {
+  return `192.0.2.${count % 200}`;
 }

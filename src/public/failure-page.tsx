@@ -1,23 +1,51 @@
+import { LRUCache } from "lru-cache";
 import { ERRORS, type Problem } from "../errors";
 import { seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
 import { containsKeyShape } from "../kernel/key-shape";
-import { Actions, ButtonLink, linkedAssets, PlainPage, renderLinkedDocument } from "../ui";
+import {
+  Actions,
+  ButtonLink,
+  type HtmlDocument,
+  linkedAssets,
+  PlainPage,
+  renderLinkedDocument,
+} from "../ui";
+
+/** Number of different refusals for load whose pages are kept. */
+const KEPT_PAGES = 100;
+/** Stands for the request's id in a page that is kept. */
+const ID_PLACE = "{request}";
 
 /**
- * What went wrong, as a page for a person: where a browser asks, outside the API. A browser that has
- * to sign in first is sent there, and comes back to where it wanted to go.
+ * Writes the page that tells a person what went wrong: where a browser asks, outside the API. A browser
+ * that has to sign in first is sent there, and comes back to where it wanted to go. Refusals for load
+ * are rendered once and kept, since thousands of them may be due in one second.
  */
-export function failurePage(failure: Problem, visit: Visit): Response | undefined {
-  const { request } = visit;
-  if (!isForPerson(visit)) return undefined;
-  const isRead = request.method === "GET" || request.method === "HEAD";
-  if (failure.code === "sign_in_required" && isRead) {
-    return seeOther(signInPath(pathOf(request.url)));
+export function createFailurePage(): (failure: Problem, visit: Visit) => Response | undefined {
+  const kept = new LRUCache<string, HtmlDocument>({ max: KEPT_PAGES });
+
+  function render(failure: Problem, visit: Visit): HtmlDocument {
+    const places = placesOf(visit);
+    const isForLoad = failure.code === "rate_limited" || failure.code === "unavailable";
+    if (!isForLoad) return renderFailure(failure, places, visit.requestId);
+    const key = JSON.stringify([failure.code, failure.message, places]);
+    const page = kept.get(key) ?? renderFailure(failure, places, ID_PLACE);
+    kept.set(key, page);
+    return { ...page, html: page.html.replace(ID_PLACE, visit.requestId) };
   }
-  return sendHtml(request, renderFailure(failure, visit), {
-    status: failure.status,
-    headers: { ...failure.headers },
-  });
+
+  return (failure, visit) => {
+    const { request } = visit;
+    if (!isForPerson(visit)) return undefined;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (failure.code === "sign_in_required" && isRead) {
+      return seeOther(signInPath(pathOf(request.url)));
+    }
+    return sendHtml(request, render(failure, visit), {
+      status: failure.status,
+      headers: { ...failure.headers },
+    });
+  };
 }
 
 /** Signing in, and then back to a path; but a key's value in it goes into no further address. */
@@ -44,13 +72,24 @@ function statusPagePath(path: string): string {
   return /^\/status\/[a-z0-9-]+(?=\/)/.exec(path)?.[0] ?? "/";
 }
 
-function renderFailure(failure: Problem, { request, requestId, domain }: Visit) {
-  const { title } = ERRORS[failure.code];
-  const mayLeaveForm = failure.code === "sign_in_required";
+/** The places that a failure page links to. */
+interface Places {
+  isDashboard: boolean;
+  statusPage: string;
+}
+
+function placesOf({ request, domain }: Visit): Places {
   const path = pathOf(request.url);
   // On a page's own domain there is that page, and no dashboard.
-  const isDashboard = !domain && /^\/admin(?:[/?]|$)/.test(path);
-  const statusPage = domain ? "/" : statusPagePath(path);
+  return {
+    isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),
+    statusPage: domain ? "/" : statusPagePath(path),
+  };
+}
+
+function renderFailure(failure: Problem, places: Places, requestId: string): HtmlDocument {
+  const { title } = ERRORS[failure.code];
+  const mayLeaveForm = failure.code === "sign_in_required";
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets: linkedAssets(),
@@ -79,7 +118,7 @@ function renderFailure(failure: Problem, { request, requestId, domain }: Visit) 
               Open sign-in in another tab
             </ButtonLink>
           ) : (
-            <WayBack isDashboard={isDashboard} statusPage={statusPage} />
+            <WayBack {...places} />
           )}
         </Actions>
       </PlainPage>
@@ -87,7 +126,7 @@ function renderFailure(failure: Problem, { request, requestId, domain }: Visit) 
   });
 }
 
-function WayBack({ isDashboard, statusPage }: { isDashboard: boolean; statusPage: string }) {
+function WayBack({ isDashboard, statusPage }: Places) {
   if (!isDashboard) {
     return (
       <ButtonLink href={statusPage} kind="primary">

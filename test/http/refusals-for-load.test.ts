@@ -1,0 +1,34 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp } from "../support/app";
+import { HTML } from "../support/dashboard";
+import { readHtml } from "../support/html";
+
+describe("the page of a refusal for load", () => {
+  test("names its own request and the way back from its own path, however many are sent", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    const drained = (path: string) => app.call(path, { headers: HTML });
+    await drained("/");
+    const answers = await Promise.all(
+      ["/", "/", "/admin/sign-in", "/status/acme/history", "/"].map(drained),
+    );
+    const ways = answers.map(({ status, headers, text }) => {
+      const id = headers.get("x-request-id") ?? "";
+      expect(status).toBe(429);
+      expect(text.split(id)).toHaveLength(2);
+      expect(text).not.toContain("{request}");
+      return readHtml(text).attributes("a", "href").at(-1);
+    });
+    expect(ways).toEqual(["/", "/", "/", "/status/acme", "/"]);
+  });
+
+  test("says the seconds that its own Retry-After says", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    await app.call("/");
+    for (const passed of [0, 20_000, 39_000]) {
+      await app.clock.advance(passed);
+      const { text, headers } = await app.call("/", { headers: HTML });
+      const seconds = Number(headers.get("retry-after"));
+      expect(text).toContain(`Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`);
+    }
+  });
+});
