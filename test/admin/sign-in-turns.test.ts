@@ -85,10 +85,9 @@ describe("while 200 addresses make ten attempts a minute each", () => {
 
   test("an address that makes its first attempt goes before those that have made more", async () => {
     await using site = await openSite();
-    const { app, passwords } = site;
+    const { passwords } = site;
+    // The second attempts are refused, since the first ones wait, and count nevertheless.
     await flood(site);
-    await passwords.endAll();
-    await app.clock.advance(60_000);
     await flood(site);
     const before = passwords.begun.length;
     const { answer } = await site.attempt(PASSWORD, HOME);

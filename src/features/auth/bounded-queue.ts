@@ -2,8 +2,11 @@
 export interface Turn {
   /** The source that asks for the work. */
   source: string;
-  /** Work of a lower rank begins first; work of the same rank in the order of its arrival. */
-  rank: number;
+  /**
+   * Returns the rank of the source at this moment. Work of a lower rank begins first; work of the same
+   * rank in the order of its arrival.
+   */
+  rank(): number;
 }
 
 /** `busy`: the source has all the waiting work that one may have. `full`: all places are taken. */
@@ -29,7 +32,7 @@ export function createBoundedQueue(limits: {
   waitingOfOne: number;
   refuse: (reason: RefusalReason) => Error;
 }): BoundedQueue {
-  /** In the order in which they begin. */
+  /** In the order of arrival. */
   const queue: Waiter[] = [];
   let running = 0;
 
@@ -42,11 +45,18 @@ export function createBoundedQueue(limits: {
     const ofThisSource = queue.filter(({ turn: { source } }) => source === turn.source);
     if (ofThisSource.length >= limits.waitingOfOne) throw limits.refuse("busy");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter = { turn, begin: resolve, refuse: () => reject(limits.refuse("full")) };
-    const after = queue.findLastIndex(({ turn: { rank } }) => rank <= turn.rank);
-    queue.splice(after + 1, 0, waiter);
-    if (queue.length > limits.waiting) queue.pop()?.refuse();
+    queue.push({ turn, begin: resolve, refuse: () => reject(limits.refuse("full")) });
+    if (queue.length > limits.waiting) take("last")?.refuse();
     await promise;
+  }
+
+  /** Removes the waiter that would begin first or last, by the ranks of this moment, and returns it. */
+  function take(which: "first" | "last"): Waiter | undefined {
+    const inTurn = queue
+      .map((waiter, arrival) => ({ arrival, rank: waiter.turn.rank() }))
+      .sort((a, b) => a.rank - b.rank || a.arrival - b.arrival);
+    const taken = inTurn.at(which === "first" ? 0 : -1);
+    return taken && queue.splice(taken.arrival, 1)[0];
   }
 
   return async (turn, work) => {
@@ -54,7 +64,7 @@ export function createBoundedQueue(limits: {
     try {
       return await work();
     } finally {
-      const next = queue.shift();
+      const next = take("first");
       if (next) next.begin();
       else running -= 1;
     }

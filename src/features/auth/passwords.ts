@@ -8,7 +8,7 @@ const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as c
 const AT_ONCE = 2;
 const WAITING = 100;
 const RETRY_AFTER_SECONDS = 5;
-const UNKNOWN_TURN: Turn = { source: "", rank: 0 };
+const UNKNOWN_TURN: Turn = { source: "", rank: () => 0 };
 
 const SHORTEST = 12;
 const LONGEST = 1_000;

@@ -93,9 +93,9 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
       return isLast ? Math.max(seconds, 60 / ATTEMPTS_A_MINUTE) : seconds;
     },
     turnOf(address) {
-      if (known.has(address)) return { source: address.network, rank: 0 };
+      if (known.has(address)) return { source: address.network, rank: () => 0 };
       const site = siteOf(address);
-      return { source: site, rank: 1 + (siteAttempts().get(site) ?? 0) };
+      return { source: site, rank: () => 1 + (siteAttempts().get(site) ?? 0) };
     },
     failed(email, address) {
       const account = accountOf(email);

@@ -10,15 +10,17 @@ function setUp(atOnce: number, waiting: number, waitingOfOne = waiting) {
     refuse: (reason) => new Error(reason),
   });
   const begun: string[] = [];
+  /** Ranks that sources have later than at the arrival of their work. */
+  const ranks: Record<string, number> = {};
   const ends = new Map<string, (error?: Error) => void>();
   const work = (name: string, source = "", rank = 0) =>
-    inTurn({ source, rank }, () => {
+    inTurn({ source, rank: () => ranks[source] ?? rank }, () => {
       begun.push(name);
       return new Promise<string>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name)));
       });
     });
-  return { work, begun, end: (name: string, error?: Error) => ends.get(name)?.(error) };
+  return { work, begun, ranks, end: (name: string, error?: Error) => ends.get(name)?.(error) };
 }
 
 describe("a bounded queue", () => {
@@ -116,5 +118,17 @@ describe("a bounded queue", () => {
     }
     expect(await Promise.all([running, first, kept])).toEqual(["running", "first", "kept"]);
     expect(begun).toEqual(["running", "first", "kept"]);
+  });
+
+  test("goes by the ranks of the moment, not by those of the arrival", async () => {
+    const { work, begun, ranks, end } = setUp(1, 10);
+    const all = [work("running"), work("a", "a", 1), work("b", "b", 2)];
+    ranks["a"] = 3;
+    for (const name of ["running", "b", "a"]) {
+      await settle();
+      expect(begun.at(-1)).toBe(name);
+      end(name);
+    }
+    await Promise.all(all);
   });
 });

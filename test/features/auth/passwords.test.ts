@@ -4,7 +4,7 @@ import { refusalOf } from "../../support/refusal";
 
 const PASSWORD = "correct horse battery";
 
-const turnOf = (source: string) => ({ source, rank: 0 });
+const turnOf = (source: string) => ({ source, rank: () => 0 });
 
 describe("a password's hash", () => {
   test("is argon2id with OWASP's cost and a salt of its own, and tells the right password from wrong ones", async () => {

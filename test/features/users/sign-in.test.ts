@@ -60,7 +60,7 @@ async function authenticated(house: PeopleHouse, email: string): Promise<UserRow
   const throttle: LoginThrottle = {
     takeAttempt: () => 0,
     accountWaitSeconds: () => 0,
-    turnOf: () => ({ source: "", rank: 0 }),
+    turnOf: () => ({ source: "", rank: () => 0 }),
     failed: () => {},
     succeeded: () => {},
   };
