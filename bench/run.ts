@@ -21,6 +21,7 @@ import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
 import { measureLongTurns } from "./rows/long-turns";
 import { measureManyResults } from "./rows/many-results";
+import { measureOneByteChunks } from "./rows/one-byte-chunks";
 import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureResidentMemory } from "./rows/resident-memory";
@@ -46,6 +47,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "dashboard-weight": measureDashboardWeight,
   "log-in-flood": measureLogInFlood,
   "sign-in-beside-hostile": measureSignInBesideHostile,
+  "one-byte-chunks": measureOneByteChunks,
   "fresh-bytes": measureFreshBytes,
   "long-history": measureLongHistory,
   "refused-bodies": measureRefusedBodies,

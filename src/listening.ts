@@ -1,5 +1,6 @@
 import type { Config } from "./config";
 import { OperatorError } from "./db";
+import { RUNTIME_BODY_MAX_BYTES } from "./http";
 import type { Clock, Timer } from "./kernel/clock";
 import { descriptorLimit, lowestFreeDescriptor } from "./kernel/descriptors";
 import type { Log } from "./kernel/log";
@@ -9,8 +10,6 @@ import { MINUTE_MS } from "./kernel/time";
 export const DRAIN_MS = 10_000;
 /** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
 const IDLE_TIMEOUT_SECONDS = 75;
-/** Bun's own guard; the front door's limit of 256 KiB is what callers are told of. */
-const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 
 const LOOK_MS = 500;
 /** Descriptors kept free for outgoing connections and files, at most; half of them all where those are few. */

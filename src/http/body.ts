@@ -14,6 +14,21 @@ const ENCODING_SHOWN = 40;
 /** The most that a request's body may weigh. */
 export const BODY_MAX_BYTES = 256 * 1024;
 
+/** The most that the runtime reads of a body before it answers 413 by itself. */
+export const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
+
+/** A body of which only a part arrived: its sender closed the connection, or was silent for too long. */
+export class UnfinishedBody extends Problem {
+  constructor() {
+    super("invalid_request", "The connection was closed before the whole body had arrived.");
+  }
+}
+
+/** Returns true if a body comes without a declared length. */
+export function isChunked(headers: Headers): boolean {
+  return headers.get("transfer-encoding") !== null;
+}
+
 /**
  * What can be said of a body by its headers alone: 413 for a declared length over the limit, 415 for
  * one that is compressed or not declared as what the route reads. A request without a body passes; its
@@ -22,8 +37,8 @@ export const BODY_MAX_BYTES = 256 * 1024;
 export function judgeBodyHeaders(headers: Headers, body: DeclaredBody): Problem | undefined {
   const length = headers.get("content-length");
   if (length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
-  const isChunked = headers.get("transfer-encoding") !== null;
-  if (!isChunked && (length === null || length === "0")) return undefined;
+  const isEmpty = !isChunked(headers) && (length === null || length === "0");
+  if (isEmpty) return undefined;
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return encoded(encoding);
   const { schema } = body;
@@ -32,7 +47,7 @@ export function judgeBodyHeaders(headers: Headers, body: DeclaredBody): Problem 
     return taken.includes(mediaTypeOf(headers)) ? undefined : unsupported(taken.join(" or "));
   }
   // A body that may be left out can still turn out to be empty; then it needs no type.
-  if (isChunked && body.isOptional && headers.get("content-type") === null) return undefined;
+  if (isChunked(headers) && body.isOptional && headers.get("content-type") === null) return undefined;
   return mediaTypeProblem(headers);
 }
 
@@ -69,17 +84,28 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Reads a body of at most 256 KiB, however it arrives. Throws `payload_too_large` for a larger one. */
+/**
+ * Reads a body of at most 256 KiB, however it arrives. Throws `payload_too_large` for a larger one and
+ * `UnfinishedBody` where the rest never comes.
+ *
+ * The runtime gathers the body, at most `RUNTIME_BODY_MAX_BYTES` of it. Reading `request.body` chunk by
+ * chunk would make an object of every chunk, which a sender may make as small as a byte.
+ */
 export async function readBytes(request: Request): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > BODY_MAX_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  const bytes = new Uint8Array(await gather(request));
+  if (bytes.byteLength > BODY_MAX_BYTES) throw tooLarge();
+  return bytes;
+}
+
+async function gather(request: Request): Promise<ArrayBuffer> {
+  try {
+    return await request.arrayBuffer();
+  } catch (error) {
+    if (request.signal.aborted) throw new UnfinishedBody();
+    // The runtime has told the sender so already, and has closed the connection.
+    if ((error as Error).message.includes("maxRequestBodySize")) throw tooLarge();
+    throw error;
   }
-  return Buffer.concat(chunks);
 }
 
 function tooLarge(): Problem {

@@ -8,13 +8,14 @@ import type { Domains } from "../features/pages";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
-import { judgeBodyHeaders } from "./body";
+import { judgeBodyHeaders, UnfinishedBody } from "./body";
+import { createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
 import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
-import { badHost, rateLimited } from "./refusals";
+import { badHost, rateLimited, tooManyBodies } from "./refusals";
 import type { Match, Route, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
 import { stamp, stampOnce } from "./stamp";
@@ -40,6 +41,9 @@ export interface DoorParts {
   failurePage(failure: Problem, visit: Visit): Response | undefined;
 }
 
+/** The status under which a request is counted whose sender never sent all of it; no answer reaches it. */
+const CLIENT_CLOSED = 499;
+
 const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
@@ -52,6 +56,7 @@ export function createDoor(parts: DoorParts): Door {
   const { ctx, routes, admissions, usage, limiter, addresses } = parts;
   const { clock, log } = ctx;
   const authorisation = createAuthorisation(ctx, parts);
+  const bodies = createBodyBudget();
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
   const means: VisitMeans = {
@@ -83,6 +88,7 @@ export function createDoor(parts: DoorParts): Door {
 
   /** `answeredAt`, in unix ms: where nothing was waited for, the moment in which the request came. */
   function finish(visit: Visit, outcome: Response | Problem, answeredAt = visit.now): Response {
+    visit.releaseBody?.();
     const failure = failureOf(visit, outcome);
     const response = failure ? tell(failure, visit) : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
@@ -93,7 +99,7 @@ export function createDoor(parts: DoorParts): Door {
       stamp(response.headers, visit);
     }
     // Asked once: what the runtime keeps of a request and of an answer costs a call each time.
-    const { status } = response;
+    const status = failure instanceof UnfinishedBody ? CLIENT_CLOSED : response.status;
     routes.counts.record(visit.route?.index, status);
     if (visit.caller.kind === "key") {
       usage.record(visit.caller.credential, status, answeredAt, visit);
@@ -185,7 +191,12 @@ export function createDoor(parts: DoorParts): Door {
     const { body } = match.route;
     const badBody = body ? judgeBodyHeaders(request.headers, body) : undefined;
     const answer = badBody ?? match.route.operation.beforeBody?.(request, visit.address);
-    return answer ? finish(visit, answer) : pass(visit, url, match.route);
+    if (answer) return finish(visit, answer);
+    if (body) {
+      visit.releaseBody = bodies.reserve(visit.address, request.headers);
+      if (!visit.releaseBody) return finish(visit, tooManyBodies());
+    }
+    return pass(visit, url, match.route);
   };
   return door;
 }

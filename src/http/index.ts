@@ -22,6 +22,7 @@ export {
   sendUntagged,
 } from "./answers";
 export { SIGN_IN_PATH } from "./authorisation";
+export { RUNTIME_BODY_MAX_BYTES } from "./body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createOnce, type Made } from "./create-once";
 export { createDoor, type Door, type DoorParts } from "./door";

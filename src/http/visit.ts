@@ -28,6 +28,8 @@ export class Visit implements Admission {
   charge: Charge | undefined = undefined;
   failure: Problem | undefined = undefined;
   isStamped = false;
+  /** Gives back the room that was reserved for the body. */
+  releaseBody: (() => void) | undefined = undefined;
   /** When it came, on the monotonic clock; kept only where requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;
@@ -53,6 +55,8 @@ export class Visit implements Admission {
   }
 
   confirm(): void {
+    // Called once the body has been read.
+    this.releaseBody?.();
     this.#means.confirm(this);
   }
 }
