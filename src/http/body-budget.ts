@@ -2,7 +2,7 @@ import { type ClientAddress, siteOf } from "../kernel/client-address";
 import { isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
 
 const MEBIBYTE = 1024 * 1024;
-const ONE_SITE_BYTES = 8 * MEBIBYTE;
+const ONE_SITE_BYTES = 4 * MEBIBYTE;
 const ALL_SITES_BYTES = 128 * MEBIBYTE;
 /** A body of at most this declared size needs no part of what all sites share. */
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -19,9 +19,9 @@ export interface BodyBudget {
 }
 
 /**
- * A site (an IPv4 address or an IPv6 /48) may have 8 MiB of bodies under way, all sites together
+ * A site (an IPv4 address or an IPv6 /48) may have 4 MiB of bodies under way, all sites together
  * 128 MiB. A body without a declared length counts as the most that the runtime keeps of one, so a
- * site has eight of them at a time. Small bodies are taken while other sites fill the common room.
+ * site has four of them at a time. Small bodies are taken while other sites fill the common room.
  */
 export function createBodyBudget(): BodyBudget {
   /** Bytes under way, by site; a site without any has no entry. */

@@ -8,7 +8,7 @@ import type { Domains } from "../features/pages";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
-import { judgeBodyHeaders, UnfinishedBody } from "./body";
+import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
@@ -108,6 +108,16 @@ export function createDoor(parts: DoorParts): Door {
     return response;
   }
 
+  /**
+   * Answers before the body is read. Where it may have no end, the connection is closed with the
+   * answer: reading on would cost time for every chunk, of which a sender may make millions.
+   */
+  function finishUnread(visit: Visit, outcome: Response | Problem): Response {
+    const response = finish(visit, outcome);
+    if (isChunked(visit.request.headers)) response.headers.set("Connection", "close");
+    return response;
+  }
+
   function tell(failure: Problem, visit: Visit): Response {
     return parts.failurePage(failure, visit) ?? problemResponse(failure, visit.requestId);
   }
@@ -181,20 +191,18 @@ export function createDoor(parts: DoorParts): Door {
     const refusal = unreadable ?? authorisation.judge(visit, match);
     visit.charge = charge(visit);
 
-    if (visit.charge?.decision.isAllowed === false) {
-      return finish(visit, rateLimited(visit.charge));
-    }
-    if (isPreflight(request, match)) return finish(visit, preflight(match.allowed));
-    if (refusal) return finish(visit, refusal);
+    const tooMuch = visit.charge?.decision.isAllowed === false && rateLimited(visit.charge);
+    if (tooMuch) return finishUnread(visit, tooMuch);
+    if (isPreflight(request, match)) return finishUnread(visit, preflight(match.allowed));
     // Without a route, or a URL, there is a refusal.
-    if (!match.route || !url) return finish(visit, badHost());
-    const { body } = match.route;
+    if (refusal || !match.route || !url) return finishUnread(visit, refusal ?? badHost());
+    const { body, operation } = match.route;
     const badBody = body ? judgeBodyHeaders(request.headers, body) : undefined;
-    const answer = badBody ?? match.route.operation.beforeBody?.(request, visit.address);
-    if (answer) return finish(visit, answer);
+    const answer = badBody ?? operation.beforeBody?.(request, visit.address);
+    if (answer) return finishUnread(visit, answer);
     if (body) {
       visit.releaseBody = bodies.reserve(visit.address, request.headers);
-      if (!visit.releaseBody) return finish(visit, tooManyBodies());
+      if (!visit.releaseBody) return finishUnread(visit, tooManyBodies());
     }
     return pass(visit, url, match.route);
   };

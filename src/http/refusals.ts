@@ -29,11 +29,10 @@ export function rateLimited({ policy, decision }: Charge): Problem {
   );
 }
 
-/** The connection is closed too, so that the rest of the body is not read. */
 export function tooManyBodies(): Problem {
   return new Problem(
     "rate_limited",
     "Too many request bodies are on their way from this address. Try again in 1 second.",
-    { headers: { "Retry-After": "1", Connection: "close" } },
+    { headers: { "Retry-After": "1" } },
   );
 }

@@ -1,3 +1,4 @@
+import { RUNTIME_BODY_MAX_BYTES } from "../../src/http";
 import { createTestApp, type TestApp } from "./app";
 import { calmMonitoring } from "./calm-monitoring";
 import type { TestClock } from "./clock";
@@ -22,6 +23,7 @@ export async function serveApp({ clock, host = "127.0.0.1" }: ServeOptions): Pro
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
     fetch: (request) => app.app.door(request, () => "127.0.0.1"),
   });
   // Now that the port is known, as the real start does.

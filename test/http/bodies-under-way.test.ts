@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
+import { streamOf } from "../support/streams";
+
+const CHUNKED = { "content-type": "application/json", "transfer-encoding": "chunked" };
+const AT_ONCE = 4;
+
+/** A site whose component is changed by bodies that arrive when the test lets them. */
+async function openSite(env: Record<string, string> = {}) {
+  const app = await createTestApp({ env });
+  const { components } = await app.page({}, ["API"]);
+  const key = await app.keyWith("write:components");
+  const path = `/api/v1/components/${components["API"]}`;
+  const arrived = Promise.withResolvers<void>();
+  return {
+    app,
+    arrive: () => arrived.resolve(),
+    /** Begins a change whose body is on its way until `arrive`. */
+    begin(more: { from?: string; headers?: Record<string, string> } = {}): Promise<Answer> {
+      const raw = new ReadableStream({
+        async pull(stream) {
+          await arrived.promise;
+          stream.enqueue(new TextEncoder().encode('{"status":"major_outage"}'));
+          stream.close();
+        },
+      });
+      const { from = "203.0.113.7", headers = {} } = more;
+      const sent = { ...CHUNKED, ...headers };
+      return app.call(path, { method: "PATCH", key, raw, from, headers: sent });
+    },
+    change: (from: string) =>
+      app.call(path, { method: "PATCH", key, from, json: { status: "operational" } }),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+describe("bodies of unknown length", () => {
+  test("are four at once of one address; one more is told to wait, and nothing of it is written", async () => {
+    await using site = await openSite();
+    const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
+    const refused = await site.begin();
+    expectProblem(refused, "rate_limited");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(site.app.events()).toEqual([]);
+    site.arrive();
+    const answers = await Promise.all(underWay);
+    expect(answers.map(({ status }) => status)).toEqual(underWay.map(() => 200));
+    // Their room is free again.
+    expect((await site.begin()).status).toBe(200);
+  });
+
+  test("of one address leave room for those of another", async () => {
+    await using site = await openSite();
+    const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
+    const other = site.begin({ from: "203.0.113.8" });
+    expectProblem(await site.begin(), "rate_limited");
+    site.arrive();
+    expect((await other).status).toBe(200);
+    await Promise.all(underWay);
+  });
+
+  test("are counted to the client that a trusted proxy names, and to a proxy that is not trusted", async () => {
+    const through = (client: string) => ({
+      from: "10.0.0.1",
+      headers: { "x-forwarded-for": client },
+    });
+    for (const isTrusted of [true, false]) {
+      await using site = await openSite(
+        isTrusted ? { ALLCLEAR_TRUSTED_PROXIES: "10.0.0.1/32" } : {},
+      );
+      const underWay = Array.from({ length: AT_ONCE }, () => site.begin(through("203.0.113.7")));
+      expectProblem(await site.begin(through("203.0.113.7")), "rate_limited");
+      const other = site.begin(through("203.0.113.8"));
+      site.arrive();
+      expect((await other).status).toBe(isTrusted ? 200 : 429);
+      await Promise.all(underWay);
+    }
+  });
+
+  test("of IPv6 are counted to the whole /48", async () => {
+    await using site = await openSite();
+    const underWay = Array.from({ length: AT_ONCE }, (_, n) =>
+      site.begin({ from: `2001:db8:1:${n}::1` }),
+    );
+    expectProblem(await site.begin({ from: "2001:db8:1:ff::1" }), "rate_limited");
+    const other = site.begin({ from: "2001:db8:2::1" });
+    site.arrive();
+    expect((await other).status).toBe(200);
+    await Promise.all(underWay);
+  });
+
+  test("give their room back when they are refused for what they hold", async () => {
+    await using site = await openSite();
+    for (let count = 0; count < 2 * AT_ONCE; count++) {
+      const answer = await site.app.call("/admin/sign-out", {
+        method: "POST",
+        raw: new Blob(["x".repeat(300 * 1024)]).stream(),
+        headers: {
+          "transfer-encoding": "chunked",
+          "content-type": "application/x-www-form-urlencoded",
+          origin: "http://status.test",
+        },
+      });
+      expectProblem(answer, "payload_too_large");
+    }
+  });
+});
+
+test("a body with a declared length counts as long as it says, so hundreds of small ones are taken at once", async () => {
+  await using site = await openSite();
+  const answers = await Promise.all(Array.from({ length: 300 }, () => site.change("203.0.113.7")));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+describe("an answer that is given before a body is read", () => {
+  const send = (app: TestApp, headers: Record<string, string>) =>
+    app.call("/api/v1/incidents", { method: "POST", raw: streamOf("{}").stream, headers });
+
+  test("closes the connection where the body may have no end, and keeps it where it has one", async () => {
+    await using app = await createTestApp();
+    const endless = await send(app, CHUNKED);
+    expectProblem(endless, "missing_key");
+    expect(endless.headers.get("connection")).toBe("close");
+    const bounded = await send(app, { "content-type": "application/json", "content-length": "2" });
+    expectProblem(bounded, "missing_key");
+    expect(bounded.headers.get("connection")).toBeNull();
+  });
+
+  test("is the only one that does: a body that was read leaves the connection open", async () => {
+    await using site = await openSite();
+    site.arrive();
+    const answer = await site.begin();
+    expect([answer.status, answer.headers.get("connection")]).toEqual([200, null]);
+  });
+});
