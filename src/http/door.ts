@@ -185,7 +185,7 @@ export function createDoor(parts: DoorParts): Door {
       );
     }
     const visit = arrive(request, peer);
-    const unreadable = url ? judgeQuery(url.query) : badHost();
+    const unreadable = url && hasOneHost(request.headers) ? judgeQuery(url.query) : badHost();
     const match = url && !unreadable ? matchOf(visit, address, url.path) : NO_MATCH;
     visit.route = match.route;
     const refusal = unreadable ?? authorisation.judge(visit, match);
@@ -207,6 +207,11 @@ export function createDoor(parts: DoorParts): Door {
     return pass(visit, url, match.route);
   };
   return door;
+}
+
+/** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
+function hasOneHost(headers: Headers): boolean {
+  return headers.get("host")?.includes(",") !== true;
 }
 
 /** Ids that are unique to this run of the server and cheap: a random beginning and a count. */

@@ -7,7 +7,10 @@ import { plural } from "../kernel/text";
  */
 
 export function badHost(): Problem {
-  return new Problem("invalid_request", "The Host header is empty or is not a host.");
+  return new Problem(
+    "invalid_request",
+    "The Host header is empty, is not a host, or was sent twice.",
+  );
 }
 
 export function noRoute(method: string, allowed: readonly string[]): Problem {

@@ -58,6 +58,20 @@ describe("Host headers", () => {
     },
   );
 
+  test.each([
+    ["of different hosts", "a.test", "b.test"],
+    ["of the same host", "a.test", "a.test"],
+    ["of which one is empty", "", "b.test"],
+  ])("two %s are refused, and one of them alone is taken", async (_what, first, second) => {
+    for (const path of ["/docs/errors", "/healthz", "/api/v1/status", "/admin/sign-in"]) {
+      const lines = [`GET ${path} HTTP/1.1`, `Host: ${first}`, `host: ${second}`];
+      const answer = await rawRequest(server.port, lines);
+      expect([path, answer?.status, codeOf(answer)]).toEqual([path, 400, "invalid_request"]);
+    }
+    const one = await rawRequest(server.port, ["GET /docs/errors HTTP/1.1", `Host: ${second}`]);
+    expect(one?.status).toBe(200);
+  });
+
   test("a missing one is refused by the runtime, and HTTP/1.0's by the service", async () => {
     const missing = await rawRequest(server.port, ["GET /docs/errors HTTP/1.1"]);
     expect(missing?.status).toBe(400);
