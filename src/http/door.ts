@@ -201,7 +201,8 @@ export function createDoor(parts: DoorParts): Door {
     const answer = badBody ?? operation.beforeBody?.(request, visit.address);
     if (answer) return finishUnread(visit, answer);
     if (body) {
-      visit.releaseBody = bodies.reserve(visit.address, request.headers);
+      const isStranger = visit.caller.kind === "address";
+      visit.releaseBody = bodies.reserve(visit.address, request.headers, isStranger);
       if (!visit.releaseBody) return finishUnread(visit, tooManyBodies());
     }
     return pass(visit, url, match.route);

@@ -3,7 +3,10 @@ import { type Answer, createTestApp, expectProblem, type TestApp } from "../supp
 import { streamOf } from "../support/streams";
 
 const CHUNKED = { "content-type": "application/json", "transfer-encoding": "chunked" };
-const AT_ONCE = 4;
+const FORM = "application/x-www-form-urlencoded";
+const HOME = "203.0.113.7";
+const AT_ONCE = 8;
+const AT_ONCE_OF_STRANGERS = 2;
 
 /** A site whose component is changed by bodies that arrive when the test lets them. */
 async function openSite(env: Record<string, string> = {}) {
@@ -12,21 +15,29 @@ async function openSite(env: Record<string, string> = {}) {
   const key = await app.keyWith("write:components");
   const path = `/api/v1/components/${components["API"]}`;
   const arrived = Promise.withResolvers<void>();
+  const bodyOnItsWay = (text: string) =>
+    new ReadableStream({
+      async pull(stream) {
+        await arrived.promise;
+        stream.enqueue(new TextEncoder().encode(text));
+        stream.close();
+      },
+    });
   return {
     app,
     arrive: () => arrived.resolve(),
     /** Begins a change whose body is on its way until `arrive`. */
     begin(more: { from?: string; headers?: Record<string, string> } = {}): Promise<Answer> {
-      const raw = new ReadableStream({
-        async pull(stream) {
-          await arrived.promise;
-          stream.enqueue(new TextEncoder().encode('{"status":"major_outage"}'));
-          stream.close();
-        },
-      });
-      const { from = "203.0.113.7", headers = {} } = more;
+      const { from = HOME, headers = {} } = more;
+      const raw = bodyOnItsWay('{"status":"major_outage"}');
       const sent = { ...CHUNKED, ...headers };
       return app.call(path, { method: "PATCH", key, raw, from, headers: sent });
+    },
+    /** Begins to sign out, which asks for no credential. */
+    signOut(): Promise<Answer> {
+      const headers = { ...CHUNKED, "content-type": FORM, origin: "http://status.test" };
+      const raw = bodyOnItsWay("next=");
+      return app.call("/admin/sign-out", { method: "POST", raw, from: HOME, headers });
     },
     change: (from: string) =>
       app.call(path, { method: "PATCH", key, from, json: { status: "operational" } }),
@@ -35,7 +46,7 @@ async function openSite(env: Record<string, string> = {}) {
 }
 
 describe("bodies of unknown length", () => {
-  test("are four at once of one address; one more is told to wait, and nothing of it is written", async () => {
+  test("are eight at once of one address; one more is told to wait, and nothing of it is written", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
     const refused = await site.begin();
@@ -89,6 +100,18 @@ describe("bodies of unknown length", () => {
     await Promise.all(underWay);
   });
 
+  test("are two at once of callers without credentials, who never keep a key of their address out", async () => {
+    await using site = await openSite();
+    const underWay = Array.from({ length: AT_ONCE_OF_STRANGERS }, () => site.signOut());
+    expectProblem(await site.signOut(), "rate_limited");
+    const withKey = site.begin();
+    site.arrive();
+    expect((await withKey).status).toBe(200);
+    const answers = await Promise.all(underWay);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    expect((await site.signOut()).status).toBe(303);
+  });
+
   test("give their room back when they are refused for what they hold", async () => {
     await using site = await openSite();
     for (let count = 0; count < 2 * AT_ONCE; count++) {
@@ -97,7 +120,7 @@ describe("bodies of unknown length", () => {
         raw: new Blob(["x".repeat(300 * 1024)]).stream(),
         headers: {
           "transfer-encoding": "chunked",
-          "content-type": "application/x-www-form-urlencoded",
+          "content-type": FORM,
           origin: "http://status.test",
         },
       });
