@@ -35,7 +35,7 @@ export function rateLimited({ policy, decision }: Charge): Problem {
 export function tooManyBodies(): Problem {
   return new Problem(
     "rate_limited",
-    "Too many request bodies are on their way from this address. Try again in 1 second.",
+    "Too many request bodies are on their way. Try again in 1 second.",
     { headers: { "Retry-After": "1" } },
   );
 }

@@ -129,6 +129,18 @@ describe("bodies of unknown length", () => {
   });
 });
 
+test("bodies of many addresses that fill the room of all keep only large and unbounded ones out", async () => {
+  await using site = await openSite();
+  const underWay = Array.from({ length: 128 }, (_, n) =>
+    site.begin({ from: `198.51.100.${Math.floor(n / AT_ONCE)}` }),
+  );
+  expectProblem(await site.begin(), "rate_limited");
+  expect((await site.change(HOME)).status).toBe(200);
+  site.arrive();
+  await Promise.all(underWay);
+  expect((await site.begin()).status).toBe(200);
+});
+
 test("a body with a declared length counts as long as it says, so hundreds of small ones are taken at once", async () => {
   await using site = await openSite();
   const answers = await Promise.all(Array.from({ length: 300 }, () => site.change("203.0.113.7")));
