@@ -14,6 +14,7 @@ import { measureDiskPerCheck } from "./rows/disk-per-check";
 import { measureFirstChecks } from "./rows/first-checks";
 import { measureFirstView } from "./rows/first-view";
 import { measureFreshBytes } from "./rows/fresh-bytes";
+import { measureFullIncident } from "./rows/full-incident";
 import { measureIncidentCreate } from "./rows/incident-create";
 import { measureKeyList } from "./rows/key-list";
 import { measureLimiter } from "./rows/limiter";
@@ -42,6 +43,7 @@ const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
   "incident-create": measureIncidentCreate,
+  "full-incident": measureFullIncident,
   "key-list": measureKeyList,
   "dashboard-page": measureDashboardPage,
   "dashboard-weight": measureDashboardWeight,

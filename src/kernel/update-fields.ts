@@ -9,6 +9,9 @@ export const UPDATE_TEXT_MAX = 10_000;
 /** How many components one incident's update, or one maintenance, can name. */
 export const NAMED_COMPONENTS_MAX = 1_000;
 
+/** The most updates of one incident or maintenance; the one that ends it may come on top. */
+export const UPDATES_MAX = 250;
+
 export const UpdateText = Text({
   minLength: 1,
   maxLength: UPDATE_TEXT_MAX,

@@ -13,7 +13,7 @@ import { incidentChangeRoutes } from "./change-routes";
 import { IncidentDetail } from "./detail";
 import { pathsOfIncident } from "./incident-paths";
 import { readIncidentView } from "./incident-view";
-import { addFromForm, addUpdateOf, MovedOn } from "./next-update";
+import { addFromForm, addUpdateOf, isConflict } from "./next-update";
 import { previewIncident } from "./preview-incident";
 import { TEMPLATE_FIELD } from "./template-buttons";
 import { fillIn, UPDATE_TEMPLATES } from "./templates";
@@ -56,7 +56,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
   function showRefused(at: ScreenRequest, id: string, sent: Form, error: unknown) {
     const { incident, components } = readIncidentView(ctx, ctx.db, id);
     const values = readUpdate(sent, components);
-    if (error instanceof MovedOn) {
+    if (isConflict(error)) {
       const now = { ...values, status: incident.status };
       const form = { values: now, complaints: NO_COMPLAINTS, refusal: error.message };
       return showDetail(at, id, { form, status: 409 });

@@ -15,7 +15,7 @@ import type { WriteOnceAs } from "../write-as";
 import { readUpdate } from "./update-form";
 
 /** The status was left as it was seen, and is another by now: the update would undo that. */
-export class MovedOn extends Problem {
+class MovedOn extends Problem {
   constructor({ status }: IncidentRecord["row"]) {
     super(
       "conflict",
@@ -24,9 +24,14 @@ export class MovedOn extends Problem {
   }
 }
 
+/** Returns true if an update was refused as a whole: its incident changed meanwhile, or is full. */
+export function isConflict(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "conflict";
+}
+
 /**
  * Adds the update that a form asks for, once, and answers what to say of it. Throws
- * `validation_failed` with every wrong field, or `MovedOn`.
+ * `validation_failed` with every wrong field, or `conflict`.
  */
 export async function addFromForm(
   ctx: AppContext,

@@ -34,4 +34,4 @@ export {
   UPDATES_IN_LISTS,
 } from "./records";
 export { listOpenIds, listOpenImpacts } from "./store";
-export { addUpdate, editUpdate, getUpdate } from "./updates";
+export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

@@ -1,5 +1,6 @@
 import { type ComponentStatus, worstStatus } from "../../kernel/component-status";
 import type { Impact, IncidentStatus } from "../../kernel/incident-status";
+import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../../kernel/update-fields";
 import type { Mark } from "../components";
 
 /** What an update says, for the reckoning of its incident. Times in unix ms. */
@@ -53,6 +54,26 @@ export function firstWritten<U extends { id: string }>(updates: readonly U[]): U
     (first, each) => (first === undefined || each.id < first.id ? each : first),
     undefined,
   );
+}
+
+/** The most components that all updates of one incident name, each counted in every update that names it. */
+const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
+
+/** Returns which limit of an incident one more update would exceed, or undefined if there is room. */
+export function fullnessOf(
+  updates: readonly Pick<UpdateFacts, "components">[],
+  added: number,
+): "updates" | "components" | undefined {
+  if (updates.length >= UPDATES_MAX) return "updates";
+  const named = updates.reduce((sum, { components }) => sum + components.length, 0);
+  return added > 0 && named + added > NAMINGS_MAX ? "components" : undefined;
+}
+
+/** Returns true if an update that is added to others, which run from the newest, resolves an open incident. */
+export function isResolving(updates: readonly UpdateFacts[], added: UpdateFacts): boolean {
+  const last = updates[0];
+  if (last === undefined || last.status === "resolved") return false;
+  return added.status === "resolved" && added.displayAt >= last.displayAt;
 }
 
 /**

@@ -45,11 +45,11 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
           id: "addIncidentUpdate",
           summary: "Add an update to an incident",
           description:
-            "Without a status the incident keeps the one that it had at `display_at`. Resolving ends what the incident marks; a component that the resolving update names gets the named status as its baseline. Another status reopens a resolved incident, with the marks that it held then unless the update names components.",
+            "Without a status the incident keeps the one that it had at `display_at`. Resolving ends what the incident marks; a component that the resolving update names gets the named status as its baseline. Another status reopens a resolved incident, with the marks that it held then unless the update names components. An incident has at most 250 updates, which name at most 10,000 components in all; one more is a conflict unless it resolves the incident. Open a new incident then.",
           tag: "Incidents",
           access: scope("write:incidents"),
           answers: { 201: { description: "The update.", schema: SingleUpdate } },
-          errors: ["not_found"],
+          errors: ["not_found", "conflict"],
           idempotent: true,
         }),
       },

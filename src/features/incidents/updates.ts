@@ -1,5 +1,5 @@
 import type { Reader, Tx } from "../../db";
-import { FieldErrors, notFound, validate } from "../../errors";
+import { conflict, FieldErrors, notFound, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
@@ -11,7 +11,8 @@ import {
   type UpdateHead,
   type UpdateRecord,
 } from "./records";
-import { firstWritten } from "./rules";
+import { UPDATES_MAX } from "../../kernel/update-fields";
+import { firstWritten, fullnessOf, isResolving } from "./rules";
 import { type Services, settle } from "./settle";
 import { type IncidentRow, updateUpdateRow } from "./store";
 import { judgeDisplayAt, toMs } from "./times";
@@ -27,7 +28,8 @@ export interface UpdateOfIncident {
  * goes on with the status of the one before unless it names another. Components that a resolving
  * update names get the named status as their baseline; another status reopens a resolved incident.
  *
- * Throws `not_found`, or `validation_failed` that names every broken field.
+ * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for an incident
+ * that has as many updates as it may have, unless the update resolves it or the server itself adds it.
  */
 export function addUpdate(
   ctx: Services,
@@ -64,6 +66,7 @@ export function addUpdate(
     ),
   };
   errors.throwIfAny();
+  if (actor.kind !== "system") requireRoom(heads, update);
   writeUpdate(tx, update);
   const tell = { update, notify: update.notify };
   const after = [...heads, update];
@@ -131,6 +134,22 @@ export function getUpdate(
   const update = updates.find((each) => each.id === updateId);
   if (!update) throw notFound("update");
   return { row, update };
+}
+
+/** Returns true if an incident has room for one more update, whether or not that resolves it. */
+export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
+  return fullnessOf(listHeads(reader, incidentId), 0) === undefined;
+}
+
+/** Throws `conflict` if an incident is full, unless the update resolves it. */
+function requireRoom(heads: readonly UpdateHead[], update: UpdateRecord): void {
+  const fullness = fullnessOf(heads, update.components.length);
+  if (fullness === undefined || isResolving(heads, update)) return;
+  const limit =
+    fullness === "updates"
+      ? `The incident has ${UPDATES_MAX} updates, the most that it can have.`
+      : "The updates of the incident name as many components as they can.";
+  throw conflict(`${limit} Resolve it, or open a new incident for what follows.`);
 }
 
 /** Now, or where a clock was set back or a caller's runs fast, just behind what was told before. */

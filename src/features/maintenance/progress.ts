@@ -3,6 +3,7 @@ import { conflict, FieldErrors, validate } from "../../errors";
 import type { EventType } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
+import { UPDATES_MAX } from "../../kernel/update-fields";
 import {
   addUpdateRow,
   entering,
@@ -21,14 +22,15 @@ import {
   type MaintenanceUpdate,
 } from "./model";
 import { getMaintenanceRecord } from "./records";
-import { isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
+import { isEnded, isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
 import { listPendingOfPage, type MaintenanceRow } from "./store";
 import { readDisplayTime } from "./times";
 
 /**
  * Tells something of a maintenance and, where the input names another status, takes it there. Answers
  * both as they are then. Throws `not_found`, `validation_failed`, or `conflict` for a status that may
- * not follow; one that is over takes no more updates.
+ * not follow, for one that is over, and for one that has as many updates as it may have, unless the
+ * update ends it.
  */
 export function addMaintenanceUpdate(
   ctx: Services,
@@ -44,6 +46,7 @@ export function addMaintenanceUpdate(
   const errors = new FieldErrors();
   const displayAt = readDisplayTime(input.display_at, updates[0]?.displayAt ?? now, now, errors);
   errors.throwIfAny();
+  if (!isEnded(row.status)) requireRoom(updates.length, status);
   const maintenance = goOn(ctx, tx, row, { status, body, displayAt, notify }, actor);
   const [update] = maintenance.updates;
   if (!update) throw new Error("an update was added and is not there");
@@ -120,6 +123,14 @@ function goOn(
     refreshMarks(ctx, tx, after, { at, actor, notify });
   }
   return told;
+}
+
+/** Throws `conflict` if a maintenance that goes on has as many updates as it may have. */
+function requireRoom(updates: number, status: MaintenanceStatus): void {
+  if (updates < UPDATES_MAX || isEnded(status)) return;
+  throw conflict(
+    `The maintenance has ${UPDATES_MAX} updates, the most that it can have. Complete or cancel it, or plan a new maintenance for what follows.`,
+  );
 }
 
 function eventOf(from: MaintenanceStatus, to: MaintenanceStatus): EventType {

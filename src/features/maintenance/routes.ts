@@ -177,7 +177,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           id: "addMaintenanceUpdate",
           summary: "Tell something of a maintenance",
           description:
-            "With a status it goes there: scheduled → in_progress or cancelled; in_progress and verifying → each other, completed or cancelled. One that is completed or cancelled takes no more updates.",
+            "With a status it goes there: scheduled → in_progress or cancelled; in_progress and verifying → each other, completed or cancelled. One that is completed or cancelled takes no more updates. A maintenance has at most 250 updates; one more is a conflict unless it completes or cancels the maintenance.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
           answers: { 201: { description: "The update.", schema: SingleMaintenanceUpdate } },

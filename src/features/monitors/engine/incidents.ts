@@ -7,6 +7,7 @@ import {
   createIncident,
   editUpdate,
   getIncident,
+  hasRoomForUpdate,
   updateIncident,
 } from "../../incidents";
 import { probeOf } from "../probes";
@@ -37,7 +38,7 @@ export interface Failure {
 /**
  * Opens what the monitor is to open when it goes down: one incident, or one draft, on each page of its
  * components. One of its own that is still open goes on instead, with whoever has it; one that it resolved
- * within the last half hour, and that nobody wrote to, is reopened; a draft that nobody took up is moved to
+ * within the last half hour, and that nobody wrote to, is reopened while it has room for updates; a draft that nobody took up is moved to
  * this outage.
  */
 export function openIncidents(
@@ -55,7 +56,11 @@ export function openIncidents(
     const isOurs = incident !== undefined && incident.version === known?.version;
     if (incident && incident.status !== "resolved") {
       if (isOurs && incident.draft) moveDraft(ctx, tx, monitor, incident.id, failure);
-    } else if (isOurs && isRecent(known?.resolvedAt, failure.at)) {
+    } else if (
+      isOurs &&
+      isRecent(known?.resolvedAt, failure.at) &&
+      hasRoomForUpdate(tx, incident.id)
+    ) {
       reopen(ctx, tx, monitor, incident.id, failure);
     } else {
       create(ctx, tx, monitor, ofPage, failure);

@@ -127,6 +127,18 @@ describe("an automatic incident", () => {
     ]);
   });
 
+  test("is another one when the last has 250 updates", async () => {
+    await using site = await openSite("automatic");
+    for (let round = 0; round < 126; round++) {
+      await site.goDown();
+      await site.goUp();
+    }
+    const incidents = await site.incidents();
+    expect(incidents.map(({ status }) => status)).toEqual(["resolved", "resolved"]);
+    expect(kinds(site).slice(0, 250).slice(-2)).toEqual(["incident.reopened", "incident.resolved"]);
+    expect(kinds(site).slice(250)).toEqual(["incident.created", "incident.resolved"]);
+  });
+
   test("is another one when the recovery was more than half an hour ago", async () => {
     await using site = await openSite("automatic");
     await site.goDown();

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../../support/app";
+import { createIncidentDashboard } from "../../support/incident-dashboard";
+import { createIncidentSite, type IncidentSite } from "../../support/incident-site";
+
+/** Opens an incident and adds updates until it has `count`, the first included. */
+async function openFull(site: IncidentSite, count = 250): Promise<string> {
+  const { id } = await site.open();
+  await Promise.all(Array.from({ length: count - 1 }, () => site.update(id, {})));
+  return id;
+}
+
+describe("the updates of an incident", () => {
+  test("are 250 at most, and one more is a conflict that says to open a new incident", async () => {
+    await using site = await createIncidentSite();
+    const id = await openFull(site, 249);
+    expect((await site.update(id, {})).status).toBe(201);
+    const before = await site.state();
+    const refused = await site.update(id, { status: "monitoring" });
+    expect(expectProblem(refused, "conflict").detail).toBe(
+      "The incident has 250 updates, the most that it can have. Resolve it, or open a new incident for what follows.",
+    );
+    expect(await site.state()).toEqual(before);
+    expect((await site.read(id)).updates).toHaveLength(250);
+  });
+
+  test("stay 250 when many are sent at once", async () => {
+    await using site = await createIncidentSite();
+    const id = await openFull(site, 245);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => site.update(id, {})));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(15);
+  });
+
+  test("may be one more if that resolves it, after which it cannot be reopened", async () => {
+    await using site = await createIncidentSite();
+    const id = await openFull(site);
+    const resolved = await site.update(id, {
+      status: "resolved",
+      body: "It is over.",
+      components: { [site.api]: "operational" },
+    });
+    expect(resolved.status).toBe(201);
+    expect((await site.read(id)).status).toBe("resolved");
+    expectProblem(await site.update(id, { status: "resolved" }), "conflict");
+    expectProblem(await site.update(id, { status: "investigating" }), "conflict");
+    expect((await site.read(id)).updates).toHaveLength(251);
+  });
+
+  test("may not be one more that is dated before the newest and so resolves nothing", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open();
+    await site.app.clock.advance(60_000);
+    await Promise.all(Array.from({ length: 249 }, () => site.update(id, {})));
+    const then = new Date(site.app.clock.now() - 30_000).toISOString();
+    const answer = await site.update(id, { status: "resolved", display_at: then });
+    expectProblem(answer, "conflict");
+  });
+
+  test("can be edited when there are 250", async () => {
+    await using site = await createIncidentSite();
+    const id = await openFull(site);
+    const { updates } = await site.read(id);
+    const edited = await site.app.call(`/api/v1/incidents/${id}/updates/${updates[0].id}`, {
+      method: "PATCH",
+      key: site.key,
+      json: { body: "Spelled right." },
+    });
+    expect(edited.status).toBe(200);
+  });
+
+  test("name 10,000 components at most in all, and one that resolves may name more", async () => {
+    await using site = await createIncidentSite();
+    const names = Array.from({ length: 1_000 }, (_, index) => `Component ${index}`);
+    const { components } = await site.app.page({ slug: "large" }, names);
+    const all = (status: string) =>
+      Object.fromEntries(Object.values(components).map((id) => [id, status]));
+    const [first = ""] = Object.values(components);
+    const { id } = await site.open({ page: "large", components: all("partial_outage") });
+    for (let count = 2; count <= 10; count++) {
+      const status = count % 2 === 0 ? "major_outage" : "partial_outage";
+      expect((await site.update(id, { components: all(status) })).status).toBe(201);
+    }
+    const refused = await site.update(id, { components: { [first]: "operational" } });
+    expect(expectProblem(refused, "conflict").detail).toBe(
+      "The updates of the incident name as many components as they can. Resolve it, or open a new incident for what follows.",
+    );
+    expect((await site.update(id, { body: "Naming nothing." })).status).toBe(201);
+    const resolved = { status: "resolved", components: { [first]: "operational" } };
+    expect((await site.update(id, resolved)).status).toBe(201);
+  });
+});
+
+describe("the form for the next update of a full incident", () => {
+  test("comes back with what was typed and the reason, and still resolves the incident", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const id = await openFull(site);
+    const refused = await dashboard.tell(id, { body: "One too many." });
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain("The incident has 250 updates, the most that it can have.");
+    expect(refused.text).toContain("One too many.");
+    expect((await dashboard.tell(id, { status: "resolved" })).status).toBe(303);
+    expect((await site.read(id)).status).toBe("resolved");
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../../../src/kernel/time";
+import { expectProblem } from "../../support/app";
+import { openForm } from "../../support/dashboard";
+import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";
+import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
+
+/** Plans a maintenance with 250 updates, the first included. */
+async function planFull(site: MaintenanceSite, input?: Record<string, unknown>): Promise<string> {
+  const id = await site.plan(input);
+  const updates = Array.from({ length: 249 }, () => site.update(id, { body: "More." }));
+  expect((await Promise.all(updates)).every(({ status }) => status === 201)).toBe(true);
+  return id;
+}
+
+describe("the updates of a maintenance", () => {
+  test("are 250 at most, and one more is a conflict that says to plan a new one", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await planFull(site);
+    const before = await site.state();
+    for (const input of [{ body: "More." }, { body: "Now.", status: "in_progress" }]) {
+      expect(expectProblem(await site.update(id, input), "conflict").detail).toBe(
+        "The maintenance has 250 updates, the most that it can have. Complete or cancel it, or plan a new maintenance for what follows.",
+      );
+    }
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("may be one more if that cancels it, by an update or by the verb", async () => {
+    await using site = await createMaintenanceSite();
+    const told = await planFull(site);
+    expect((await site.update(told, { body: "No.", status: "cancelled" })).status).toBe(201);
+    const cancelled = await planFull(site);
+    expect((await site.cancel(cancelled)).status).toBe(200);
+    expect((await site.get(cancelled)).updates).toHaveLength(251);
+  });
+
+  test("may be one more if that completes it", async () => {
+    await using site = await createMaintenanceSite();
+    const id = await site.plan();
+    await site.update(id, { body: "Now.", status: "in_progress" });
+    await Promise.all(Array.from({ length: 248 }, () => site.update(id, { body: "More." })));
+    expectProblem(await site.update(id, { body: "More." }), "conflict");
+    expect((await site.update(id, { body: "Done.", status: "completed" })).status).toBe(201);
+  });
+
+  test("never keep the clock from starting and completing it", async () => {
+    await using site = await createMaintenanceSite({ isClockRunning: true });
+    const id = await planFull(site);
+    await site.clock.advance(2 * HOUR_MS);
+    expect((await site.get(id)).status).toBe("in_progress");
+    await site.clock.advance(HOUR_MS);
+    expect(await site.get(id)).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("the form for the next update of a full maintenance", () => {
+  test("comes back with what was typed and the reason", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const id = await planFull(dashboard.site);
+    const path = `${MAINTENANCE}/${id}`;
+    const form = await openForm(dashboard.site.app, path, dashboard.session);
+    const update = { form, body: "One too many.", status: "", display_at: "", notify: "yes" };
+    const refused = await dashboard.send(path, update);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain("The maintenance has 250 updates");
+    expect(refused.text).toContain("One too many.");
+  });
+});
