@@ -1,13 +1,24 @@
 import type { Page } from "./pagination";
 import type { Admission } from "./admission";
-import { matchesAny, versionTag } from "./etag";
+import { matchesAny, resourceTag, type VersionedResource, versionTag } from "./etag";
 import { acceptsGzip, NO_STORE, Representation } from "./representation";
 
 const JSON_TYPE = "application/json";
 
-/** One resource under `/api/v1`: its version is its entity tag, so it is sent uncompressed. */
-export function sendResource(request: Request, resource: { version: number }): Response {
-  const etag = versionTag(resource.version);
+/** One resource under `/api/v1`. Its entity tag covers all that is shown, so it is sent uncompressed. */
+export function sendResource(request: Request, resource: VersionedResource): Response {
+  return sendTagged(request, resource, resourceTag(resource));
+}
+
+/**
+ * One resource whose version is its whole entity tag: nothing else changes the answer, or the answer shows
+ * a secret this once and is never read again.
+ */
+export function sendVersioned(request: Request, resource: VersionedResource): Response {
+  return sendTagged(request, resource, versionTag(resource.version));
+}
+
+function sendTagged(request: Request, resource: VersionedResource, etag: string): Response {
   const headers = { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE, ETag: etag };
   const known = request.method === "GET" ? request.headers.get("if-none-match") : null;
   if (known !== null && matchesAny(known, etag)) {
@@ -16,33 +27,30 @@ export function sendResource(request: Request, resource: { version: number }): R
   return Response.json(resource, { headers });
 }
 
-/**
- * One resource that also tells of what is found out about it. Its entity tag, for If-Match, is the version
- * of what somebody set; what was found is news to every reader, so If-None-Match is not heard.
- */
-export function sendLiveResource(resource: { version: number }): Response {
-  const etag = versionTag(resource.version);
-  return Response.json(resource, {
-    headers: { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE, ETag: etag },
-  });
-}
-
 /** The resource that a POST has made, as the bytes that it was first shown in. `location` is a URL. */
 export function sendCreated(created: {
   status: number;
   location: string;
   body: string;
   isReplayed: boolean;
+  /** True if the version alone is the entity tag, as of `sendVersioned`. */
+  isVersioned: boolean;
 }): Response {
-  const { version } = JSON.parse(created.body) as { version?: number };
+  const resource = JSON.parse(created.body) as Partial<VersionedResource>;
   const headers: Record<string, string> = {
     "Content-Type": JSON_TYPE,
     "Cache-Control": NO_STORE,
     Location: created.location,
   };
-  if (version !== undefined) headers["ETag"] = versionTag(version);
+  if (hasVersion(resource)) {
+    headers["ETag"] = created.isVersioned ? versionTag(resource.version) : resourceTag(resource);
+  }
   if (created.isReplayed) headers["Idempotency-Replayed"] = "true";
   return new Response(created.body, { status: created.status, headers });
+}
+
+function hasVersion(resource: Partial<VersionedResource>): resource is VersionedResource {
+  return resource.version !== undefined;
 }
 
 /** One page of a list under `/api/v1`. Its entity tag is a hash of the bytes sent. */

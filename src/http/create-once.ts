@@ -13,7 +13,7 @@ const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;
 
 /** What a POST made. */
 export interface Made {
-  /** As the API shows it. Where it has a `version`, that is its entity tag. */
+  /** As the API shows it. Where it has a `version`, it has an entity tag. */
   resource: object;
   /** Where it is: a path of this server, such as `/api/v1/incidents/inc_…`. */
   location: string;
@@ -27,12 +27,18 @@ export interface Made {
  * answered as it was, without secrets and with `Idempotency-Replayed: true`. For routes that declare
  * `idempotent`.
  *
+ * `isVersioned` makes the version alone the entity tag, for what `sendVersioned` answers as well.
+ *
  * Rejects with `invalid_request` for a key of another shape, with `idempotency_mismatch` for a body
  * other than the first, and with whatever `make` throws; nothing is written then, nor kept.
  */
 export async function createOnce(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "db">,
-  { request, admission }: { request: Request; admission: Admission },
+  {
+    request,
+    admission,
+    isVersioned = false,
+  }: { request: Request; admission: Admission; isVersioned?: boolean },
   make: (tx: Tx) => Made,
 ): Promise<Response> {
   if (!admission.route?.operation.idempotent) throw new Error("the route is not idempotent");
@@ -47,7 +53,7 @@ export async function createOnce(
     };
     return answerOnce(ctx, tx, sent, () => toAnswer(make(tx)));
   });
-  return sendCreated({ ...answer, location: ctx.baseUrl + answer.location });
+  return sendCreated({ ...answer, location: ctx.baseUrl + answer.location, isVersioned });
 }
 
 function readKey(request: Request): string | undefined {

@@ -1,9 +1,28 @@
 import { Problem } from "../errors";
+import { sha256Hex } from "../kernel/hash";
 
-/** A resource's entity tag: strong, its version. */
+/** A resource as the API shows it. Every change of its updates raises its version. */
+export interface VersionedResource {
+  version: number;
+  updates?: unknown;
+}
+
+/** Entity tag of an answer that only a new version changes. */
 export function versionTag(version: number): string {
   return `"${version}"`;
 }
+
+/**
+ * Entity tag of a resource that also shows what its version does not cover, such as its page's slug: the
+ * version and a hash of all that is shown but the updates.
+ */
+export function resourceTag(resource: VersionedResource): string {
+  const { updates: _, ...shown } = resource;
+  return `"${shown.version}-${sha256Hex(JSON.stringify(shown)).slice(0, 16)}"`;
+}
+
+/** The end of a tag that `resourceTag` made. */
+const HASH_OF_TAG = /-[0-9a-f]{16}"$/;
 
 /** Whether an If-None-Match header names a tag; compared weakly, as RFC 9110 has it. */
 export function matchesAny(header: string, etag: string): boolean {
@@ -15,8 +34,8 @@ export function matchesAny(header: string, etag: string): boolean {
 }
 
 /**
- * Judges If-Match inside the transaction that would change the resource. Compared strongly: a weak
- * tag never matches. Throws `precondition_failed`.
+ * Judges If-Match inside the transaction that would change the resource. Of a tag, the version decides and
+ * the hash is ignored. Compared strongly: a weak tag never matches. Throws `precondition_failed`.
  */
 export function requireMatch(header: string | null, version: number): void {
   if (header === null) return;
@@ -24,7 +43,7 @@ export function requireMatch(header: string | null, version: number): void {
   const isMatch = header
     .split(",")
     .map((tag) => tag.trim())
-    .some((tag) => tag === "*" || tag === etag);
+    .some((tag) => tag === "*" || tag.replace(HASH_OF_TAG, '"') === etag);
   if (isMatch) return;
   throw new Problem(
     "precondition_failed",

@@ -17,9 +17,9 @@ export {
   type SentPage,
   sendHtml,
   sendList,
-  sendLiveResource,
   sendResource,
   sendUntagged,
+  sendVersioned,
 } from "./answers";
 export { SIGN_IN_PATH } from "./authorisation";
 export { RUNTIME_BODY_MAX_BYTES } from "./body";

@@ -250,6 +250,12 @@ function checkAgainstDeclaration(app: App, request: Request, answer: Answer): vo
   }
 }
 
+/** Returns the version that the entity tag of an answer names. */
+export function versionOf({ headers }: Pick<Answer, "headers">): number {
+  const [, version] = /^"(\d+)(?:-[0-9a-f]{16})?"$/.exec(headers.get("etag") ?? "") ?? [];
+  return Number(version);
+}
+
 /** Expects an RFC 9457 problem with this code, and answers its body. */
 export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
   expect(answer.body?.code ?? answer.text).toBe(code);

@@ -14,7 +14,7 @@ import {
   requireMatch,
   scope,
   sendList,
-  sendLiveResource,
+  sendResource,
   toPage,
 } from "../../http";
 import { Text } from "../../kernel/schema";
@@ -95,7 +95,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     .post(
       "/monitors",
       ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission }, (tx) => {
+        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
           const { record, token } = createMonitor(ctx, tx, body, actorOf(admission));
           const resource = revealMonitor(record, token, ctx.baseUrl);
           const location = `/api/v1/monitors/${record.row.id}`;
@@ -119,15 +119,17 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     )
     .get(
       "/monitors/:id",
-      ({ params }) => sendLiveResource(presentMonitor(getMonitorRecord(ctx.db, params.id))),
+      ({ params, request }) =>
+        sendResource(request, presentMonitor(getMonitorRecord(ctx.db, params.id))),
       operation({
         ...DECLARED,
         id: "getMonitor",
         summary: "Read a monitor",
         description:
-          "Its ETag is its version, for If-Match: what a check finds does not raise that, so If-None-Match is not heard.",
+          "Its ETag also changes with what checks find. If-Match judges the version alone, which they do not raise.",
         answers: { 200: { description: "The monitor.", schema: Monitor } },
         errors: ["not_found"],
+        conditional: "etag",
       }),
     )
     .patch(
@@ -138,7 +140,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
           requireMatch(request.headers.get("if-match"), row.version);
           return presentMonitor(updateMonitor(ctx, tx, row.id, body, actorOf(admission)));
         });
-        return sendLiveResource(monitor);
+        return sendResource(request, monitor);
       },
       {
         ...jsonBody(UpdateMonitorBody, (valid, { params, isBroken }) =>

@@ -7,7 +7,8 @@ import {
   operation,
   requireMatch,
   scope,
-  sendLiveResource,
+  sendResource,
+  sendVersioned,
 } from "../../http";
 import { Monitor, presentMonitor, revealMonitor, RotatedMonitor } from "./model";
 import { pauseMonitor, resumeMonitor } from "./pause";
@@ -34,7 +35,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
           requireMatch(request.headers.get("if-match"), row.version);
           return presentMonitor(pauseMonitor(ctx, tx, row.id, actorOf(admission)));
         });
-        return sendLiveResource(monitor);
+        return sendResource(request, monitor);
       },
       {
         ...noBody(),
@@ -56,7 +57,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
           requireMatch(request.headers.get("if-match"), row.version);
           return presentMonitor(resumeMonitor(ctx, tx, row.id, actorOf(admission)));
         });
-        return sendLiveResource(monitor);
+        return sendResource(request, monitor);
       },
       {
         ...noBody(),
@@ -79,7 +80,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
           const { record, token } = rotateToken(ctx, tx, row.id, actorOf(admission));
           return revealMonitor(record, token, ctx.baseUrl);
         });
-        return sendLiveResource(monitor);
+        return sendVersioned(request, monitor);
       },
       {
         ...noBody(),

@@ -14,7 +14,8 @@ import {
   requireMatch,
   scope,
   sendList,
-  sendLiveResource,
+  sendResource,
+  sendVersioned,
   toPage,
 } from "../../http";
 import { NEWEST } from "../../kernel/ids";
@@ -59,7 +60,7 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     .post(
       "/webhooks",
       ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission }, (tx) => {
+        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
           const resource = revealWebhook(createWebhook(ctx, tx, body, actorOf(admission)));
           const location = `${PATH}/${resource.id}`;
           return { resource, location, replay: { ...resource, secret: null } };
@@ -81,16 +82,17 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/webhooks/:id",
-      ({ params }) =>
-        sendLiveResource(presentWebhook(getWebhookRecord(ctx.db, params.id, ctx.clock.now()))),
+      ({ params, request }) =>
+        sendResource(request, presentWebhook(getWebhookRecord(ctx.db, params.id, ctx.clock.now()))),
       operation({
         ...DECLARED,
         id: "getWebhook",
         summary: "Read a webhook",
         description:
-          "Its ETag is its version, for If-Match: how deliveries go does not raise that, so If-None-Match is not heard.",
+          "Its ETag also changes with its success rate. If-Match judges the version alone, which deliveries do not raise.",
         answers: { 200: { description: "The webhook.", schema: Webhook } },
         errors: ["not_found"],
+        conditional: "etag",
       }),
     )
     .patch(
@@ -101,7 +103,7 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
           requireMatch(request.headers.get("if-match"), version);
           return presentWebhook(updateWebhook(ctx, tx, params.id, body, actorOf(admission)));
         });
-        return sendLiveResource(webhook);
+        return sendResource(request, webhook);
       },
       {
         ...jsonBody(UpdateWebhookBody, (valid, { params }) =>
@@ -147,7 +149,7 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
           requireMatch(request.headers.get("if-match"), version);
           return revealWebhook(rotateSecret(ctx, tx, params.id, actorOf(admission)));
         });
-        return sendLiveResource(webhook);
+        return sendVersioned(request, webhook);
       },
       {
         ...noBody(),

@@ -14,7 +14,10 @@ export const HEADERS = {
   "X-RateLimit-Reset": header("When the bucket is full again, in epoch seconds.", integer),
   "Retry-After": header("Seconds to wait before the next try.", integer),
   "WWW-Authenticate": header("RFC 6750's challenge.", text),
-  ETag: header("The entity tag of what was sent.", text),
+  ETag: header(
+    'The entity tag of what was sent. Of a resource it is `"<version>"`, or `"<version>-<hash>"` where the answer also shows what the version does not cover.',
+    text,
+  ),
   Link: header('The next page: `<…>; rel="next"`.', text),
   Allow: header("The methods of the path.", text),
   Location: header("Where the resource is that was made.", text),

@@ -71,7 +71,12 @@ function headerParameters({ conditional, idempotent }: Operation): Json[] {
     );
   }
   if (conditional === "if-match") {
-    parameters.push(parameter("If-Match", "Change it only if this is still its ETag; else 412."));
+    parameters.push(
+      parameter(
+        "If-Match",
+        "Change it only if the version of this ETag is still its version; else 412.",
+      ),
+    );
   }
   if (idempotent) {
     parameters.push(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { expectProblem } from "../../support/app";
+import { expectProblem, versionOf } from "../../support/app";
 import { at, createMaintenanceSite, PLAN } from "../../support/maintenance-site";
 
 const UNKNOWN = "cmp_00000000000000000000000000";
@@ -11,7 +11,7 @@ describe("POST /api/v1/maintenance", () => {
     expect(answer.status).toBe(201);
     const { id } = answer.body;
     expect(answer.headers.get("location")).toBe(`https://status.test/api/v1/maintenance/${id}`);
-    expect(answer.headers.get("etag")).toBe('"1"');
+    expect(versionOf(answer)).toBe(1);
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^mnt_[0-9a-z]{26}$/),
       page: "acme",
@@ -154,7 +154,8 @@ describe("GET /api/v1/maintenance/{id}", () => {
   test("says what is known already by its entity tag, and nothing of what is not there", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
-    const known = await site.call(`/${id}`, { headers: { "if-none-match": '"1"' } });
+    const etag = (await site.call(`/${id}`)).headers.get("etag") ?? "";
+    const known = await site.call(`/${id}`, { headers: { "if-none-match": etag } });
     expect(known.status).toBe(304);
     expectProblem(await site.call("/mnt_00000000000000000000000000"), "not_found");
   });
