@@ -21,6 +21,7 @@ export {
   sendUntagged,
   sendVersioned,
 } from "./answers";
+export { readBeginning } from "./body-beginning";
 export { SIGN_IN_PATH } from "./authorisation";
 export { RUNTIME_BODY_MAX_BYTES } from "./body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";

@@ -38,7 +38,8 @@ const IsName = Symbol("name");
 
 interface TextOptions {
   minLength?: number;
-  maxLength: number;
+  /** No limit if left out. */
+  maxLength?: number;
   /** Whether it stands on one line as a name: no control characters, no bidirectional overrides. */
   isName?: boolean;
   pattern?: string;
@@ -49,7 +50,7 @@ interface TextOptions {
 defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) => {
   if (typeof value !== "string") return "must be text";
   const length = codePointLength(value);
-  const { minLength = 0, maxLength } = schema;
+  const { minLength = 0, maxLength = Infinity } = schema;
   if (length < minLength) return minLength === 1 ? "is empty" : `is shorter than ${minLength}`;
   if (length > maxLength) return `is ${length} characters long; ${maxLength} is the most`;
   if (value.includes("\0")) return "holds a NUL character";

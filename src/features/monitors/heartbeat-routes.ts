@@ -1,19 +1,24 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { type Admissions, monitorIdOf, operation, sendUntagged } from "../../http";
-import { redactText } from "../../kernel/redact";
+import {
+  type Admission,
+  type Admissions,
+  monitorIdOf,
+  operation,
+  readBeginning,
+  sendUntagged,
+} from "../../http";
 import { OneOf, Text } from "../../kernel/schema";
-import type { Heartbeat, Monitoring } from "./monitoring";
-
-const MESSAGE_MAX = 300;
+import { BODY_READ_BYTES, MESSAGE_MAX, messageInBody, readHeartbeat } from "./heartbeat-message";
+import type { Monitoring } from "./monitoring";
 
 const HeartbeatQuery = Type.Object(
   {
     status: Type.Optional(OneOf(["up", "down"], { description: "up if left out." })),
     msg: Type.Optional(
       Text({
-        maxLength: 100_000,
-        description: `What there is to say; its first ${MESSAGE_MAX} characters are kept.`,
+        description: `A message of up to ${MESSAGE_MAX.toLocaleString("en")} characters; a longer one is cut. The runtime refuses a request whose URL and headers together exceed 16 KB with 431 and no body.`,
+        examples: ["disk full"],
       }),
     ),
     ping: Type.Optional(
@@ -28,7 +33,12 @@ const HeartbeatQuery = Type.Object(
 );
 type HeartbeatQuery = Static<typeof HeartbeatQuery>;
 
-const Taken = Type.Object({ ok: Type.Literal(true) });
+const Taken = Type.Object({
+  ok: Type.Literal(true),
+  msg_truncated: Type.Optional(
+    Type.Literal(true, { description: "Present if the message was too long and has been cut." }),
+  ),
+});
 
 const DECLARED = {
   tag: "Heartbeats",
@@ -37,17 +47,25 @@ const DECLARED = {
 } as const;
 
 const DESCRIPTION =
-  "A job calls this when it has run; without `status=down` that says that it went well. A body is not read, whatever it is. 60 calls a minute are taken by each token.";
+  "A job calls this when it has run; without `status=down` that says that it went well. 60 calls a minute are taken by each token.";
+
+const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type: its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read and the rest is ignored, as is a body that is not UTF-8.`;
 
 /** `/api/v1/heartbeats`: watched jobs call, with the token of their monitor in the path or as bearer. */
 export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) {
-  const take = async (monitorId: string, query: HeartbeatQuery) => {
-    await monitoring.heartbeat(monitorId, readHeartbeat(query));
-    return sendUntagged({ ok: true });
+  const take = async (admission: Admission, query: HeartbeatQuery) => {
+    const { heartbeat, isTruncated } = readHeartbeat(query);
+    await monitoring.heartbeat(monitorIdOf(admission), heartbeat);
+    return sendUntagged({ ok: true, ...(isTruncated ? { msg_truncated: true } : {}) });
+  };
+  const takePost = async (admission: Admission, query: HeartbeatQuery, request: Request) => {
+    if (query.msg !== undefined || request.body === null) return take(admission, query);
+    const msg = messageInBody(await readBeginning(request, BODY_READ_BYTES));
+    return take(admission, { ...query, msg });
   };
   return new Elysia()
     .use(admissions.plugin)
-    .get("/heartbeats/:token", ({ query, admission }) => take(monitorIdOf(admission), query), {
+    .get("/heartbeats/:token", ({ query, admission }) => take(admission, query), {
       query: HeartbeatQuery,
       ...operation({
         ...DECLARED,
@@ -56,17 +74,21 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
         description: DESCRIPTION,
       }),
     })
-    .post("/heartbeats/:token", ({ query, admission }) => take(monitorIdOf(admission), query), {
-      query: HeartbeatQuery,
-      parse: "none",
-      ...operation({
-        ...DECLARED,
-        id: "postHeartbeat",
-        summary: "Say that a job has run",
-        description: DESCRIPTION,
-      }),
-    })
-    .get("/heartbeats", ({ query, admission }) => take(monitorIdOf(admission), query), {
+    .post(
+      "/heartbeats/:token",
+      ({ query, request, admission }) => takePost(admission, query, request),
+      {
+        query: HeartbeatQuery,
+        parse: "none",
+        ...operation({
+          ...DECLARED,
+          id: "postHeartbeat",
+          summary: "Say that a job has run",
+          description: POST_DESCRIPTION,
+        }),
+      },
+    )
+    .get("/heartbeats", ({ query, admission }) => take(admission, query), {
       query: HeartbeatQuery,
       ...operation({
         ...DECLARED,
@@ -75,24 +97,14 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
         description: DESCRIPTION,
       }),
     })
-    .post("/heartbeats", ({ query, admission }) => take(monitorIdOf(admission), query), {
+    .post("/heartbeats", ({ query, request, admission }) => takePost(admission, query, request), {
       query: HeartbeatQuery,
       parse: "none",
       ...operation({
         ...DECLARED,
         id: "postHeartbeatAsBearer",
         summary: "Say that a job has run, with the token as bearer",
-        description: DESCRIPTION,
+        description: POST_DESCRIPTION,
       }),
     });
-}
-
-/** What a job says, without what must stand nowhere. */
-function readHeartbeat({ status = "up", msg = "", ping = "" }: HeartbeatQuery): Heartbeat {
-  const message = [...redactText(msg)].slice(0, MESSAGE_MAX).join("").trim();
-  return {
-    outcome: status === "up" ? "ok" : "failed",
-    latencyMs: ping === "" ? null : Math.round(Number(ping)),
-    message: message === "" ? null : message,
-  };
 }

@@ -8,7 +8,7 @@ export interface Heartbeat {
   outcome: "ok" | "failed";
   /** How long the job took, as it says. */
   latencyMs: number | null;
-  /** 300 characters at most. */
+  /** 1,000 characters at most. */
   message: string | null;
 }
 

@@ -44,7 +44,7 @@ describe("a heartbeat", () => {
     expect((await beat(api, token, { method: "HEAD" })).status).toBe(200);
     expect(api.heartbeats).toHaveLength(answers.length + 1);
     for (const one of api.heartbeats) {
-      expect(one).toEqual({ id, outcome: "ok", latencyMs: null, message: null });
+      expect(one).toMatchObject({ id, outcome: "ok", latencyMs: null });
     }
   });
 
@@ -53,12 +53,59 @@ describe("a heartbeat", () => {
     const { id, token } = await push(api);
     await beat(api, token, {}, "?status=down&msg=disk%20full&ping=12.6");
     await beat(api, token, { method: "POST" }, "?status=up&msg=OK&ping=");
-    await beat(api, token, {}, `?msg=${"é".repeat(400)}`);
+    await beat(api, token, {}, `?msg=${"é".repeat(1_000)}`);
     expect(api.heartbeats).toEqual([
       { id, outcome: "failed", latencyMs: 13, message: "disk full" },
       { id, outcome: "ok", latencyMs: null, message: "OK" },
-      { id, outcome: "ok", latencyMs: null, message: "é".repeat(300) },
+      { id, outcome: "ok", latencyMs: null, message: "é".repeat(1_000) },
     ]);
+  });
+
+  test("with a message of more than 1,000 characters is taken, and the answer says that it was cut", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    expect((await beat(api, token, {}, `?msg=${"é".repeat(1_000)}`)).body).toEqual({ ok: true });
+    const cut = await beat(api, token, {}, `?msg=${"😀".repeat(1_001)}`);
+    expect(cut.body).toEqual({ ok: true, msg_truncated: true });
+    expect(api.heartbeats.at(-1)?.message).toBe("😀".repeat(1_000));
+  });
+
+  test("takes the text of a POST as its message, unless the query has one", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    const said = async (options: CallOptions, query = "") => {
+      const answer = await beat(api, token, { method: "POST", ...options }, query);
+      expect(answer.status).toBe(200);
+      return api.heartbeats.at(-1)?.message;
+    };
+    expect(await said({ raw: " 3 files\nfailed \u0000\n" })).toBe("3 files\nfailed");
+    expect(await said({ json: { files: 3 } })).toBe('{"files":3}');
+    expect(await said({ raw: "in the body" }, "?msg=in+the+query&status=down")).toBe(
+      "in the query",
+    );
+    expect(await said({ raw: new Uint8Array([0x80, 0x81, 0xff]) })).toBeNull();
+    expect(await said({})).toBeNull();
+    expect(await said({ raw: `called ${token}` })).toBe("called [redacted]");
+  });
+
+  test("reads 10,000 bytes of a body, never half a character, and no more of it", async () => {
+    await using api = await createMonitorApi();
+    const { token } = await push(api);
+    let pulled = 0;
+    const raw = new ReadableStream({
+      pull(stream) {
+        pulled += 1;
+        stream.enqueue(new TextEncoder().encode(` ${"é".repeat(999)} `));
+      },
+    });
+    const headers = { "transfer-encoding": "chunked" };
+    const answer = await beat(api, token, { method: "POST", raw, headers });
+    expect(answer.body).toEqual({ ok: true, msg_truncated: true });
+    expect(pulled).toBeLessThan(10);
+    const spaces = `${" ".repeat(9_999)}é`;
+    const blank = await beat(api, token, { method: "POST", raw: spaces });
+    expect(blank.body).toEqual({ ok: true });
+    expect(api.heartbeats.at(-1)?.message).toBeNull();
   });
 
   test("that makes no sense is refused, and nothing is taken", async () => {
