@@ -7,6 +7,7 @@ import type { Snapshot, Snapshots } from "../features/status";
 import {
   type Admission,
   type Admissions,
+  type Operation,
   operation,
   PUBLIC_CACHE,
   Representation,
@@ -73,30 +74,60 @@ export function feedRoutes(
     };
   }
 
-  return new Elysia({ prefix: "/status/:slug" })
+  /** The handler of a feed of the default page, or of the page of a custom domain. */
+  function serveDefault(representationOf: (snapshot: Snapshot) => Representation) {
+    return ({ request, admission }: Omit<Call, "params">) => {
+      const page = admission.domain ?? snapshots.defaultPage();
+      if (!page) throw notFound("status page");
+      const snapshot = readPublic(snapshots, page.slug, admission.now);
+      return representationOf(snapshot).respond(request, admission);
+    };
+  }
+
+  return new Elysia()
     .use(admissions.plugin)
     .get(
-      "/feed.atom",
+      "/history.atom",
+      serveDefault(atomOf),
+      document("getDefaultHistoryAtom", "Follow the default page by Atom", ATOM, AS_STATUSPAGE, {}),
+    )
+    .get(
+      "/history.rss",
+      serveDefault(rssOf),
+      document("getDefaultHistoryRss", "Follow the default page by RSS", RSS, AS_STATUSPAGE, {}),
+    )
+    .get(
+      "/status/:slug/history.atom",
+      serve("history.atom", atomOf),
+      document("getHistoryAtom", "Follow a page by Atom, as of Statuspage", ATOM, AS_STATUSPAGE),
+    )
+    .get(
+      "/status/:slug/history.rss",
+      serve("history.rss", rssOf),
+      document("getHistoryRss", "Follow a page by RSS, as of Statuspage", RSS, AS_STATUSPAGE),
+    )
+    .get(
+      "/status/:slug/feed.atom",
       serve("feed.atom", atomOf),
       document("getAtomFeed", "Follow a page by Atom", ATOM, NEWEST),
     )
     .get(
-      "/feed.rss",
+      "/status/:slug/feed.rss",
       serve("feed.rss", rssOf),
       document("getRssFeed", "Follow a page by RSS", RSS, NEWEST),
     )
     .get(
-      "/calendar.ics",
+      "/status/:slug/calendar.ics",
       serve("calendar.ics", calendarOf),
       document("getCalendar", "Subscribe to a page's maintenance", CALENDAR, PLANNED),
     )
     .get(
-      "/badge.svg",
+      "/status/:slug/badge.svg",
       serve("badge.svg", badgeOf),
       document("getBadge", "A page's badge", SVG, "The page's name and its headline."),
     )
     .get(
-      "/badge.json",
+      "/status/:slug/badge.json",
       serve("badge.json", endpointOf),
       operation({
         ...PUBLIC_JSON,
@@ -107,7 +138,7 @@ export function feedRoutes(
       }),
     )
     .get(
-      "/badge/:id.svg",
+      "/status/:slug/badge/:id.svg",
       ({ params, request, admission }) => {
         const snapshot = readPublic(snapshots, params.slug, admission.now);
         const { page, components } = snapshot.document;
@@ -131,19 +162,27 @@ interface Call {
 const NEWEST =
   "The 50 incidents and maintenances that were told of last, each with its updates in its content.";
 
+const AS_STATUSPAGE = "The page's feed, under the name that Atlassian Statuspage gives it.";
+
 const PLANNED =
   "What is to come, and what was planned last. UIDs stay, SEQUENCE counts the changes, and what is cancelled says so.";
 
 const MOVED = { description: "The page has another slug now." };
 
-function document(id: string, summary: string, mediaType: string, description: string) {
+function document(
+  id: string,
+  summary: string,
+  mediaType: string,
+  description: string,
+  more: Operation["answers"] = { 308: MOVED },
+) {
   const answer = { description: "The document.", schema: Type.String(), mediaType };
   return operation({
     ...PUBLIC_JSON,
     id,
     summary,
     description,
-    answers: { 200: answer, 308: MOVED },
+    answers: { 200: answer, ...more },
   });
 }
 

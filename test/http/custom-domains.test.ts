@@ -69,6 +69,15 @@ describe("a page's custom domain", () => {
     expect(elsewhere.body.page.name).toBe("Main Page");
   });
 
+  test("has that page's feeds at /history.atom and /history.rss", async () => {
+    const { app } = await twoPages();
+    await using _ = app;
+    for (const path of ["/history.atom", "/history.rss"]) {
+      expect((await visit(app, HOST, path)).text).toContain("Acme Page");
+      expect((await visit(app, "status.test", path)).text).toContain("Main Page");
+    }
+  });
+
   test("has all that is below the page's slug, and the files that the page needs", async () => {
     const { app } = await twoPages();
     await using _ = app;
@@ -110,7 +119,7 @@ describe("a page's custom domain", () => {
     expect((await visit(app, "status.test", "/admin", { headers })).status).toBe(200);
     let others = 0;
     for (const route of app.app.routes.routes) {
-      const isPublic = route.path === "/" || /^\/(api\/v2|status|assets)\//.test(route.path);
+      const isPublic = /^\/($|history\.|(api\/v2|status|assets)\/)/.test(route.path);
       if (isPublic) continue;
       others += 1;
       const path = route.path.replace(/:[a-z_]+/gi, "acme");

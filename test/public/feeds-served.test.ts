@@ -8,6 +8,8 @@ import { createFollowedPage, type FollowedPage } from "../support/followed-page"
 const TYPES = {
   "feed.atom": "application/atom+xml;charset=utf-8",
   "feed.rss": "application/rss+xml;charset=utf-8",
+  "history.atom": "application/atom+xml;charset=utf-8",
+  "history.rss": "application/rss+xml;charset=utf-8",
   "calendar.ics": "text/calendar;charset=utf-8",
   "badge.svg": "image/svg+xml;charset=utf-8",
   "badge/ID.svg": "image/svg+xml;charset=utf-8",
@@ -78,6 +80,38 @@ describe.each(FILES)("%s", (file, type) => {
     const answer = await site.read(at(file, site), { method: "POST" });
     expectProblem(answer, "method_not_allowed");
     expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+  });
+});
+
+describe.each(["atom", "rss"])("/history.%s", (ending) => {
+  test("is the feed of the default page, and below each slug the feed of that page", async () => {
+    await using site = await createFollowedPage();
+    await site.open({ name: "On the default page" });
+    await site.app.page({ slug: "other", name: "Other" });
+    await site.open({ page: "other", name: "On another page" });
+    const text = async (path: string) => (await site.app.call(path)).text;
+    const feed = await text(`/status/acme/feed.${ending}`);
+    expect(feed).toContain("On the default page");
+    expect(await text(`/history.${ending}`)).toBe(feed);
+    expect(await text(`/status/acme/history.${ending}`)).toBe(feed);
+    const other = await text(`/status/other/feed.${ending}`);
+    expect(other).toContain("On another page");
+    expect(await text(`/status/other/history.${ending}`)).toBe(other);
+  });
+
+  test("is not there while there is no public default page", async () => {
+    await using site = await createFollowedPage();
+    expect((await site.app.call(`/history.${ending}`)).status).toBe(200);
+    await change(site, { visibility: "private" });
+    expectProblem(await site.app.call(`/history.${ending}`), "not_found");
+  });
+
+  test("follows the default page to a new slug without a redirect", async () => {
+    await using site = await createFollowedPage();
+    await change(site, { slug: "fresh" });
+    const answer = await site.app.call(`/history.${ending}`);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain("/status/fresh/");
   });
 });
 

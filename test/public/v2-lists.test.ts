@@ -58,6 +58,27 @@ describe("Statuspage's lists", () => {
     expect(incident.incident_updates[0].affected_components[0].name).toBe("Docs");
   });
 
+  test("say postmortem of a resolved incident whose post-mortem is published, and of no other", async () => {
+    await using site = await createPublicSite();
+    const { id } = await site.open();
+    const statusNow = async (postmortem?: object) => {
+      if (postmortem) {
+        const options = { method: "PUT", key: site.key, json: postmortem };
+        await site.app.call(`/api/v1/incidents/${id}/postmortem`, options);
+      }
+      return (await site.app.call("/api/v2/incidents.json")).body.incidents[0].status;
+    };
+    await site.update(id, { status: "resolved" });
+    expect(await statusNow({ body: "A disk was full." })).toBe("resolved");
+    expect(await statusNow({ body: "A disk was full.", publish: true })).toBe("postmortem");
+    expect(await namesIn(site, "incidents/unresolved")).toEqual([]);
+    await site.update(id, { status: "investigating" });
+    expect(await statusNow()).toBe("investigating");
+    await site.update(id, { status: "resolved" });
+    expect(await statusNow()).toBe("postmortem");
+    expect(await statusNow({ body: "A disk was full.", publish: false })).toBe("resolved");
+  });
+
   test("follow every change at the next read", async () => {
     await using site = await createPublicSite();
     expect(await namesIn(site, "incidents/unresolved")).toEqual([]);

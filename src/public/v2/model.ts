@@ -85,7 +85,9 @@ const IncidentFields = {
 
 export const V2Incident = shape("StatuspageIncident", {
   ...IncidentFields,
-  status: OneOf(INCIDENT_STATUSES),
+  status: OneOf([...INCIDENT_STATUSES, "postmortem"], {
+    description: "postmortem: it is resolved and its post-mortem is published.",
+  }),
   impact: OneOf(IMPACTS),
   incident_updates: Type.Array(
     shape("StatuspageIncidentUpdate", { ...UpdateFields, status: OneOf(INCIDENT_STATUSES) }),

@@ -70,7 +70,7 @@ export function presentIncident(
   return {
     id: row.id,
     name: row.name,
-    status: row.status,
+    status: hasPostmortem(row) ? "postmortem" : row.status,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
     monitoring_at: toIsoOrNull(row.monitoringAt),
@@ -94,6 +94,11 @@ export function presentIncident(
             })),
     })),
   };
+}
+
+/** An incident that was reopened shows what it is now, also where a post-mortem was published before. */
+function hasPostmortem({ status, postmortemPublishedAt }: IncidentRecord["row"]): boolean {
+  return status === "resolved" && postmortemPublishedAt !== null;
 }
 
 export function presentMaintenance(
