@@ -1,15 +1,23 @@
-/** The command line, from arguments to an exit code. */
-import { COMMANDS } from "./cli/commands";
-import { processInput } from "./cli/input";
-import { processOutput } from "./cli/output";
-import { runCommandLine } from "./cli/run";
+/** Starts the command line, from whichever folder it is run. */
 
-process.exit(
-  await runCommandLine(
-    COMMANDS,
-    process.argv.slice(2),
-    process.env,
-    processOutput(),
-    processInput(),
-  ),
-);
+/**
+ * Bun reads `jsxImportSource` from the tsconfig of the working folder and falls back to React. Modules
+ * that are loaded after this get Preact's runtime under React's name. The executable has it built in.
+ */
+Bun.plugin({
+  name: "preact",
+  setup(build) {
+    const load = async () => ({
+      exports: await import("preact/jsx-runtime"),
+      loader: "object" as const,
+    });
+    build.module("react/jsx-runtime", load);
+    build.module("react/jsx-dev-runtime", load);
+  },
+});
+
+// A static import would be resolved before the plugin is there.
+const { main } = await import("./cli/main");
+process.exit(await main());
+
+export {};

@@ -96,8 +96,11 @@ export interface Installation extends AsyncDisposable {
   createPage(slug: string, components: string[]): Promise<void>;
 }
 
-export async function createInstallation(): Promise<Installation> {
-  const file = await executable();
+/** `isFromSources` runs `src/main.ts` instead of the executable. */
+export async function createInstallation({ isFromSources = false } = {}): Promise<Installation> {
+  const command = isFromSources
+    ? [process.execPath, join(ROOT, "src/main.ts")]
+    : [await executable()];
   const folder = temporaryFolder();
   const path = (name: string) => join(folder.path, name);
   const dataDir = path("data");
@@ -107,7 +110,7 @@ export async function createInstallation(): Promise<Installation> {
 
   function start(args: string[], { cwd = workDir, env = {}, descriptors }: ProcessOptions) {
     const limited = ["sh", "-c", `ulimit -n ${descriptors}; exec "$0" "$@"`];
-    const child = Bun.spawn([...(descriptors === undefined ? [] : limited), file, ...args], {
+    const child = Bun.spawn([...(descriptors === undefined ? [] : limited), ...command, ...args], {
       cwd,
       env: {
         PATH: process.env.PATH ?? "",
