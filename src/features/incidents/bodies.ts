@@ -27,7 +27,10 @@ export const CreateIncidentBody = Type.Object(
     impact_override: Type.Optional(Nullable(ImpactText)),
     components: Type.Optional(NamedComponents),
     started_at: Type.Optional(
-      InstantText({ description: "Now if left out. The components are marked from then on." }),
+      InstantText({
+        description:
+          "Now if left out, or `resolved_at` where that is earlier. The components are marked from then on.",
+      }),
     ),
     resolved_at: Type.Optional(
       InstantText({ description: "For an incident that is over. Its status is then resolved." }),

@@ -33,8 +33,8 @@ export function createIncident(
   const now = ctx.clock.now();
   const errors = new FieldErrors();
   const page = findNamedPage(tx, errors, input.page);
-  const update = firstUpdate(ctx, tx, errors, page?.id, input);
-  const startedAt = input.started_at === undefined ? now : toMs(input.started_at);
+  const startedAt = startOf(input, now);
+  const update = firstUpdate(ctx, tx, errors, page?.id, input, startedAt);
   const times = timelineOf({ startedAt, draft: true }, [update]);
   const statuses = update.components.map((named) => named.newStatus);
   const row: IncidentRow = {
@@ -96,15 +96,21 @@ export function requireFreeRef(
   throw conflict(`The external_ref ${externalRef} is taken by ${name}.`);
 }
 
+/** Start of a new incident in unix ms: as named, else now, but no later than a named end. */
+function startOf({ started_at: start, resolved_at: end }: CreateIncidentBody, now: number): number {
+  if (start !== undefined) return toMs(start);
+  return end === undefined ? now : Math.min(now, toMs(end));
+}
+
 function firstUpdate(
   ctx: Services,
   tx: Tx,
   errors: FieldErrors,
   pageId: string | undefined,
   input: CreateIncidentBody,
+  startedAt: number,
 ): UpdateRecord {
   const now = ctx.clock.now();
-  const startedAt = input.started_at === undefined ? now : toMs(input.started_at);
   const status = input.status ?? (input.resolved_at === undefined ? "investigating" : "resolved");
   if (status !== "resolved" && input.resolved_at !== undefined) {
     errors.add(["resolved_at"], `is for an incident that is resolved, and this is ${status}`);

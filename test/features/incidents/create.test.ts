@@ -131,7 +131,33 @@ describe("POST /api/v1/incidents", () => {
 });
 
 describe("an incident that is written down afterwards", () => {
-  test("with resolved_at alone is resolved, marks its span, and leaves what components show", async () => {
+  test("with resolved_at alone, in the past, starts and is resolved then", async () => {
+    await using site = await createIncidentSite();
+    const { id } = await site.open({
+      components: { [site.api]: "major_outage" },
+      resolved_at: "2026-03-10T11:00:00Z",
+    });
+    const then = "2026-03-10T11:00:00.000Z";
+    const times = { started_at: then, resolved_at: then };
+    expect(await site.read(id)).toMatchObject({
+      status: "resolved",
+      ...times,
+      updates: [{ display_at: then }],
+    });
+    expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
+    expect((await site.patch(id, { started_at: "2026-03-10T10:00:00Z" })).status).toBe(200);
+  });
+
+  test("with resolved_at a moment ahead of this clock starts now", async () => {
+    await using site = await createIncidentSite();
+    const body = await site.open({ resolved_at: "2026-03-10T12:00:30Z" });
+    expect(body).toMatchObject({
+      started_at: "2026-03-10T12:00:00.000Z",
+      resolved_at: "2026-03-10T12:00:30.000Z",
+    });
+  });
+
+  test("with both times is resolved, marks its span, and leaves what components show", async () => {
     await using site = await createIncidentSite();
     const body = await site.open({
       components: { [site.api]: "major_outage" },
