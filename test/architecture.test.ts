@@ -28,11 +28,12 @@ const FLOORS: readonly { name: string; files: RegExp }[] = [
 
 /** Who may use whom sideways, beyond what everybody may: a room's neighbours, through their index. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
-  components: ["pages"],
-  incidents: ["pages", "components"],
-  maintenance: ["pages", "components"],
-  monitors: ["pages", "components", "incidents", "maintenance"],
-  analytics: ["pages", "components", "incidents", "monitors", "keys"],
+  references: ["pages"],
+  components: ["pages", "references"],
+  incidents: ["pages", "components", "references"],
+  maintenance: ["pages", "components", "references"],
+  monitors: ["pages", "components", "incidents", "maintenance", "references"],
+  analytics: ["pages", "components", "incidents", "monitors", "keys", "references"],
   metrics: ["monitors", "keys", "limits", "webhooks"],
   status: ["pages", "components", "incidents", "maintenance", "monitors"],
   sample: ["pages", "components"],
@@ -47,7 +48,7 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
   auth: ["limits"],
   users: ["auth"],
   settings: [],
-  webhooks: ["pages"],
+  webhooks: ["pages", "references"],
 };
 
 interface Import {

@@ -1,4 +1,4 @@
-import { insertInto, type Tx } from "../db";
+import { insertAllInto, type Tx } from "../db";
 import { auditLog } from "../db/tables/events";
 import type { Actor } from "../kernel/actor";
 import type { Clock } from "../kernel/clock";
@@ -14,12 +14,16 @@ export interface AuditEntry {
   at: number;
 }
 
-const insertEntry = insertInto(auditLog);
+const insertEntries = insertAllInto(auditLog);
 
-/** Writes the entry in the transaction of the change that it tells of. */
+/** Writes the entry in the transaction of the change that it describes. */
 export function recordAudit(tx: Tx, entry: AuditEntry): void {
-  const { actor, action, targetId, summary, at } = entry;
-  insertEntry(tx, {
+  recordAudits(tx, [entry]);
+}
+
+/** Writes any number of entries with one statement, in their order. */
+export function recordAudits(tx: Tx, entries: readonly AuditEntry[]): void {
+  const rows = entries.map(({ actor, action, targetId, summary, at }) => ({
     actorKind: actor.kind,
     actorId: actor.id,
     actorLabel: actor.label,
@@ -28,7 +32,8 @@ export function recordAudit(tx: Tx, entry: AuditEntry): void {
     summary,
     ip: actor.ip ?? null,
     at,
-  });
+  }));
+  insertEntries(tx, rows);
 }
 
 /** The same for a change that is made now. */

@@ -2,7 +2,7 @@
  * What happened, written down as it happens: the outbox that deliveries are made from, and the audit
  * log of who changed what. Both write in the transaction of the change.
  */
-export { type AuditEntry, audit, recordAudit } from "./audit";
+export { type AuditEntry, audit, recordAudit, recordAudits } from "./audit";
 export { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";

@@ -47,7 +47,8 @@ export function judgeBodyHeaders(headers: Headers, body: DeclaredBody): Problem 
     return taken.includes(mediaTypeOf(headers)) ? undefined : unsupported(taken.join(" or "));
   }
   // A body that may be left out can still turn out to be empty; then it needs no type.
-  if (isChunked(headers) && body.isOptional && headers.get("content-type") === null) return undefined;
+  if (isChunked(headers) && body.isOptional && headers.get("content-type") === null)
+    return undefined;
   return mediaTypeProblem(headers);
 }
 

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { ReadRecords } from "../features/incidents";
+import { componentIdOf } from "../features/references";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
   type Admission,
@@ -143,7 +144,9 @@ export function feedRoutes(
         const snapshot = readPublic(snapshots, params.slug, admission.now);
         const { page, components } = snapshot.document;
         // The parameter is the whole segment, its ending included.
-        const component = components.find(({ id }) => params["id.svg"] === `${id}.svg`);
+        const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
+        const componentId = componentIdOf(ctx.db, reference);
+        const component = components.find(({ id }) => id === componentId);
         if (!component) throw notFound("component");
         return page.slug === params.slug
           ? componentBadgeOf(component).respond(request, admission)

@@ -10,6 +10,7 @@ import {
   scope,
 } from "../../http";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
+import { REFERENCE_MAX } from "../references";
 import { prefersCsv } from "./accept";
 import { type Answer, answerToCsv } from "./answer";
 import { incidentsAnswer } from "./incidents";
@@ -43,13 +44,14 @@ const PERIOD = {
   ),
 };
 
-const named = (description: string) => Type.Optional(Text({ maxLength: 100, description }));
+const named = (description: string) =>
+  Type.Optional(Text({ maxLength: REFERENCE_MAX, description }));
 
 const SubjectQuery = Type.Object(
   {
     page: named("Only this page: slug or id. Of page, component and monitor one may be named."),
-    component: named("Only the component of this id."),
-    monitor: named("Only the monitor of this id."),
+    component: named("Only this component: its id, or `<page slug>:<ref>`."),
+    monitor: named("Only this monitor: its id or `ref`."),
     ...PERIOD,
   },
   { additionalProperties: false },

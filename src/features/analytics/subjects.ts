@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { type ComponentRow, findComponent, listComponentsOfPage } from "../components";
 import { findPage, findPageBySlugOrId } from "../pages";
+import { componentIdOf, monitorIdOf } from "../references";
 import { badQuery, LINES_MAX } from "./period";
 import {
   findMonitor,
@@ -14,7 +15,9 @@ import {
 export interface SubjectInput {
   /** Slug or id. */
   page?: string | undefined;
+  /** Id, or page slug and ref. */
   component?: string | undefined;
+  /** Id or ref. */
   monitor?: string | undefined;
 }
 
@@ -49,12 +52,16 @@ export function findSubject(reader: Reader, input: SubjectInput): Subject {
   const named = input.page === undefined ? undefined : findPageBySlugOrId(reader, input.page);
   if (input.page !== undefined && !named) throw badQuery("page", "names no page");
   const component =
-    input.component === undefined ? undefined : findComponent(reader, { id: input.component });
+    input.component === undefined
+      ? undefined
+      : findComponent(reader, { id: componentIdOf(reader, input.component) });
   if (input.component !== undefined && !component) {
     throw badQuery("component", "names no component");
   }
   const monitor =
-    input.monitor === undefined ? undefined : findMonitor(reader, { id: input.monitor });
+    input.monitor === undefined
+      ? undefined
+      : findMonitor(reader, { id: monitorIdOf(reader, input.monitor) });
   if (input.monitor !== undefined && !monitor) throw badQuery("monitor", "names no monitor");
   const page = component ? findPage(reader, { id: component.pageId }) : named;
   return { page, component, monitor };

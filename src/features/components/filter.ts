@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { invalidParameter } from "../../errors";
+import { componentIdOf } from "../references";
 import { findComponent } from "./store";
 
 /**
@@ -11,8 +12,9 @@ export function readComponentFilter(
   { component }: { component?: string | undefined },
 ): string | undefined {
   if (component === undefined) return undefined;
-  if (!findComponent(reader, { id: component })) {
-    throw invalidParameter("component", "is no component's id");
+  const id = componentIdOf(reader, component);
+  if (!findComponent(reader, { id })) {
+    throw invalidParameter("component", "is no component's id or address");
   }
-  return component;
+  return id;
 }

@@ -68,7 +68,8 @@ export const UpdateComponentsBody = Type.Object(
     components: Type.Record(Type.String(), Status, {
       minProperties: 1,
       maxProperties: BULK_MAX,
-      description: "Statuses by component id. All are set, or none.",
+      description:
+        "Statuses by component: by id, or by page slug and `ref`, such as `acme:checkout-api`. All are set, or none.",
       examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "major_outage" }],
     }),
     reason: Type.Optional(Nullable(DescriptionText)),

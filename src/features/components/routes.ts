@@ -22,6 +22,7 @@ import {
 import type { ComponentStatus } from "../../kernel/component-status";
 import { NEWEST } from "../../kernel/ids";
 import { PageFilter, readPageFilter } from "../pages";
+import { componentIdOf } from "../references";
 import {
   Component,
   ComponentChange,
@@ -84,8 +85,8 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         refuseVersion(request.headers.get("if-match"));
         const statuses = new Map(Object.entries(body.components));
         const data = await ctx.db.write((tx) => {
-          setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
-          return listComponentsByIds(tx, [...statuses.keys()]);
+          const ids = setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
+          return listComponentsByIds(tx, ids);
         });
         return sendUntagged({ data });
       },
@@ -112,7 +113,8 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/components/:id",
-      ({ params, request }) => sendResource(request, getComponent(ctx.db, params.id)),
+      ({ params, request }) =>
+        sendResource(request, getComponent(ctx.db, componentIdOf(ctx.db, params.id))),
       operation({
         id: "getComponent",
         summary: "Read a component",
@@ -126,12 +128,12 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     .patch(
       "/components/:id",
       async ({ params, body, request, admission }) => {
-        const statuses = new Map<string, ComponentStatus>([[params.id, body.status]]);
         const component = await ctx.db.write((tx) => {
-          const { version } = getComponentRow(tx, params.id);
+          const { id, version } = getComponentRow(tx, componentIdOf(tx, params.id));
           requireMatch(request.headers.get("if-match"), version);
+          const statuses = new Map<string, ComponentStatus>([[id, body.status]]);
           setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
-          return getComponent(tx, params.id);
+          return getComponent(tx, id);
         });
         return sendResource(request, component);
       },
@@ -154,7 +156,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
       "/components/:id/history",
       ({ params, query, request, admission }) => {
         const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
-        const { id: componentId } = getComponentRow(ctx.db, params.id);
+        const { id: componentId } = getComponentRow(ctx.db, componentIdOf(ctx.db, params.id));
         const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
         const page = toPage(rows, limit, (row) => row.id, presentChange);
         const list = `${ctx.baseUrl}/api/v1/components/${componentId}/history`;

@@ -1,10 +1,11 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
-import { audit } from "../../events";
+import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
 import { touchPage } from "../pages";
+import { componentIdsOf } from "../references";
 import { eventData } from "./event";
 import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
@@ -26,41 +27,71 @@ export interface ChangeReason {
 /**
  * Sets the baselines of some components, all or none, and so what they show unless something else
  * marks them worse. A component that has the baseline already is left as it is; each other one leaves a
- * row in the audit log.
+ * row in the audit log. Returns the components' ids in the order of `statuses`, whose keys are ids or
+ * addresses.
  *
- * Throws `validation_failed` that names every id which is no component.
+ * Throws `validation_failed` that names every key which is no component, or one that another key names.
  */
 export function setBaselines(
   ctx: Services,
   tx: Tx,
   statuses: ReadonlyMap<string, ComponentStatus>,
   why: ChangeReason,
-): void {
-  unknownComponents(tx, [...statuses.keys()]).throwIfAny();
-  const found = findComponents(tx, [...statuses.keys()]);
+): string[] {
+  const references = [...statuses.keys()];
+  const ids = componentIdsOf(tx, references);
+  unknownComponents(tx, references, ids).throwIfAny();
+  const byId = new Map(Array.from(statuses, ([key, status]) => [ids.get(key) ?? key, status]));
+  const found = findComponents(tx, [...byId.keys()]);
   const changed = Array.from(found.values(), (row) => {
-    return { ...row, baselineStatus: statuses.get(row.id) ?? row.baselineStatus };
+    return { ...row, baselineStatus: byId.get(row.id) ?? row.baselineStatus };
   }).filter((row) => row.baselineStatus !== found.get(row.id)?.baselineStatus);
   const { source, actor } = why;
   replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
-  for (const { id, name, baselineStatus } of changed) {
-    const before = found.get(id)?.baselineStatus ?? baselineStatus;
-    const summary = `Set the status of “${name}” from ${inWords(before)} to ${inWords(baselineStatus)}`;
-    audit(ctx, tx, actor, "component.set_status", id, summary);
-  }
+  auditStatuses(ctx, tx, changed, found, actor);
   showNow(ctx, tx, changed, why);
+  return [...byId.keys()];
+}
+
+/** Writes a row in the audit log for each changed component; `before` holds the earlier ones by id. */
+function auditStatuses(
+  ctx: Services,
+  tx: Tx,
+  changed: readonly ComponentRow[],
+  before: ReadonlyMap<string, ComponentRow>,
+  actor: Actor,
+): void {
+  const at = ctx.clock.now();
+  const entries = changed.map(({ id, name, baselineStatus }) => {
+    const from = inWords(before.get(id)?.baselineStatus ?? baselineStatus);
+    const summary = `Set the status of “${name}” from ${from} to ${inWords(baselineStatus)}`;
+    return { actor, action: "component.set_status", targetId: id, summary, at };
+  });
+  recordAudits(tx, entries);
 }
 
 function inWords(status: ComponentStatus): string {
   return status.replaceAll("_", " ");
 }
 
-/** Returns an error for each id in a body's `components` that is no component's. */
-export function unknownComponents(reader: Reader, ids: readonly string[]): FieldErrors {
-  const found = findComponents(reader, ids);
+/**
+ * Returns an error for each key of a body's `components` that is no component, or that names a component
+ * which an earlier key names. `ids` holds the ids of the keys that are addresses.
+ */
+export function unknownComponents(
+  reader: Reader,
+  references: readonly string[],
+  ids = componentIdsOf(reader, references),
+): FieldErrors {
+  const idOf = (reference: string) => ids.get(reference) ?? reference;
+  const found = findComponents(reader, references.map(idOf));
   const errors = new FieldErrors();
-  for (const id of ids) {
-    if (!found.has(id)) errors.add(["components", id], "is no component");
+  const named = new Set<string>();
+  for (const reference of references) {
+    const id = idOf(reference);
+    if (!found.has(id)) errors.add(["components", reference], "is no component");
+    else if (named.has(id)) errors.add(["components", reference], "names a component twice");
+    named.add(id);
   }
   return errors;
 }

@@ -14,7 +14,8 @@ const ExternalRef = Text({
 });
 const NamedComponents = Type.Record(Type.String(), Status, {
   maxProperties: NAMED_COMPONENTS_MAX,
-  description: "What the update says of components of the page: statuses by component id.",
+  description:
+    "What the update says of components of the page: statuses by component, by id or by page slug and `ref`, such as `acme:checkout-api`.",
   examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "partial_outage" }],
 });
 

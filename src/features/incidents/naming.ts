@@ -2,12 +2,13 @@ import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
 import type { ComponentStatus } from "../../kernel/component-status";
 import { findComponents } from "../components";
+import { componentIdsOf } from "../references";
 import type { UpdateRecord } from "./records";
 import { insertNaming, insertUpdate, type NamingRow } from "./store";
 
 /**
  * What a new update says of components, with the names and the statuses that they have now. Complains
- * of every id that is none of the page's components.
+ * of every id or address that is none of the page's components, or that names one for the second time.
  */
 export function nameComponents(
   reader: Reader,
@@ -17,13 +18,19 @@ export function nameComponents(
   statuses: Readonly<Record<string, ComponentStatus>> = {},
 ): NamingRow[] {
   const named: NamingRow[] = [];
-  const found = findComponents(reader, Object.keys(statuses));
-  for (const [componentId, newStatus] of Object.entries(statuses)) {
+  const ids = componentIdsOf(reader, Object.keys(statuses));
+  const found = findComponents(reader, [...ids.values()]);
+  const seen = new Set<string>();
+  for (const [reference, newStatus] of Object.entries(statuses)) {
+    const componentId = ids.get(reference) ?? reference;
     const component = found.get(componentId);
-    if (!component) errors.add(["components", componentId], "is no component");
+    if (!component) errors.add(["components", reference], "is no component");
     else if (pageId !== undefined && component.pageId !== pageId) {
-      errors.add(["components", componentId], "is a component of another page");
+      errors.add(["components", reference], "is a component of another page");
+    } else if (seen.has(componentId)) {
+      errors.add(["components", reference], "names a component twice");
     } else {
+      seen.add(componentId);
       const { name, status: oldStatus } = component;
       named.push({ updateId, incidentId, componentId, name, oldStatus, newStatus });
     }

@@ -21,6 +21,7 @@ import { NEWEST } from "../../kernel/ids";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
 import { readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
+import { REFERENCE_MAX } from "../references";
 import { createIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { updateIncident } from "./edit";
@@ -40,7 +41,10 @@ const ListQuery = Type.Object(
       OneOf(["true", "false"], { description: "Only those that are, or are not, unresolved." }),
     ),
     component: Type.Optional(
-      Text({ maxLength: 100, description: "Only those that ever named the component of this id." }),
+      Text({
+        maxLength: REFERENCE_MAX,
+        description: "Only those that ever named this component: its id, or `<page slug>:<ref>`.",
+      }),
     ),
     since: Type.Optional(InstantText({ description: "Only those that started then or later." })),
     until: Type.Optional(InstantText({ description: "Only those that started before then." })),

@@ -9,6 +9,7 @@ import {
   UpdateText,
 } from "../../kernel/update-fields";
 import { pageUrl } from "../pages";
+import { ComponentReference } from "../references";
 import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
 
 /** The earliest that people can be reminded: 30 days before the beginning. */
@@ -19,11 +20,11 @@ const Status = OneOf(MAINTENANCE_STATUSES, { title: "MaintenanceStatus" });
 // Defaults stand in words: Elysia would fill them into a PATCH that leaves the field out.
 const fields = {
   name: NameText,
-  components: Type.Array(Text({ maxLength: 100 }), {
+  components: Type.Array(ComponentReference, {
     uniqueItems: true,
     maxItems: NAMED_COMPONENTS_MAX,
-    description: "The ids of components of the page.",
-    examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"]],
+    description: "Components of the page.",
+    examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc", "acme:checkout-api"]],
   }),
   scheduled_for: InstantText(),
   scheduled_until: InstantText(),

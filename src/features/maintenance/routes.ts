@@ -24,6 +24,7 @@ import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { OneOf, Text } from "../../kernel/schema";
 import { readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
+import { REFERENCE_MAX } from "../references";
 import {
   addMaintenanceUpdateErrors,
   planMaintenanceErrors,
@@ -50,7 +51,12 @@ const YesOrNo = (description: string) => Type.Optional(OneOf(["true", "false"], 
 const ListQuery = Type.Object(
   {
     ...PageFilter,
-    component: Type.Optional(Text({ maxLength: 100, description: "What is on this component." })),
+    component: Type.Optional(
+      Text({
+        maxLength: REFERENCE_MAX,
+        description: "What is on this component: its id, or `<page slug>:<ref>`.",
+      }),
+    ),
     status: Type.Optional(OneOf(MAINTENANCE_STATUSES)),
     upcoming: YesOrNo("Whether it has yet to begin."),
     active: YesOrNo("Whether it is under way: in_progress or verifying."),

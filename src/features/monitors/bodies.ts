@@ -13,8 +13,9 @@ import {
   ON_DOWN,
   OPEN_INCIDENT,
 } from "../../kernel/monitor-state";
-import { ByTag, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { ByTag, NameText, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
+import { ComponentReference } from "../references";
 import { type MonitorConfig, probeOf } from "./probes";
 
 /* What requests about monitors look like. What is special to a type comes from its probe. */
@@ -28,11 +29,11 @@ const DAY_SECONDS = 86_400;
 
 const Fields = Type.Object({
   name: NameText,
-  component_ids: Type.Array(Text({ minLength: 1, maxLength: 100 }), {
+  component_ids: Type.Array(ComponentReference, {
     uniqueItems: true,
     maxItems: COMPONENTS_MAX,
     description: "What it marks while it is down; of any page, or of several.",
-    examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"]],
+    examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc", "acme:checkout-api"]],
   }),
   interval_seconds: Type.Integer({
     minimum: 5,

@@ -1,14 +1,15 @@
 import type { Reader } from "../../db";
 import { FieldErrors } from "../../errors";
+import { monitorIdOf } from "../references";
 import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import type { MonitorConfig } from "./probes";
 import {
   changedConfig,
   defaultSettings,
-  judgeComponents,
   judgeConfig,
   judgeSettings,
   namedSettings,
+  readComponents,
 } from "./settings";
 import { findMonitor } from "./store";
 
@@ -24,7 +25,7 @@ export function createMonitorErrors(
 ): FieldErrors {
   const errors = new FieldErrors();
   const { type, config } = input;
-  judgeComponents(reader, errors, input.component_ids ?? []);
+  readComponents(reader, errors, input.component_ids ?? []);
   if (type === undefined) return errors;
   if (config && !isBroken("config")) judgeConfig(errors, type, config);
   if (!isBroken("interval_seconds")) {
@@ -36,14 +37,14 @@ export function createMonitorErrors(
 /** Returns the unknown references and the impossible settings in a change of a monitor. */
 export function updateMonitorErrors(
   reader: Reader,
-  id: string,
+  reference: string,
   input: Partial<UpdateMonitorBody>,
   isBroken: IsBroken,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findMonitor(reader, { id });
+  const row = findMonitor(reader, { id: monitorIdOf(reader, reference) });
   if (!row) return errors;
-  judgeComponents(reader, errors, input.component_ids ?? []);
+  readComponents(reader, errors, input.component_ids ?? []);
   if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   if (!isBroken("interval_seconds") && !isBroken("retry_interval_seconds")) {
     judgeSettings(errors, namedSettings(input, row));

@@ -17,7 +17,7 @@ import {
 import { listChecksBefore } from "./checks-store";
 import { Check, presentCheck } from "./model";
 import type { Monitoring } from "./monitoring";
-import { getMonitorRecord } from "./records";
+import { getMonitorByReference } from "./records";
 
 const ListQuery = Type.Object(PageQuery, { additionalProperties: false });
 
@@ -30,7 +30,7 @@ export function checkRoutes(ctx: AppContext, admissions: Admissions, monitoring:
     .post(
       "/monitors/:id/check",
       async ({ params }) => {
-        const { row } = getMonitorRecord(ctx.db, params.id);
+        const { row } = getMonitorByReference(ctx.db, params.id);
         if (row.type === "push") {
           throw conflict("A push monitor cannot be checked: its job calls by itself.");
         }
@@ -53,7 +53,7 @@ export function checkRoutes(ctx: AppContext, admissions: Admissions, monitoring:
     .get(
       "/monitors/:id/checks",
       ({ params, query, request, admission }) => {
-        const { row } = getMonitorRecord(ctx.db, params.id);
+        const { row } = getMonitorByReference(ctx.db, params.id);
         const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
         const rows = listChecksBefore(ctx.db, { monitorNum: row.num, before, limit: limit + 1 });
         const page = toPage(rows, limit, ({ at }) => at, presentCheck);

@@ -8,10 +8,10 @@ import { beginTimeline } from "./engine/by-hand";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
   defaultSettings,
-  judgeComponents,
   judgeConfig,
   judgeSettings,
   namedSettings,
+  readComponents,
 } from "./settings";
 import {
   findMonitorByRef,
@@ -46,11 +46,11 @@ export function createMonitor(
   marks: MonitorMarks = {},
 ): NewMonitor {
   validate(CreateMonitorBody, input);
-  const { name, type, config = {}, component_ids: componentIds = [], paused = false } = input;
+  const { name, type, config = {}, component_ids: references = [], paused = false } = input;
   const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
   const errors = new FieldErrors();
   judgeConfig(errors, type, config);
-  judgeComponents(tx, errors, componentIds);
+  const componentIds = readComponents(tx, errors, references);
   judgeSettings(errors, settings);
   errors.throwIfAny();
   const ref = marks.ref ?? freeRef(tx, toRef(name) || type);

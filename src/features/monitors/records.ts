@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
+import { monitorIdOf } from "../references";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { findMonitorWithState, listMonitorRows } from "./records-store";
 import { listComponentsOfMonitors, type MonitorRow, type StateRow } from "./store";
@@ -37,6 +38,11 @@ export function getMonitorRecord(reader: Reader, id: string): MonitorRecord {
   const [record] = found ? assemble(reader, [found]) : [];
   if (!record) throw notFound("monitor");
   return record;
+}
+
+/** Returns the monitor that an id or a ref names. Throws `not_found`. */
+export function getMonitorByReference(reader: Reader, reference: string): MonitorRecord {
+  return getMonitorRecord(reader, monitorIdOf(reader, reference));
 }
 
 /** Monitors, newest first, with where they stand: three statements, however many there are. */

@@ -20,6 +20,7 @@ import {
 import { Text } from "../../kernel/schema";
 import { findComponent } from "../components";
 import { findPageBySlugOrId } from "../pages";
+import { componentIdOf, REFERENCE_MAX } from "../references";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
 import { checkRoutes } from "./check-routes";
@@ -36,7 +37,7 @@ import {
   revealMonitor,
 } from "./model";
 import type { Monitoring } from "./monitoring";
-import { getMonitorRecord, listMonitors } from "./records";
+import { getMonitorByReference, listMonitors } from "./records";
 import { updateMonitor } from "./update";
 import { verbRoutes } from "./verb-routes";
 
@@ -46,7 +47,10 @@ const ListQuery = Type.Object(
       Text({ maxLength: 100, description: "Only those with components of the page: slug or id." }),
     ),
     component: Type.Optional(
-      Text({ maxLength: 100, description: "Only those of the component of this id." }),
+      Text({
+        maxLength: REFERENCE_MAX,
+        description: "Only those of this component: its id, or `<page slug>:<ref>`.",
+      }),
     ),
     state: Type.Optional(MonitorStateText),
     type: Type.Optional(MonitorTypeText),
@@ -120,7 +124,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     .get(
       "/monitors/:id",
       ({ params, request }) =>
-        sendResource(request, presentMonitor(getMonitorRecord(ctx.db, params.id))),
+        sendResource(request, presentMonitor(getMonitorByReference(ctx.db, params.id))),
       operation({
         ...DECLARED,
         id: "getMonitor",
@@ -136,7 +140,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
       "/monitors/:id",
       async ({ params, body, request, admission }) => {
         const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorRecord(tx, params.id);
+          const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
           return presentMonitor(updateMonitor(ctx, tx, row.id, body, actorOf(admission)));
         });
@@ -162,7 +166,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
       "/monitors/:id",
       async ({ params, request, admission }) => {
         await ctx.db.write((tx) => {
-          const { row } = getMonitorRecord(tx, params.id);
+          const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
           deleteMonitor(ctx, tx, row.id, actorOf(admission));
         });
@@ -184,10 +188,11 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
 function placeOf(ctx: AppContext, { page, component }: ListQuery) {
   const pageId = page === undefined ? undefined : findPageBySlugOrId(ctx.db, page)?.id;
   if (page !== undefined && pageId === undefined) throw unknownIn("page");
-  if (component !== undefined && !findComponent(ctx.db, { id: component })) {
+  const componentId = component === undefined ? undefined : componentIdOf(ctx.db, component);
+  if (componentId !== undefined && !findComponent(ctx.db, { id: componentId })) {
     throw unknownIn("component");
   }
-  return { pageId, componentId: component };
+  return { pageId, componentId };
 }
 
 function unknownIn(parameter: "page" | "component"): Problem {

@@ -2,6 +2,7 @@ import type { Reader } from "../../db";
 import { fieldErrors, type FieldErrors } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
 import { findComponent } from "../components";
+import { componentIdsOf } from "../references";
 import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
@@ -66,15 +67,21 @@ export function judgeSettings(errors: FieldErrors, settings: Settings): void {
   }
 }
 
-/** Adds every id that is no component. */
-export function judgeComponents(
+/** Returns the ids of components. Adds every reference that names none, or one for the second time. */
+export function readComponents(
   reader: Reader,
   errors: FieldErrors,
-  componentIds: readonly string[],
-): void {
-  for (const [index, id] of componentIds.entries()) {
+  references: readonly string[],
+): string[] {
+  const known = componentIdsOf(reader, references);
+  const ids = new Set<string>();
+  for (const [index, reference] of references.entries()) {
+    const id = known.get(reference) ?? reference;
     if (!findComponent(reader, { id })) errors.add(["component_ids", index], "is no component");
+    else if (ids.has(id)) errors.add(["component_ids", index], "names a component twice");
+    ids.add(id);
   }
+  return [...ids];
 }
 
 /** Adds what is wrong with a config that its schema has passed. */

@@ -7,7 +7,7 @@ import { refreshAfterChange } from "./engine/by-hand";
 import { type MonitorMarks, requireFreeRef } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
-import { changedConfig, judgeComponents, judgeSettings, namedSettings } from "./settings";
+import { changedConfig, judgeSettings, namedSettings, readComponents } from "./settings";
 import {
   deleteMonitorComponents,
   insertMonitorComponent,
@@ -39,17 +39,17 @@ export function updateMonitor(
     input.config === undefined
       ? row.config
       : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
-  judgeComponents(tx, errors, input.component_ids ?? []);
+  const componentIds = input.component_ids && readComponents(tx, errors, input.component_ids);
   judgeSettings(errors, settings);
   errors.throwIfAny();
   const { name = row.name } = input;
   const { ref = row.ref } = marks;
   const wanted: MonitorRow = { ...row, ...settings, config, name, ref };
-  const changed = changedFields(before, wanted, input.component_ids);
+  const changed = changedFields(before, wanted, componentIds);
   if (changed.length === 0) return before;
   if (changed.includes("ref")) requireFreeRef(tx, ref);
   updateMonitorRow(tx, changedRow(ctx, wanted));
-  if (changed.includes("components")) replaceComponents(tx, id, input.component_ids ?? []);
+  if (changed.includes("components")) replaceComponents(tx, id, componentIds ?? []);
   tellMonitorChange(ctx, tx, row, {
     action: "monitor.update",
     summary: `Changed the monitor “${wanted.name}”: ${changed.join(", ")}`,

@@ -12,7 +12,7 @@ import {
 } from "../../http";
 import { Monitor, presentMonitor, revealMonitor, RotatedMonitor } from "./model";
 import { pauseMonitor, resumeMonitor } from "./pause";
-import { getMonitorRecord } from "./records";
+import { getMonitorByReference } from "./records";
 import { rotateToken } from "./rotate-token";
 
 const DECLARED = {
@@ -31,7 +31,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
       "/monitors/:id/pause",
       async ({ params, request, admission }) => {
         const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorRecord(tx, params.id);
+          const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
           return presentMonitor(pauseMonitor(ctx, tx, row.id, actorOf(admission)));
         });
@@ -53,7 +53,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
       "/monitors/:id/resume",
       async ({ params, request, admission }) => {
         const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorRecord(tx, params.id);
+          const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
           return presentMonitor(resumeMonitor(ctx, tx, row.id, actorOf(admission)));
         });
@@ -75,7 +75,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
       "/monitors/:id/rotate-token",
       async ({ params, request, admission }) => {
         const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorRecord(tx, params.id);
+          const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
           const { record, token } = rotateToken(ctx, tx, row.id, actorOf(admission));
           return revealMonitor(record, token, ctx.baseUrl);

@@ -6,6 +6,7 @@ import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
 import { judgeSecret } from "./secrets";
 import { judgeEvents, judgeReach, readPage } from "./settings";
+import { webhookIdOf } from "../references";
 import { findWebhook } from "./store";
 import { judgeUrl } from "./url";
 
@@ -35,11 +36,11 @@ export function createWebhookErrors(
 export function updateWebhookErrors(
   ctx: Services,
   reader: Reader,
-  id: string,
+  reference: string,
   input: Partial<UpdateWebhookBody>,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findWebhook(reader, { id });
+  const row = findWebhook(reader, { id: webhookIdOf(reader, reference) });
   if (!row) return errors;
   addPageAndEvents(reader, errors, input);
   if (input.url !== shownUrl(row.format, row.url)) addUrl(ctx, errors, input.url);

@@ -17,7 +17,7 @@ import {
 import { NEWEST } from "../../kernel/ids";
 import { getDelivery, listDeliveries, redeliver } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
-import { getWebhookRow } from "./records";
+import { getWebhookByReference } from "./records";
 import { sendTestEvent } from "./test-event";
 
 const ListQuery = Type.Object(
@@ -35,9 +35,10 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
     .post(
       "/webhooks/:id/test",
       async ({ params, admission }) => {
-        const delivery = await ctx.db.write((tx) =>
-          presentDelivery(sendTestEvent(ctx, tx, params.id, actorOf(admission))),
-        );
+        const delivery = await ctx.db.write((tx) => {
+          const { id } = getWebhookByReference(tx, params.id);
+          return presentDelivery(sendTestEvent(ctx, tx, id, actorOf(admission)));
+        });
         return sendUntagged(delivery);
       },
       {
@@ -58,7 +59,7 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
       ({ params, query, request, admission }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
         const { status = null } = query;
-        const { id: webhookId } = getWebhookRow(ctx.db, params.id);
+        const { id: webhookId } = getWebhookByReference(ctx.db, params.id);
         const records = listDeliveries(ctx.db, { webhookId, status, before, limit: limit + 1 });
         const page = toPage(records, limit, ({ row }) => row.id, presentDelivery);
         const filter = status === null ? "" : `&status=${status}`;
@@ -82,7 +83,7 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
     .get(
       "/webhooks/:id/deliveries/:delivery_id",
       ({ params }) => {
-        const { id } = getWebhookRow(ctx.db, params.id);
+        const { id } = getWebhookByReference(ctx.db, params.id);
         return sendUntagged(presentDelivery(getDelivery(ctx.db, id, params.delivery_id)));
       },
       operation({
@@ -96,9 +97,10 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
     .post(
       "/webhooks/:id/deliveries/:delivery_id/redeliver",
       async ({ params, admission }) => {
-        const delivery = await ctx.db.write((tx) =>
-          presentDelivery(redeliver(ctx, tx, params.id, params.delivery_id, actorOf(admission))),
-        );
+        const delivery = await ctx.db.write((tx) => {
+          const { id } = getWebhookByReference(tx, params.id);
+          return presentDelivery(redeliver(ctx, tx, id, params.delivery_id, actorOf(admission)));
+        });
         return sendUntagged(delivery);
       },
       {

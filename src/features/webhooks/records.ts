@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import { findPage } from "../pages";
+import { webhookIdOf } from "../references";
 import { successRate } from "./health";
 import { findWebhook, listWebhooksBefore, type WebhookRow } from "./store";
 
@@ -18,6 +19,11 @@ export function getWebhookRow(reader: Reader, id: string): WebhookRow {
   const row = findWebhook(reader, { id });
   if (!row) throw notFound("webhook");
   return row;
+}
+
+/** Returns the endpoint that an id or a ref names. Throws `not_found`. */
+export function getWebhookByReference(reader: Reader, reference: string): WebhookRow {
+  return getWebhookRow(reader, webhookIdOf(reader, reference));
 }
 
 /** One endpoint at `now` (unix ms). Throws `not_found`. */

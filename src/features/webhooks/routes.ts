@@ -25,7 +25,7 @@ import { createWebhook } from "./create";
 import { deleteWebhook } from "./delete";
 import { deliveryRoutes } from "./delivery-routes";
 import { presentWebhook, RevealedWebhook, revealWebhook, Webhook } from "./model";
-import { getWebhookRecord, getWebhookRow, listWebhooks } from "./records";
+import { getWebhookByReference, getWebhookRecord, listWebhooks } from "./records";
 import { rotateSecret } from "./rotate";
 import { updateWebhook } from "./update";
 
@@ -82,8 +82,11 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/webhooks/:id",
-      ({ params, request }) =>
-        sendResource(request, presentWebhook(getWebhookRecord(ctx.db, params.id, ctx.clock.now()))),
+      ({ params, request }) => {
+        const { id } = getWebhookByReference(ctx.db, params.id);
+        const record = getWebhookRecord(ctx.db, id, ctx.clock.now());
+        return sendResource(request, presentWebhook(record));
+      },
       operation({
         ...DECLARED,
         id: "getWebhook",
@@ -99,9 +102,9 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
       "/webhooks/:id",
       async ({ params, body, request, admission }) => {
         const webhook = await ctx.db.write((tx) => {
-          const { version } = getWebhookRow(tx, params.id);
+          const { id, version } = getWebhookByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), version);
-          return presentWebhook(updateWebhook(ctx, tx, params.id, body, actorOf(admission)));
+          return presentWebhook(updateWebhook(ctx, tx, id, body, actorOf(admission)));
         });
         return sendResource(request, webhook);
       },
@@ -125,9 +128,9 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
       "/webhooks/:id",
       async ({ params, request, admission }) => {
         await ctx.db.write((tx) => {
-          const { version } = getWebhookRow(tx, params.id);
+          const { id, version } = getWebhookByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), version);
-          deleteWebhook(ctx, tx, params.id, actorOf(admission));
+          deleteWebhook(ctx, tx, id, actorOf(admission));
         });
         return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
       },
@@ -145,9 +148,9 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
       "/webhooks/:id/rotate-secret",
       async ({ params, request, admission }) => {
         const webhook = await ctx.db.write((tx) => {
-          const { version } = getWebhookRow(tx, params.id);
+          const { id, version } = getWebhookByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), version);
-          return revealWebhook(rotateSecret(ctx, tx, params.id, actorOf(admission)));
+          return revealWebhook(rotateSecret(ctx, tx, id, actorOf(admission)));
         });
         return sendVersioned(request, webhook);
       },

@@ -12,6 +12,15 @@ const ID_PREFIXES: Record<string, string> = {
   maintenance: "mnt",
   monitors: "mon",
   updates: "upd",
+  webhooks: "whk",
+};
+
+/** Sentences about the ids in a path that may also be something else, by what stands before them there. */
+const ID_DESCRIPTIONS: Record<string, string> = {
+  badge: "The component's id, or `<page slug>:<ref>`.",
+  components: "The component's id, or its page's slug and its `ref`, such as `acme:checkout-api`.",
+  monitors: "The monitor's id or `ref`.",
+  webhooks: "The webhook's id or `ref`.",
 };
 
 /** The parameters of a route: of its path, its query and the headers that it hears. */
@@ -29,14 +38,15 @@ function pathParameters(route: Route): Json[] {
     in: "path",
     required: true,
     schema: text,
-    ...explain(name, ID_PREFIXES[before]),
+    ...explain(name, before),
   }));
 }
 
-function explain(name: string, idPrefix: string | undefined): Json {
+function explain(name: string, before: string): Json {
   if (name === "slug") return { description: "A page's slug.", example: "acme" };
   if (!/(^|_)id$/.test(name)) return {};
-  const description = "The resource's id.";
+  const description = ID_DESCRIPTIONS[before] ?? "The resource's id.";
+  const idPrefix = ID_PREFIXES[before];
   return idPrefix === undefined
     ? { description }
     : { description, example: `${idPrefix}_01kah2v9w0e0rs6x0h3ye0a1bc` };

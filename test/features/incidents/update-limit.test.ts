@@ -74,13 +74,12 @@ describe("the updates of an incident", () => {
     await using site = await createIncidentSite();
     const names = Array.from({ length: 1_000 }, (_, index) => `Component ${index}`);
     const { components } = await site.app.page({ slug: "large" }, names);
-    const all = (status: string) =>
-      Object.fromEntries(Object.values(components).map((id) => [id, status]));
     const [first = ""] = Object.values(components);
-    const { id } = await site.open({ page: "large", components: all("partial_outage") });
+    const all = Object.fromEntries(Object.values(components).map((id) => [id, "major_outage"]));
+    // A draft marks none of them, which would take long.
+    const { id } = await site.open({ page: "large", components: all, draft: true });
     for (let count = 2; count <= 10; count++) {
-      const status = count % 2 === 0 ? "major_outage" : "partial_outage";
-      expect((await site.update(id, { components: all(status) })).status).toBe(201);
+      expect((await site.update(id, { components: all })).status).toBe(201);
     }
     const refused = await site.update(id, { components: { [first]: "operational" } });
     expect(expectProblem(refused, "conflict").detail).toBe(
