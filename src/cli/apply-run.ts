@@ -26,7 +26,7 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
       followPublicAddress(installation.ctx);
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
-      if (isSet("json")) output.out(JSON.stringify({ dry_run: isDryRun, ...outcome }, null, 2));
+      if (isSet("json")) output.out(JSON.stringify(toJson(outcome, isDryRun), null, 2));
       else report(output, outcome, { isDryRun, isPruned: isSet("prune") });
     } finally {
       installation.close();
@@ -36,6 +36,17 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
     if (error instanceof ApplyFileError) return explain(path, error, output);
     throw error;
   }
+}
+
+/** Outcome for scripts. What a dry run created has no id, since nothing of it stays. */
+function toJson({ objects, ...outcome }: ApplyOutcome, isDryRun: boolean): object {
+  return {
+    dry_run: isDryRun,
+    ...outcome,
+    objects: objects.map(({ isNew, ...object }) =>
+      isNew && isDryRun ? { ...object, id: null } : object,
+    ),
+  };
 }
 
 /** Undoes a transaction whose outcome was all that was wanted. */

@@ -20,9 +20,12 @@ pages:
       - name: Public API
 `;
 
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
 interface Outcome {
   dry_run: boolean;
   changes: { kind: string }[];
+  objects: { noun: string; address: string | null; id: string | null }[];
   leftovers: string[];
 }
 
@@ -84,6 +87,40 @@ describe("allclear apply", () => {
     const real = jsonOf<Outcome>(await run(["apply", file, "--json"]));
     expect(real.dry_run).toBe(false);
     expect(real.changes.map(({ kind }) => kind)).toEqual(dry.changes.map(({ kind }) => kind));
+  });
+
+  test("--json names every object of the file with its id and what the API takes in its place", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    const more = `
+monitors:
+  - { name: Shop front, type: push, components: ["northwind:storefront"] }
+webhooks:
+  - { ref: our-chat, url: "https://example.com/hook", secret: ${SECRET} }
+`;
+    await Bun.write(file, FILE + more);
+    const run = commandLine(join(folder.path, "data"));
+    const addresses = [
+      ["page", "northwind"],
+      ["component", "northwind:public-api"],
+      ["group", null],
+      ["component", "northwind:storefront"],
+      ["monitor", "shop-front"],
+      ["webhook", "our-chat"],
+    ];
+    const named = ({ objects }: Outcome) => objects.map(({ noun, address }) => [noun, address]);
+    const dry = jsonOf<Outcome>(await run(["apply", file, "--dry-run", "--json"]));
+    expect(named(dry) as unknown).toEqual(addresses);
+    expect(dry.objects.map(({ id }) => id)).toEqual(dry.objects.map(() => null));
+    const made = jsonOf<Outcome>(await run(["apply", file, "--json"]));
+    expect(named(made) as unknown).toEqual(addresses);
+    const prefixes = made.objects.map(({ id }) => id?.replace(/_[0-9a-z]{26}$/, ""));
+    expect(prefixes).toEqual(["page", "cmp", "grp", "cmp", "mon", "whk"]);
+    for (const flags of [["--json"], ["--json", "--dry-run"]]) {
+      const again = jsonOf<Outcome>(await run(["apply", file, ...flags]));
+      expect(again.changes).toEqual([]);
+      expect(again.objects).toEqual(made.objects);
+    }
   });
 
   test("a mistake in the file is named with its line, exits 2, and changes nothing", async () => {

@@ -2,7 +2,10 @@ import type { Reader } from "../../db";
 import { listComponentsOfPage } from "../components";
 import { findPageBySlug, listAllPages } from "../pages";
 
-/** Components as monitors name those that they watch besides their own: `page-slug/component-ref`. */
+/**
+ * Components as monitors name those that they watch besides their own: `page-slug/component-ref`, or with
+ * a colon, as the API has it.
+ */
 export interface ComponentRefs {
   nameOf(id: string): string;
   /** The page also by a slug that it had before. */
@@ -22,8 +25,10 @@ export function readComponentRefs(reader: Reader): ComponentRefs {
   return {
     nameOf: (id) => names.get(id) ?? id,
     find(name) {
-      const [slug = "", ref = ""] = name.split("/");
-      return ids.get(name) ?? ids.get(`${findPageBySlug(reader, { slug })?.slug}/${ref}`);
+      const [slug = "", ref = ""] = name.split(/[/:]/);
+      return (
+        ids.get(`${slug}/${ref}`) ?? ids.get(`${findPageBySlug(reader, { slug })?.slug}/${ref}`)
+      );
     },
   };
 }

@@ -81,6 +81,7 @@ function fulfilGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: 
   return run.fulfil({
     noun: "group",
     label: `${page.slug}/${ref}`,
+    address: null,
     path,
     row,
     present: (known) => ({ ...presentGroupFields(known), position: known.position }),
@@ -106,6 +107,7 @@ function fulfilComponent(
   return run.fulfil({
     noun: "component",
     label: `${page.slug}/${ref}`,
+    address: `${page.slug}:${ref}`,
     path,
     row,
     present: (known) => ({

@@ -44,6 +44,7 @@ function fulfilMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs):
   run.fulfil<KnownMonitor["row"], Record<string, unknown>>({
     noun: "monitor",
     label: known?.ref ?? ref,
+    address: ref,
     path,
     row: known?.row,
     present: () => ({

@@ -62,6 +62,7 @@ function fulfilPage(run: ApplyRun, wanted: FilePage, meant: Set<string>, path: P
   return run.fulfil({
     noun: "page",
     label: row?.slug ?? wanted.slug,
+    address: wanted.slug,
     path,
     row,
     present: presentPageFields,
@@ -150,7 +151,7 @@ function freeMovedDomains(run: ApplyRun): void {
     if (!row) continue;
     const isTaken = (domain: string) =>
       !domains.includes(domain) && entries.some((other) => other.domains.includes(domain));
-    run.fulfil({
+    run.change({
       noun: "page",
       label: row.slug,
       path,

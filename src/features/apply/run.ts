@@ -12,14 +12,26 @@ export interface ApplyOptions {
   actor: Actor;
 }
 
+/** An object that the file describes, as it is after the apply. */
+export interface AppliedObject {
+  noun: Change["noun"];
+  /** Text that the API takes in the place of its id; null for a group, which the API does not address. */
+  address: string | null;
+  id: string;
+  /** True if this apply created it. */
+  isNew: boolean;
+}
+
 export interface ApplyOutcome {
   changes: Change[];
+  /** Every object of the file, changed or not. */
+  objects: AppliedObject[];
   /** What an earlier apply made and the file no longer holds: there still, unless pruned. */
   leftovers: string[];
 }
 
 /** What one entry of the file asks for, and the verbs that bring it about. */
-interface Wish<Row, Fields extends object> {
+interface Wish<Row extends { id: string }, Fields extends object> {
   noun: Change["noun"];
   label: string;
   path: Path;
@@ -33,7 +45,7 @@ interface Wish<Row, Fields extends object> {
 
 /** One apply: what it was given, and what it has done so far. */
 export class ApplyRun {
-  readonly outcome: ApplyOutcome = { changes: [], leftovers: [] };
+  readonly outcome: ApplyOutcome = { changes: [], objects: [], leftovers: [] };
 
   constructor(
     readonly ctx: AppContext,
@@ -46,7 +58,17 @@ export class ApplyRun {
    * Makes what is not there, changes of what is there no more than differs, and answers the row.
    * A refusal is thrown as an ApplyFileError with the line of the entry, or of its field.
    */
-  fulfil<Row, Fields extends object>(wish: Wish<Row, Fields>): Row {
+  fulfil<Row extends { id: string }, Fields extends object>(
+    wish: Wish<Row, Fields> & Pick<AppliedObject, "address">,
+  ): Row {
+    const row = this.change(wish);
+    const { noun, address } = wish;
+    this.outcome.objects.push({ noun, address, id: row.id, isNew: wish.row === undefined });
+    return row;
+  }
+
+  /** Does the same for a part of an entry, whose object `fulfil` reports. */
+  change<Row extends { id: string }, Fields extends object>(wish: Wish<Row, Fields>): Row {
     const { noun, label, path, row, wanted } = wish;
     if (!row) {
       this.note({ kind: "create", noun, label, fields: [] });

@@ -28,6 +28,7 @@ function fulfilWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEn
   run.fulfil({
     noun: "webhook",
     label: known?.ref ?? ref,
+    address: ref,
     path,
     row: known?.row,
     present: () => wish.present,

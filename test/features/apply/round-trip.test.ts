@@ -88,7 +88,7 @@ describe("whatever was done to an installation", () => {
         expect(text).not.toContain("whsec_");
         expect(readApplyFile(text).content).toEqual(said);
         const audited = app.audit().length;
-        expect(await apply(app, text, true)).toEqual({ changes: [], leftovers: [] });
+        expect(await apply(app, text, true)).toMatchObject({ changes: [], leftovers: [] });
         expect(app.audit()).toHaveLength(audited);
         pages += said.pages.length;
         monitors += monitorsIn(said).length;
