@@ -15,6 +15,7 @@ import { judgeQuery } from "./credentials";
 import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
+import { repeatedParameterProblem } from "./query";
 import { badHost, rateLimited, tooManyBodies } from "./refusals";
 import type { Match, Route, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
@@ -196,9 +197,11 @@ export function createDoor(parts: DoorParts): Door {
     if (isPreflight(request, match)) return finishUnread(visit, preflight(match.allowed));
     // Without a route, or a URL, there is a refusal.
     if (refusal || !match.route || !url) return finishUnread(visit, refusal ?? badHost());
-    const { body, operation } = match.route;
-    const badBody = body ? judgeBodyHeaders(request.headers, body) : undefined;
-    const answer = badBody ?? operation.beforeBody?.(request, visit.address);
+    const { body, operation, query } = match.route;
+    const malformed =
+      repeatedParameterProblem(query, url.query) ??
+      (body ? judgeBodyHeaders(request.headers, body) : undefined);
+    const answer = malformed ?? operation.beforeBody?.(request, visit.address);
     if (answer) return finishUnread(visit, answer);
     if (body) {
       const isStranger = visit.caller.kind === "address";
