@@ -20,8 +20,8 @@ describe("an object of several shapes", () => {
 
   test("is complained of by that shape alone, every field of it, however deep it stands", () => {
     const faults = [
-      { pointer: "#/size", detail: "is not a known field" },
       { pointer: "#/font/name", detail: "is empty" },
+      { pointer: "#/size", detail: "is not a known field" },
     ];
     const value = { kind: "text", size: 1, font: { name: "" } };
     expect(fieldErrors(Shape, value)).toEqual(faults);
