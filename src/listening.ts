@@ -6,7 +6,7 @@ import { descriptorLimit, lowestFreeDescriptor } from "./kernel/descriptors";
 import type { Log } from "./kernel/log";
 import { MINUTE_MS } from "./kernel/time";
 
-/** How long requests that are under way may take to end when the server stops. */
+/** Milliseconds that requests in progress may take to end when the server stops. */
 export const DRAIN_MS = 10_000;
 /** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
 const IDLE_TIMEOUT_SECONDS = 75;
@@ -16,9 +16,9 @@ const LOOK_MS = 500;
 const RESERVE = 600;
 /** With fewer than this free, or a tenth of them all, connections that are not idle are closed too. */
 const LAST_RESERVE = 64;
-/** How long closing idle connections may take to help. */
+/** Milliseconds allowed for the closing of idle connections to free descriptors. */
 const PATIENCE_MS = 500;
-/** Where connections are exhausted again this soon, listening pauses, longer each time. */
+/** Milliseconds within which a second shortage makes listening pause, longer each time. */
 const RECENT_MS = 10_000;
 const PAUSE_MAX_MS = 8_000;
 const WARN_EVERY_MS = MINUTE_MS;

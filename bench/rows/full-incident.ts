@@ -16,7 +16,7 @@ const REHEARSALS = 20;
 const REACH_MS = 50;
 const NOTHING_YET = { incidents: 0, days: 1, updates: 4 };
 
-/** What each update of a measured incident holds. */
+/** Text and number of named components of each update, by the kind of incident measured. */
 const SHAPES = {
   "with the longest texts": { text: "y".repeat(UPDATE_TEXT_MAX), named: 2 },
   "with as many named components as it may have": { text: "More.", named: 40 },

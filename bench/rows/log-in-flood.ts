@@ -12,7 +12,7 @@ import type { Workshop } from "../support/workshop";
 const RUNS = 5;
 const SIGN_INS = 500;
 const REACH_MS = { one: 100, many: 200 };
-/** How often the page is asked for. */
+/** Milliseconds between two reads of the page. */
 const PACE_MS = 5;
 const WARM_UP_READS = 1_000;
 const SETTLE_MS = 2_000;

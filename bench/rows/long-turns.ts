@@ -23,7 +23,7 @@ const SLUG = "large";
 /** Updates of 10,000 characters that are nothing but links. */
 const LINKS = "https://a.example/b ".repeat(500);
 
-/** What the largest requests take of the server's thread, and how long others wait meanwhile. */
+/** Measures the processor time of the largest requests, and the longest wait of other requests meanwhile. */
 export async function measureLongTurns(workshop: Workshop): Promise<Figure[]> {
   const site = await createWebhookSite(workshop, { endpoints: ENDPOINTS });
   const ids = await seedLargePage(site.page.dataDir);

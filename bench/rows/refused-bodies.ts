@@ -40,7 +40,7 @@ interface Refusal {
   bytes: number;
 }
 
-/** What hostile bodies of up to 256 KiB cost until they are refused, for each operation that reads one. */
+/** Measures the processor time of refusing hostile bodies of up to 256 KiB, for each operation with a body. */
 export async function measureRefusedBodies(workshop: Workshop): Promise<Figure[]> {
   const seeded = await seed(workshop.path("data"), { keys: 1, scopes: [...SCOPE_NAMES] });
   const server = await startAllclear(workshop, seeded.dataDir);

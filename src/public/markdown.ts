@@ -23,7 +23,7 @@ const WORK_BY_CODE = new Uint8Array(128);
 for (const character of "]()!<>`~_&/#") WORK_BY_CODE[character.charCodeAt(0)] = 1;
 for (const character of "[*") WORK_BY_CODE[character.charCodeAt(0)] = 2;
 WORK_BY_CODE["\n".charCodeAt(0)] = 3;
-/** What looks like an address costs so much more than its characters. */
+/** Texts that look like addresses: each costs `ADDRESS_WORK` units more than its characters. */
 const ADDRESS = /:\/\/|mailto:/gi;
 const ADDRESS_WORK = 6;
 /** The most that one text may cost. What people write stays far below it: 1,000 links cost as much. */

@@ -8,7 +8,7 @@ const NAMED_BYTES = 150;
 /** Work of rendering all texts of one document, in units of `renderingWork`: about 65 ms. */
 const WORK_MAX = 16_000;
 
-/** What is shown of a text: whole as HTML, or only its first words in plain text. */
+/** Part of a text that is shown: all of it as HTML, or only its first words in plain text. */
 export type ShownText = { html: string } | { words: string };
 
 /** What an update tells. */
@@ -17,7 +17,7 @@ interface Written {
   components?: readonly { name: string }[];
 }
 
-/** How much of what people wrote one document has room and time for. What is put on it is spent. */
+/** Limits of size and rendering work for the texts of one document. Each text that is shown uses some of both. */
 export interface TextBudget {
   /** The text whole, or undefined where there is no room for it. */
   fit(update: Written): ShownText | undefined;

@@ -46,7 +46,7 @@ const VERBS: Record<
     path: string;
     key: string;
     call(path: string, options: CallOptions): Promise<Answer>;
-    /** What a refused call must leave as it is. */
+    /** State that a refused call must not change. */
     written(): unknown;
     close(): PromiseLike<void>;
   }>

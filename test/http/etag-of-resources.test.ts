@@ -30,7 +30,7 @@ const bodiesFor = ({ components }: TestPage) => ({
 interface Site extends AsyncDisposable {
   app: TestApp;
   page: TestPage;
-  /** What makes a resource of each kind. */
+  /** Request bodies that create a resource of each kind. */
   bodies: ReturnType<typeof bodiesFor>;
   key: string;
   get(path: string, known?: string): Promise<Answer>;

@@ -4,7 +4,7 @@ import type { Heartbeat } from "./monitoring";
 /** Longest message that is kept, in code points. */
 export const MESSAGE_MAX = 1_000;
 
-/** How much of a body is read. */
+/** Number of bytes of a body that are read. */
 export const BODY_READ_BYTES = 10_000;
 
 // oxlint-disable-next-line no-control-regex

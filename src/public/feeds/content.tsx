@@ -6,7 +6,7 @@ import { exactTime, STATUS_WORDS } from "../../ui";
 import type { ShownText, TextBudget } from "../text-budget";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../words";
 
-/** How much Markdown of its updates one entry holds, in UTF-16 units, unless the newest alone is longer. */
+/** Markdown of the updates of one entry, at most, in UTF-16 units. The newest update may exceed it. */
 const UPDATES_MAX_LENGTH = 20_000;
 
 const UPDATE_WORDS = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };

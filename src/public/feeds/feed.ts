@@ -10,9 +10,9 @@ import { urnOf } from "./urn";
 /** Loaded with the first feed, not while the server starts. */
 const library = whenAsked(() => require("feed") as typeof import("feed"));
 
-/** How much HTML the texts of a feed make, in bytes: the entries that were told of last come first. */
+/** Bytes of HTML for all texts of a feed. The most recently updated entries come first. */
 const TEXTS_BYTES = 300_000;
-/** What an update takes beside its text. */
+/** Bytes of HTML of an update without its text. */
 const UPDATE_BYTES = 200;
 const TOP_HEADING = 3;
 

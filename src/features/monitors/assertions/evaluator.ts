@@ -26,7 +26,7 @@ interface Task extends Job {
   settle(evaluated: Evaluated): void;
 }
 
-/** What this class needs of a worker thread. */
+/** Members of a worker thread that the evaluator uses. */
 export type EvaluationThread = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
 
 /** The thread costs about 15 MB. It ends after this time without work: monitors with the default interval keep it. */

@@ -60,7 +60,7 @@ function publicMessageOf({ source }: Assertion, found: unknown): string {
   }
 }
 
-/** When a certificate expires, as a sentence; `days` is negative once it has. */
+/** Returns a sentence about the expiry of a certificate; `days` is negative after the expiry. */
 export function certificateSentence(days: number): string {
   return days < 0
     ? "The certificate has expired."

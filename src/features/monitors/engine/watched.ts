@@ -23,7 +23,7 @@ export interface Watched extends Due {
   /** Where the rules stand with all that was found, written or not. */
   standing: Standing;
   heartbeatAt: number | null;
-  /** When its last result was begun, on the monotonic clock; undefined before the first. */
+  /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
   isUnderWay: boolean;
   /** Whether its last check took long, as far as that is known. */

@@ -66,9 +66,9 @@ class Delivering implements Deliverer {
   readonly #tick: Timer;
   #timer: Timer | undefined;
   #paceTimer: Timer | undefined;
-  /** How long a delivery waits after the next fault of this server. */
+  /** Milliseconds that a delivery waits after the next fault of this server. */
   #ownFaultWaitMs = AGAIN_AFTER_MS;
-  /** When that was last raised, on the steady clock. */
+  /** Time at which `#ownFaultWaitMs` was last raised, on the steady clock. */
   #ownFaultAt = Number.NEGATIVE_INFINITY;
   #isScheduled = false;
   #isStopped = false;
