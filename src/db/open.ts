@@ -99,7 +99,8 @@ export function isExclusive(sqlite: Database): boolean {
   return pragma(sqlite, "locking_mode") === "exclusive";
 }
 
-function configure(sqlite: Database, path: string): void {
+/** Applies the settings of every connection. A new database is also marked as Allclear's. */
+export function configure(sqlite: Database, path: string): void {
   const isNew = pragma(sqlite, "page_count") === 0;
   if (isNew) {
     // Only a new file can choose this; it lets trimmed history give its space back without VACUUM.

@@ -39,7 +39,7 @@ function fail(name: string): never {
 
 describe("every route that may change something", () => {
   test("is known here, and no other", async () => {
-    await using app = await createTestApp();
+    await using app = await createTestApp({ dashboard: true });
     const declared = app.app.routes.routes
       .filter(({ method }) => CHANGING.has(method))
       .map(({ method, path }) => `${method} ${path}`);

@@ -331,7 +331,7 @@ test("what was typed can be read on the page, as it was typed", async () => {
 
 describe("every screen of the dashboard", () => {
   test("has the policy that allows files of this server and nothing else, and is kept by no cache", async () => {
-    await using app = await createTestApp();
+    await using app = await createTestApp({ dashboard: true });
     const session = await app.signedIn();
     const { id } = await makeKey(app, session);
     const [user] = listUsers(app.ctx.db);

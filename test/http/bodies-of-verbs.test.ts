@@ -107,7 +107,7 @@ describe.each(Object.entries(VERBS))("%s", (_verb, prepare) => {
 });
 
 test("every POST of the API that creates nothing reads a body or refuses one, but for heartbeats", async () => {
-  await using app = await createTestApp();
+  await using app = await createTestApp({ dashboard: true });
   const unread = app.app.routes.routes.filter(
     ({ method, path, operation, body }) =>
       method === "POST" && path.startsWith("/api/v1/") && operation.id !== undefined && !body,

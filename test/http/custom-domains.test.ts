@@ -22,7 +22,10 @@ async function twoPages(
   input: Partial<PageInput> = {},
   env: Record<string, string | undefined> = {},
 ): Promise<{ app: TestApp; id: string }> {
-  const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000", ...env } });
+  const app = await createTestApp({
+    dashboard: true,
+    env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000", ...env },
+  });
   await app.page({ slug: "main", name: "Main Page" });
   const custom_domains = [HOST, "acme.lan"];
   const { page } = await app.page({ slug: "acme", name: "Acme Page", custom_domains, ...input });

@@ -208,7 +208,7 @@ describe("an error is told as a problem, with the headers of every answer", () =
 });
 
 test("every code of the catalog is among those, or no route declares it", async () => {
-  await using app = await createTestApp();
+  await using app = await createTestApp({ dashboard: true });
   const declared = new Set(app.app.routes.routes.flatMap((route) => errorsOf(route)));
   const untested = ERROR_CODES.filter((code) => !REACHABLE.includes(code));
   expect(untested.filter((code) => declared.has(code))).toEqual([]);

@@ -13,7 +13,10 @@ interface Site extends AsyncDisposable {
 
 /** An app with a page and a component, and its protected routes at paths that exist. */
 async function createSite(): Promise<Site> {
-  const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const app = await createTestApp({
+    dashboard: true,
+    env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" },
+  });
   const { components } = await app.page({ slug: "acme" }, ["API"]);
   const values: Record<string, string> = { slug: "acme", id: components["API"] ?? "" };
   const protectedRoutes = app.app.routes.routes.flatMap((route) => {
@@ -130,7 +133,10 @@ describe("every route that jobs call", () => {
 
 /** Every route of the dashboard that needs somebody to be signed in, with a user to look at. */
 async function createDashboard() {
-  const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const app = await createTestApp({
+    dashboard: true,
+    env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" },
+  });
   await app.signedIn("owner");
   const { key } = await app.createKey();
   const routes = app.app.routes.routes.flatMap((route) => {

@@ -249,7 +249,7 @@ describe("a route", () => {
   });
 
   test("of the API hears Idempotency-Key where it creates by POST, and nowhere else", async () => {
-    await using app = await createTestApp();
+    await using app = await createTestApp({ dashboard: true });
     for (const { method, path, operation } of app.app.routes.routes) {
       const isCreating =
         method === "POST" && path.startsWith("/api/v1/") && "201" in operation.answers;

@@ -8,7 +8,7 @@ const HTML = { Accept: "text/html" };
 
 describe("the dashboard", () => {
   test("is not loaded before somebody asks for it, whatever else is asked for", async () => {
-    await using app = await createTestApp({ isDashboardLeft: true });
+    await using app = await createTestApp();
     await app.page({ slug: "acme" });
     const asked = ["/", "/status/acme", "/api/v1/status", "/administrator", "/assets/x", "/readyz"];
     for (const path of asked) await app.call(path, { headers: HTML });
@@ -16,7 +16,7 @@ describe("the dashboard", () => {
   });
 
   test("is there for the first request, and answers it as it does all others", async () => {
-    await using app = await createTestApp({ isDashboardLeft: true });
+    await using app = await createTestApp();
     await app.signedIn();
     const first = await app.call("/admin/settings/keys", { headers: HTML });
     expect(pathsOf(app).filter(isOfDashboard).length).toBeGreaterThan(50);
@@ -28,7 +28,7 @@ describe("the dashboard", () => {
   });
 
   test("takes a form as the first request, its body and all", async () => {
-    await using app = await createTestApp({ isDashboardLeft: true });
+    await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { name: "", scopes: "read:status" };
     const answer = await app.call("/admin/settings/keys/new", { method: "POST", session, form });
@@ -36,7 +36,7 @@ describe("the dashboard", () => {
   });
 
   test("is loaded once, however many ask at once", async () => {
-    await using app = await createTestApp({ isDashboardLeft: true });
+    await using app = await createTestApp();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => app.call("/admin/sign-in", { headers: HTML })),
     );
@@ -46,7 +46,7 @@ describe("the dashboard", () => {
   });
 
   test("has its requests counted as those of the other routes are", async () => {
-    await using app = await createTestApp({ isDashboardLeft: true });
+    await using app = await createTestApp();
     await app.call("/readyz");
     await app.call("/admin/sign-in", { headers: HTML });
     await app.call("/admin/nowhere", { headers: HTML });

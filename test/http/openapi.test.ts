@@ -5,7 +5,7 @@ import { createTestApp } from "../support/app";
 
 describe("GET /openapi.json", () => {
   test("tells every route that has an operationId, with its scope, its answers and its errors", async () => {
-    await using app = await createTestApp();
+    await using app = await createTestApp({ dashboard: true });
     const { body, headers } = await app.call("/openapi.json");
     expect(body.openapi).toBe("3.1.0");
     expect(headers.get("access-control-allow-origin")).toBe("*");

@@ -5,7 +5,10 @@ import { SCOPE_NAMES } from "../../src/features/keys";
 
 describe("a declared query parameter that is given twice", () => {
   test("is refused by every route that declares it, by its name", async () => {
-    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+    await using app = await createTestApp({
+      dashboard: true,
+      env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" },
+    });
     await app.page();
     const key = await app.keyWith(...SCOPE_NAMES);
     let count = 0;

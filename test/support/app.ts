@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { asc } from "drizzle-orm";
 import { type App, createApp } from "../../src/app";
@@ -5,7 +6,7 @@ import { type Config, loadConfig } from "../../src/config";
 import type { AppContext } from "../../src/context";
 import { createDb, selectMany, type Tx } from "../../src/db";
 import { migrate } from "../../src/db/migrate";
-import { openSqlite } from "../../src/db/open";
+import { configure, openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
 import { ERRORS, type ErrorCode, fieldErrors } from "../../src/errors";
 import { createComponent, createGroup } from "../../src/features/components";
@@ -19,6 +20,7 @@ import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { LogLevel } from "../../src/kernel/log";
 import { systemRandom } from "../../src/kernel/random";
+import { whenAsked } from "../../src/kernel/when-asked";
 import type { Role } from "../../src/kernel/role";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
@@ -93,6 +95,26 @@ export function testConfig(env: Record<string, string | undefined> = {}): Config
   return loaded.config;
 }
 
+/** Bytes of an empty migrated database: a copy opens in 0.9 ms, while migrating takes 6.5 ms. */
+const migratedImage = whenAsked(() => {
+  const sqlite = openSqlite(":memory:", 0);
+  migrate(sqlite, undefined);
+  const image = sqlite.serialize();
+  sqlite.close();
+  return image;
+});
+
+function openDatabase(path: string | undefined): Database {
+  if (path === undefined) {
+    const sqlite = Database.deserialize(migratedImage(), { strict: true });
+    configure(sqlite, ":memory:");
+    return sqlite;
+  }
+  const sqlite = openSqlite(path, 0);
+  migrate(sqlite, undefined);
+  return sqlite;
+}
+
 /** A whole application on a database of its own, in memory unless a file is named. */
 export async function createTestApp(
   options: {
@@ -104,19 +126,18 @@ export async function createTestApp(
     monitoring?: (ctx: AppContext) => Monitoring;
     /** Verifies passwords; the real hashes unless given. */
     passwords?: Passwords;
-    /** Whether the dashboard is left to the first request for it; else all routes are there at once. */
-    isDashboardLeft?: boolean;
+    /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
+    dashboard?: boolean;
   } = {},
 ): Promise<TestApp> {
   const clock = options.clock ?? createTestClock();
   const { log, lines: logged } = createTestLog(options.logLevel ?? "info");
-  const sqlite = openSqlite(options.databasePath ?? ":memory:", 0);
-  migrate(sqlite, undefined);
+  const sqlite = openDatabase(options.databasePath);
   const db = createDb(sqlite, clock, log);
   const config = testConfig(options.env);
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const app = createApp(ctx, options.monitoring?.(ctx), options.passwords);
-  if (!options.isDashboardLeft) await app.loadDashboard();
+  if (options.dashboard) await app.loadDashboard();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
     const { key, host = "status.test", from = "203.0.113.7" } = given;

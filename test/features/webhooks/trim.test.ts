@@ -15,14 +15,16 @@ describe("events and what tells of their delivery", () => {
   test("are kept for 30 days", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
-    const keeping = startHousekeeping(site.app.ctx);
     await site.endpoint(receiver.url);
     await site.tell("cmp_1", "cmp_2");
     await site.idle();
     await site.app.clock.advance(DAY_MS);
     await site.tell("cmp_3");
     await site.idle();
-    await site.app.clock.advance(29 * DAY_MS - HOUR_MS);
+    // Housekeeping starts late: thirty days of hourly sweeps show no more than the last day's.
+    await site.app.clock.advance(28 * DAY_MS);
+    const keeping = startHousekeeping(site.app.ctx);
+    await site.app.clock.advance(DAY_MS - HOUR_MS);
     expect(countsOf(site)).toEqual({ events: 3, deliveries: 3, tries: 3 });
     await site.app.clock.advance(2 * HOUR_MS);
     expect(countsOf(site)).toEqual({ events: 1, deliveries: 1, tries: 1 });
