@@ -28,12 +28,11 @@ const FLOORS: readonly { name: string; files: RegExp }[] = [
 
 /** Who may use whom sideways, beyond what everybody may: a room's neighbours, through their index. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
-  references: ["pages"],
-  components: ["pages", "references"],
-  incidents: ["pages", "components", "references"],
-  maintenance: ["pages", "components", "references"],
-  monitors: ["pages", "components", "incidents", "maintenance", "references"],
-  analytics: ["pages", "components", "incidents", "monitors", "keys", "references"],
+  components: ["pages"],
+  incidents: ["pages", "components"],
+  maintenance: ["pages", "components"],
+  monitors: ["pages", "components", "incidents", "maintenance"],
+  analytics: ["pages", "components", "incidents", "monitors", "keys"],
   metrics: ["monitors", "keys", "limits", "webhooks"],
   status: ["pages", "components", "incidents", "maintenance", "monitors"],
   sample: ["pages", "components"],
@@ -48,7 +47,7 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
   auth: ["limits"],
   users: ["auth"],
   settings: [],
-  webhooks: ["pages", "references"],
+  webhooks: ["pages"],
 };
 
 interface Import {

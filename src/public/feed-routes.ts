@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
+import { resolveComponentId } from "../features/components";
 import type { ReadRecords } from "../features/incidents";
-import { componentIdOf } from "../features/references";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
   type Admission,
@@ -145,7 +145,7 @@ export function feedRoutes(
         const { page, components } = snapshot.document;
         // The parameter is the whole segment, its ending included.
         const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
-        const componentId = componentIdOf(ctx.db, reference);
+        const componentId = resolveComponentId(ctx.db, reference);
         const component = components.find(({ id }) => id === componentId);
         if (!component) throw notFound("component");
         return page.slug === params.slug

@@ -10,7 +10,7 @@ import {
   scope,
 } from "../../http";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
-import { REFERENCE_MAX } from "../references";
+import { REFERENCE_MAX } from "../components";
 import { prefersCsv } from "./accept";
 import { type Answer, answerToCsv } from "./answer";
 import { incidentsAnswer } from "./incidents";

@@ -1,7 +1,12 @@
 import type { Reader } from "../../db";
-import { type ComponentRow, findComponent, listComponentsOfPage } from "../components";
+import {
+  type ComponentRow,
+  findComponent,
+  listComponentsOfPage,
+  resolveComponentId,
+} from "../components";
+import { resolveMonitorId } from "../monitors";
 import { findPage, findPageBySlugOrId } from "../pages";
-import { componentIdOf, monitorIdOf } from "../references";
 import { badQuery, LINES_MAX } from "./period";
 import {
   findMonitor,
@@ -54,14 +59,14 @@ export function findSubject(reader: Reader, input: SubjectInput): Subject {
   const component =
     input.component === undefined
       ? undefined
-      : findComponent(reader, { id: componentIdOf(reader, input.component) });
+      : findComponent(reader, { id: resolveComponentId(reader, input.component) });
   if (input.component !== undefined && !component) {
     throw badQuery("component", "names no component");
   }
   const monitor =
     input.monitor === undefined
       ? undefined
-      : findMonitor(reader, { id: monitorIdOf(reader, input.monitor) });
+      : findMonitor(reader, { id: resolveMonitorId(reader, input.monitor) });
   if (input.monitor !== undefined && !monitor) throw badQuery("monitor", "names no monitor");
   const page = component ? findPage(reader, { id: component.pageId }) : named;
   return { page, component, monitor };

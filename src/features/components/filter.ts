@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { invalidParameter } from "../../errors";
-import { componentIdOf } from "../references";
+import { resolveComponentId } from "./component-reference";
 import { findComponent } from "./store";
 
 /**
@@ -12,7 +12,7 @@ export function readComponentFilter(
   { component }: { component?: string | undefined },
 ): string | undefined {
   if (component === undefined) return undefined;
-  const id = componentIdOf(reader, component);
+  const id = resolveComponentId(reader, component);
   if (!findComponent(reader, { id })) {
     throw invalidParameter("component", "is no component's id or address");
   }

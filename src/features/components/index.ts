@@ -2,6 +2,12 @@
  * Components and their groups: what they are, what marks them and since when, and so what they show.
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
+export {
+  ComponentReference,
+  REFERENCE_MAX,
+  resolveComponentId,
+  resolveComponentIds,
+} from "./component-reference";
 export { deleteComponentsOfPage } from "./delete-of-page";
 export { readComponentFilter } from "./filter";
 export { type Mark, replaceMarks } from "./marks";

@@ -22,7 +22,7 @@ import {
 import type { ComponentStatus } from "../../kernel/component-status";
 import { NEWEST } from "../../kernel/ids";
 import { PageFilter, readPageFilter } from "../pages";
-import { componentIdOf } from "../references";
+import { resolveComponentId } from "./component-reference";
 import {
   Component,
   ComponentChange,
@@ -114,7 +114,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     .get(
       "/components/:id",
       ({ params, request }) =>
-        sendResource(request, getComponent(ctx.db, componentIdOf(ctx.db, params.id))),
+        sendResource(request, getComponent(ctx.db, resolveComponentId(ctx.db, params.id))),
       operation({
         id: "getComponent",
         summary: "Read a component",
@@ -129,7 +129,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
       "/components/:id",
       async ({ params, body, request, admission }) => {
         const component = await ctx.db.write((tx) => {
-          const { id, version } = getComponentRow(tx, componentIdOf(tx, params.id));
+          const { id, version } = getComponentRow(tx, resolveComponentId(tx, params.id));
           requireMatch(request.headers.get("if-match"), version);
           const statuses = new Map<string, ComponentStatus>([[id, body.status]]);
           setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
@@ -156,7 +156,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
       "/components/:id/history",
       ({ params, query, request, admission }) => {
         const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
-        const { id: componentId } = getComponentRow(ctx.db, componentIdOf(ctx.db, params.id));
+        const { id: componentId } = getComponentRow(ctx.db, resolveComponentId(ctx.db, params.id));
         const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
         const page = toPage(rows, limit, (row) => row.id, presentChange);
         const list = `${ctx.baseUrl}/api/v1/components/${componentId}/history`;

@@ -5,7 +5,7 @@ import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
 import { touchPage } from "../pages";
-import { componentIdsOf } from "../references";
+import { resolveComponentIds } from "./component-reference";
 import { eventData } from "./event";
 import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
@@ -39,7 +39,7 @@ export function setBaselines(
   why: ChangeReason,
 ): string[] {
   const references = [...statuses.keys()];
-  const ids = componentIdsOf(tx, references);
+  const ids = resolveComponentIds(tx, references);
   unknownComponents(tx, references, ids).throwIfAny();
   const byId = new Map(Array.from(statuses, ([key, status]) => [ids.get(key) ?? key, status]));
   const found = findComponents(tx, [...byId.keys()]);
@@ -81,7 +81,7 @@ function inWords(status: ComponentStatus): string {
 export function unknownComponents(
   reader: Reader,
   references: readonly string[],
-  ids = componentIdsOf(reader, references),
+  ids = resolveComponentIds(reader, references),
 ): FieldErrors {
   const idOf = (reference: string) => ids.get(reference) ?? reference;
   const found = findComponents(reader, references.map(idOf));

@@ -1,8 +1,7 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { findComponents } from "../components";
-import { componentIdsOf } from "../references";
+import { findComponents, resolveComponentIds } from "../components";
 import type { UpdateRecord } from "./records";
 import { insertNaming, insertUpdate, type NamingRow } from "./store";
 
@@ -18,7 +17,7 @@ export function nameComponents(
   statuses: Readonly<Record<string, ComponentStatus>> = {},
 ): NamingRow[] {
   const named: NamingRow[] = [];
-  const ids = componentIdsOf(reader, Object.keys(statuses));
+  const ids = resolveComponentIds(reader, Object.keys(statuses));
   const found = findComponents(reader, [...ids.values()]);
   const seen = new Set<string>();
   for (const [reference, newStatus] of Object.entries(statuses)) {

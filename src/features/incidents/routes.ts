@@ -19,9 +19,8 @@ import {
 } from "../../http";
 import { NEWEST } from "../../kernel/ids";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
-import { readComponentFilter } from "../components";
+import { REFERENCE_MAX, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { REFERENCE_MAX } from "../references";
 import { createIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { updateIncident } from "./edit";

@@ -1,7 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
-import { listComponentsOfPage } from "../components";
-import { componentIdsOf } from "../references";
+import { listComponentsOfPage, resolveComponentIds } from "../components";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 
 /** The components that a maintenance is about, with the names from when they were chosen. */
@@ -20,7 +19,7 @@ export function chooseComponents(
 ): Chosen {
   const ofPage = listComponentsOfPage(reader, { pageId });
   const names = new Map([...ofPage, ...chosenBefore].map(({ id, name }) => [id, name]));
-  const known = componentIdsOf(reader, references);
+  const known = resolveComponentIds(reader, references);
   const ids = new Set<string>();
   for (const [index, reference] of references.entries()) {
     const id = known.get(reference) ?? reference;

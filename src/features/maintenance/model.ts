@@ -9,7 +9,7 @@ import {
   UpdateText,
 } from "../../kernel/update-fields";
 import { pageUrl } from "../pages";
-import { ComponentReference } from "../references";
+import { ComponentReference } from "../components";
 import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
 
 /** The earliest that people can be reminded: 30 days before the beginning. */

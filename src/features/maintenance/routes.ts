@@ -22,9 +22,8 @@ import {
 } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { OneOf, Text } from "../../kernel/schema";
-import { readComponentFilter } from "../components";
+import { REFERENCE_MAX, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { REFERENCE_MAX } from "../references";
 import {
   addMaintenanceUpdateErrors,
   planMaintenanceErrors,

@@ -15,7 +15,7 @@ import {
 } from "../../kernel/monitor-state";
 import { ByTag, NameText, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
-import { ComponentReference } from "../references";
+import { ComponentReference } from "../components";
 import { type MonitorConfig, probeOf } from "./probes";
 
 /* What requests about monitors look like. What is special to a type comes from its probe. */

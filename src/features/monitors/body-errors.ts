@@ -1,8 +1,8 @@
 import type { Reader } from "../../db";
 import { FieldErrors } from "../../errors";
-import { monitorIdOf } from "../references";
 import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import type { MonitorConfig } from "./probes";
+import { resolveMonitorId } from "./records";
 import {
   changedConfig,
   defaultSettings,
@@ -42,7 +42,7 @@ export function updateMonitorErrors(
   isBroken: IsBroken,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findMonitor(reader, { id: monitorIdOf(reader, reference) });
+  const row = findMonitor(reader, { id: resolveMonitorId(reader, reference) });
   if (!row) return errors;
   readComponents(reader, errors, input.component_ids ?? []);
   if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);

@@ -33,6 +33,7 @@ export {
   listMonitors,
   type MonitorQuery,
   type MonitorRecord,
+  resolveMonitorId,
   type WatchedComponent,
 } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";

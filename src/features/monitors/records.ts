@@ -1,10 +1,14 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
-import { monitorIdOf } from "../references";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { findMonitorWithState, listMonitorRows } from "./records-store";
-import { listComponentsOfMonitors, type MonitorRow, type StateRow } from "./store";
+import {
+  findMonitorByRef,
+  listComponentsOfMonitors,
+  type MonitorRow,
+  type StateRow,
+} from "./store";
 
 /** A component that a monitor watches. */
 export type WatchedComponent = ReturnType<typeof listComponentsOfMonitors>[number];
@@ -40,9 +44,15 @@ export function getMonitorRecord(reader: Reader, id: string): MonitorRecord {
   return record;
 }
 
+/** Returns the id of the monitor that an id or a ref names. An unknown reference is returned unchanged. */
+export function resolveMonitorId(reader: Reader, reference: string): string {
+  // No ref has the underscore of an id.
+  return findMonitorByRef(reader, { ref: reference })?.id ?? reference;
+}
+
 /** Returns the monitor that an id or a ref names. Throws `not_found`. */
 export function getMonitorByReference(reader: Reader, reference: string): MonitorRecord {
-  return getMonitorRecord(reader, monitorIdOf(reader, reference));
+  return getMonitorRecord(reader, resolveMonitorId(reader, reference));
 }
 
 /** Monitors, newest first, with where they stand: three statements, however many there are. */

@@ -18,9 +18,8 @@ import {
   toPage,
 } from "../../http";
 import { Text } from "../../kernel/schema";
-import { findComponent } from "../components";
+import { findComponent, REFERENCE_MAX, resolveComponentId } from "../components";
 import { findPageBySlugOrId } from "../pages";
-import { componentIdOf, REFERENCE_MAX } from "../references";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
 import { checkRoutes } from "./check-routes";
@@ -188,7 +187,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
 function placeOf(ctx: AppContext, { page, component }: ListQuery) {
   const pageId = page === undefined ? undefined : findPageBySlugOrId(ctx.db, page)?.id;
   if (page !== undefined && pageId === undefined) throw unknownIn("page");
-  const componentId = component === undefined ? undefined : componentIdOf(ctx.db, component);
+  const componentId = component === undefined ? undefined : resolveComponentId(ctx.db, component);
   if (componentId !== undefined && !findComponent(ctx.db, { id: componentId })) {
     throw unknownIn("component");
   }

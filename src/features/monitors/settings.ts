@@ -1,8 +1,7 @@
 import type { Reader } from "../../db";
 import { fieldErrors, type FieldErrors } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
-import { findComponent } from "../components";
-import { componentIdsOf } from "../references";
+import { findComponent, resolveComponentIds } from "../components";
 import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
@@ -73,7 +72,7 @@ export function readComponents(
   errors: FieldErrors,
   references: readonly string[],
 ): string[] {
-  const known = componentIdsOf(reader, references);
+  const known = resolveComponentIds(reader, references);
   const ids = new Set<string>();
   for (const [index, reference] of references.entries()) {
     const id = known.get(reference) ?? reference;

@@ -6,7 +6,7 @@ import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
 import { judgeSecret } from "./secrets";
 import { judgeEvents, judgeReach, readPage } from "./settings";
-import { webhookIdOf } from "../references";
+import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 import { judgeUrl } from "./url";
 
@@ -40,7 +40,7 @@ export function updateWebhookErrors(
   input: Partial<UpdateWebhookBody>,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findWebhook(reader, { id: webhookIdOf(reader, reference) });
+  const row = findWebhook(reader, { id: resolveWebhookId(reader, reference) });
   if (!row) return errors;
   addPageAndEvents(reader, errors, input);
   if (input.url !== shownUrl(row.format, row.url)) addUrl(ctx, errors, input.url);

@@ -1,9 +1,8 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import { findPage } from "../pages";
-import { webhookIdOf } from "../references";
 import { successRate } from "./health";
-import { findWebhook, listWebhooksBefore, type WebhookRow } from "./store";
+import { findWebhook, findWebhookByRef, listWebhooksBefore, type WebhookRow } from "./store";
 
 /** An endpoint with all that is shown of it. */
 export interface WebhookRecord {
@@ -21,9 +20,14 @@ export function getWebhookRow(reader: Reader, id: string): WebhookRow {
   return row;
 }
 
+/** Returns the id of the endpoint that an id or a ref names. An unknown reference is returned unchanged. */
+export function resolveWebhookId(reader: Reader, reference: string): string {
+  return findWebhookByRef(reader, { ref: reference })?.id ?? reference;
+}
+
 /** Returns the endpoint that an id or a ref names. Throws `not_found`. */
 export function getWebhookByReference(reader: Reader, reference: string): WebhookRow {
-  return getWebhookRow(reader, webhookIdOf(reader, reference));
+  return getWebhookRow(reader, resolveWebhookId(reader, reference));
 }
 
 /** One endpoint at `now` (unix ms). Throws `not_found`. */
