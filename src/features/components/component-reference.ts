@@ -1,7 +1,8 @@
 import type { Reader } from "../../db";
+import type { FieldErrors } from "../../errors";
 import { Text } from "../../kernel/schema";
 import { findPageBySlug } from "../pages";
-import { findComponentByRef } from "./store";
+import { type ComponentRow, findComponentByRef, findComponents } from "./store";
 
 /**
  * Longest reference that is accepted, in characters. The longest one that can name something has 127; a
@@ -26,7 +27,7 @@ export function resolveComponentId(reader: Reader, reference: string): string {
 }
 
 /** Returns the ids that `resolveComponentId` returns for several references, by reference. */
-export function resolveComponentIds(
+function resolveComponentIds(
   reader: Reader,
   references: readonly string[],
 ): ReadonlyMap<string, string> {
@@ -45,4 +46,43 @@ export function resolveComponentIds(
       return [reference, found?.id ?? reference];
     }),
   );
+}
+
+/** A component that a reference in a body names. */
+export interface ResolvedComponent {
+  reference: string;
+  id: string;
+  /** Undefined only for an unknown component that the caller allows. */
+  row: ComponentRow | undefined;
+}
+
+/**
+ * Returns the components that references name, in their order. Adds an error for each reference that
+ * `problemOf` refuses, by default an unknown one, and for each that names an earlier one's component again.
+ * `pathOf` returns the path of a reference in the body.
+ */
+export function resolveComponents(
+  reader: Reader,
+  references: readonly string[],
+  errors: FieldErrors,
+  pathOf: (reference: string, index: number) => readonly (string | number)[],
+  problemOf: (row: ComponentRow | undefined, id: string) => string | undefined = existenceProblem,
+): ResolvedComponent[] {
+  const ids = resolveComponentIds(reader, references);
+  const rows = findComponents(reader, [...ids.values()]);
+  const resolved = new Map<string, ResolvedComponent>();
+  for (const [index, reference] of references.entries()) {
+    const id = ids.get(reference) ?? reference;
+    const row = rows.get(id);
+    const problem =
+      problemOf(row, id) ?? (resolved.has(id) ? "names a component twice" : undefined);
+    if (problem === undefined) resolved.set(id, { reference, id, row });
+    else errors.add(pathOf(reference, index), problem);
+  }
+  return [...resolved.values()];
+}
+
+/** Returns the error of a reference to an unknown component. */
+export function existenceProblem(row: ComponentRow | undefined): string | undefined {
+  return row ? undefined : "is no component";
 }

@@ -4,9 +4,11 @@
  */
 export {
   ComponentReference,
+  existenceProblem,
   REFERENCE_MAX,
   resolveComponentId,
-  resolveComponentIds,
+  type ResolvedComponent,
+  resolveComponents,
 } from "./component-reference";
 export { deleteComponentsOfPage } from "./delete-of-page";
 export { readComponentFilter } from "./filter";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import { Problem } from "../../errors";
+import { FieldErrors, Problem } from "../../errors";
 import {
   actorOf,
   type Admission,
@@ -33,7 +33,7 @@ import {
 } from "./model";
 import { getComponent, listComponentsByIds } from "./read";
 import { getComponentRow } from "./service";
-import { type ChangeReason, setBaselines, unknownComponents } from "./set-status";
+import { type ChangeReason, resolveStatusKeys, setBaselines } from "./set-status";
 import { listChanges, listOpenCauses } from "./cause-store";
 import { listComponentsBefore, listPageComponentsBefore } from "./store";
 
@@ -91,9 +91,11 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
         return sendUntagged({ data });
       },
       {
-        ...jsonBody(UpdateComponentsBody, ({ components = {} }) =>
-          unknownComponents(ctx.db, Object.keys(components)),
-        ),
+        ...jsonBody(UpdateComponentsBody, ({ components = {} }) => {
+          const errors = new FieldErrors();
+          resolveStatusKeys(ctx.db, Object.keys(components), errors);
+          return errors;
+        }),
         ...operation({
           id: "updateComponents",
           summary: "Set the statuses of several components",

@@ -5,13 +5,13 @@ import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
 import { touchPage } from "../pages";
-import { resolveComponentIds } from "./component-reference";
+import { type ResolvedComponent, resolveComponents } from "./component-reference";
 import { eventData } from "./event";
 import { presentComponent } from "./model";
 import { effectiveStatus } from "./rules";
 import { endManualCauses, insertCauses, insertChanges } from "./cause-store";
 import { listCausesByComponent, slugs } from "./read";
-import { type ComponentRow, findComponents, updateShownStatuses } from "./store";
+import { type ComponentRow, updateShownStatuses } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -38,32 +38,46 @@ export function setBaselines(
   statuses: ReadonlyMap<string, ComponentStatus>,
   why: ChangeReason,
 ): string[] {
-  const references = [...statuses.keys()];
-  const ids = resolveComponentIds(tx, references);
-  unknownComponents(tx, references, ids).throwIfAny();
-  const byId = new Map(Array.from(statuses, ([key, status]) => [ids.get(key) ?? key, status]));
-  const found = findComponents(tx, [...byId.keys()]);
-  const changed = Array.from(found.values(), (row) => {
-    return { ...row, baselineStatus: byId.get(row.id) ?? row.baselineStatus };
-  }).filter((row) => row.baselineStatus !== found.get(row.id)?.baselineStatus);
+  const errors = new FieldErrors();
+  const named = resolveStatusKeys(tx, [...statuses.keys()], errors);
+  errors.throwIfAny();
+  const before = new Map(named.map(({ id, row }) => [id, row?.baselineStatus]));
+  const changed = named
+    .flatMap(({ reference, row }) => {
+      const baselineStatus = statuses.get(reference);
+      return row && baselineStatus ? [{ ...row, baselineStatus }] : [];
+    })
+    .filter(({ id, baselineStatus }) => baselineStatus !== before.get(id));
   const { source, actor } = why;
   replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
-  auditStatuses(ctx, tx, changed, found, actor);
+  auditStatuses(ctx, tx, changed, before, actor);
   showNow(ctx, tx, changed, why);
-  return [...byId.keys()];
+  return named.map(({ id }) => id);
 }
 
-/** Writes a row in the audit log for each changed component; `before` holds the earlier ones by id. */
+/**
+ * Returns the components that the keys of a body's `components` name. Adds an error for each key that is
+ * no component, or that names an earlier key's component again.
+ */
+export function resolveStatusKeys(
+  reader: Reader,
+  references: readonly string[],
+  errors: FieldErrors,
+): ResolvedComponent[] {
+  return resolveComponents(reader, references, errors, (reference) => ["components", reference]);
+}
+
+/** Writes a row in the audit log for each changed component; `before` holds the earlier statuses by id. */
 function auditStatuses(
   ctx: Services,
   tx: Tx,
   changed: readonly ComponentRow[],
-  before: ReadonlyMap<string, ComponentRow>,
+  before: ReadonlyMap<string, ComponentStatus | undefined>,
   actor: Actor,
 ): void {
   const at = ctx.clock.now();
   const entries = changed.map(({ id, name, baselineStatus }) => {
-    const from = inWords(before.get(id)?.baselineStatus ?? baselineStatus);
+    const from = inWords(before.get(id) ?? baselineStatus);
     const summary = `Set the status of “${name}” from ${from} to ${inWords(baselineStatus)}`;
     return { actor, action: "component.set_status", targetId: id, summary, at };
   });
@@ -72,28 +86,6 @@ function auditStatuses(
 
 function inWords(status: ComponentStatus): string {
   return status.replaceAll("_", " ");
-}
-
-/**
- * Returns an error for each key of a body's `components` that is no component, or that names a component
- * which an earlier key names. `ids` holds the ids of the keys that are addresses.
- */
-export function unknownComponents(
-  reader: Reader,
-  references: readonly string[],
-  ids = resolveComponentIds(reader, references),
-): FieldErrors {
-  const idOf = (reference: string) => ids.get(reference) ?? reference;
-  const found = findComponents(reader, references.map(idOf));
-  const errors = new FieldErrors();
-  const named = new Set<string>();
-  for (const reference of references) {
-    const id = idOf(reference);
-    if (!found.has(id)) errors.add(["components", reference], "is no component");
-    else if (named.has(id)) errors.add(["components", reference], "names a component twice");
-    named.add(id);
-  }
-  return errors;
 }
 
 /** `refreshStatuses`, and tells the pages that they show something else. */

@@ -2,13 +2,11 @@ import type { Reader } from "../../db";
 import { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
 import type { AddUpdateBody, CreateIncidentBody } from "./bodies";
-import { nameComponents } from "./naming";
+import { resolveNamedComponents } from "./naming";
 import { findIncident } from "./store";
 import { judgeDisplayAt, judgeTimes, toMs } from "./times";
 
 /* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
-
-const NO_UPDATE = { updateId: "", incidentId: "" };
 
 /** Returns the unknown references and the impossible times in the body of a new incident. */
 export function createIncidentErrors(
@@ -18,7 +16,7 @@ export function createIncidentErrors(
 ): FieldErrors {
   const errors = new FieldErrors();
   const page = input.page === undefined ? undefined : findNamedPage(reader, errors, input.page);
-  nameComponents(reader, errors, page?.id, NO_UPDATE, input.components);
+  resolveNamedComponents(reader, errors, page?.id, input.components);
   const resolvedAt = input.resolved_at === undefined ? null : toMs(input.resolved_at);
   const startedAt =
     input.started_at === undefined ? Math.min(resolvedAt ?? now, now) : toMs(input.started_at);
@@ -37,7 +35,7 @@ export function addUpdateErrors(
   const errors = new FieldErrors();
   const row = findIncident(reader, { id: incidentId })?.row;
   if (!row || (row.draft && !request.maySeeDrafts)) return errors;
-  nameComponents(reader, errors, row.pageId, NO_UPDATE, input.components);
+  resolveNamedComponents(reader, errors, row.pageId, input.components);
   if (input.display_at !== undefined) {
     judgeDisplayAt(errors, toMs(input.display_at), row.startedAt, request.now);
   }

@@ -1,40 +1,54 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { findComponents, resolveComponentIds } from "../components";
+import { existenceProblem, type ResolvedComponent, resolveComponents } from "../components";
 import type { UpdateRecord } from "./records";
 import { insertNaming, insertUpdate, type NamingRow } from "./store";
 
+type Statuses = Readonly<Record<string, ComponentStatus>>;
+
 /**
- * What a new update says of components, with the names and the statuses that they have now. Complains
- * of every id or address that is none of the page's components, or that names one for the second time.
+ * Returns the rows for the components that a new update names, with their present names and statuses. Adds
+ * the errors of `resolveNamedComponents`.
  */
 export function nameComponents(
   reader: Reader,
   errors: FieldErrors,
   pageId: string | undefined,
   { updateId, incidentId }: Pick<NamingRow, "updateId" | "incidentId">,
-  statuses: Readonly<Record<string, ComponentStatus>> = {},
+  statuses: Statuses = {},
 ): NamingRow[] {
   const named: NamingRow[] = [];
-  const ids = resolveComponentIds(reader, Object.keys(statuses));
-  const found = findComponents(reader, [...ids.values()]);
-  const seen = new Set<string>();
-  for (const [reference, newStatus] of Object.entries(statuses)) {
-    const componentId = ids.get(reference) ?? reference;
-    const component = found.get(componentId);
-    if (!component) errors.add(["components", reference], "is no component");
-    else if (pageId !== undefined && component.pageId !== pageId) {
-      errors.add(["components", reference], "is a component of another page");
-    } else if (seen.has(componentId)) {
-      errors.add(["components", reference], "names a component twice");
-    } else {
-      seen.add(componentId);
-      const { name, status: oldStatus } = component;
-      named.push({ updateId, incidentId, componentId, name, oldStatus, newStatus });
-    }
+  for (const { reference, row } of resolveNamedComponents(reader, errors, pageId, statuses)) {
+    const newStatus = statuses[reference];
+    if (!row || !newStatus) continue;
+    const { id: componentId, name, status: oldStatus } = row;
+    named.push({ updateId, incidentId, componentId, name, oldStatus, newStatus });
   }
   return named;
+}
+
+/**
+ * Returns the components that the field `components` of a body names. Adds an error for each reference to
+ * an unknown component, to one of another page, or to one that an earlier reference names. Every page's
+ * components are allowed if `pageId` is undefined.
+ */
+export function resolveNamedComponents(
+  reader: Reader,
+  errors: FieldErrors,
+  pageId: string | undefined,
+  statuses: Statuses = {},
+): ResolvedComponent[] {
+  return resolveComponents(
+    reader,
+    Object.keys(statuses),
+    errors,
+    (reference) => ["components", reference],
+    (row) => {
+      const isElsewhere = row && pageId !== undefined && row.pageId !== pageId;
+      return isElsewhere ? "is a component of another page" : existenceProblem(row);
+    },
+  );
 }
 
 /** Writes an update with what it says of components. */

@@ -1,14 +1,14 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
-import { listComponentsOfPage, resolveComponentIds } from "../components";
+import { resolveComponents } from "../components";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 
 /** The components that a maintenance is about, with the names from when they were chosen. */
 export type Chosen = readonly { id: string; name: string }[];
 
 /**
- * The components of these ids or addresses: those of the page, and what was chosen before, which may be
- * deleted by now. Any other, and one that is named for the second time, goes into `errors`.
+ * Returns the components that references name: those of the page, and those chosen before, which may be
+ * deleted. Adds an error for any other, and for a reference that names an earlier one's component again.
  */
 export function chooseComponents(
   reader: Reader,
@@ -17,17 +17,18 @@ export function chooseComponents(
   chosenBefore: Chosen,
   errors: FieldErrors,
 ): Chosen {
-  const ofPage = listComponentsOfPage(reader, { pageId });
-  const names = new Map([...ofPage, ...chosenBefore].map(({ id, name }) => [id, name]));
-  const known = resolveComponentIds(reader, references);
-  const ids = new Set<string>();
-  for (const [index, reference] of references.entries()) {
-    const id = known.get(reference) ?? reference;
-    if (!names.has(id)) errors.add(["components", index], "is no component of the page");
-    else if (ids.has(id)) errors.add(["components", index], "names a component twice");
-    ids.add(id);
-  }
-  return Array.from(ids, (id) => ({ id, name: names.get(id) ?? "" }));
+  const namesBefore = new Map(chosenBefore.map(({ id, name }) => [id, name]));
+  const resolved = resolveComponents(
+    reader,
+    references,
+    errors,
+    (_, index) => ["components", index],
+    (row, id) => {
+      const isAllowed = row?.pageId === pageId || namesBefore.has(id);
+      return isAllowed ? undefined : "is no component of the page";
+    },
+  );
+  return resolved.map(({ id, row }) => ({ id, name: namesBefore.get(id) ?? row?.name ?? "" }));
 }
 
 /** Whether two choices are of the same components, in whatever order. */

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { fieldErrors, type FieldErrors } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
-import { findComponent, resolveComponentIds } from "../components";
+import { resolveComponents } from "../components";
 import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
@@ -66,21 +66,14 @@ export function judgeSettings(errors: FieldErrors, settings: Settings): void {
   }
 }
 
-/** Returns the ids of components. Adds every reference that names none, or one for the second time. */
+/** Returns the ids of the components that a body names. Adds the errors of `resolveComponents`. */
 export function readComponents(
   reader: Reader,
   errors: FieldErrors,
   references: readonly string[],
 ): string[] {
-  const known = resolveComponentIds(reader, references);
-  const ids = new Set<string>();
-  for (const [index, reference] of references.entries()) {
-    const id = known.get(reference) ?? reference;
-    if (!findComponent(reader, { id })) errors.add(["component_ids", index], "is no component");
-    else if (ids.has(id)) errors.add(["component_ids", index], "names a component twice");
-    ids.add(id);
-  }
-  return [...ids];
+  const pathOf = (_: string, index: number) => ["component_ids", index];
+  return resolveComponents(reader, references, errors, pathOf).map(({ id }) => id);
 }
 
 /** Adds what is wrong with a config that its schema has passed. */
