@@ -15,7 +15,7 @@ export interface ApplyOptions {
 /** An object that the file describes, as it is after the apply. */
 export interface AppliedObject {
   noun: Change["noun"];
-  /** Text that the API takes in the place of its id; null for a group, which the API does not address. */
+  /** Reference that the API accepts in place of the id; null for a group, which has none. */
   address: string | null;
   id: string;
   /** True if this apply created it. */

@@ -18,9 +18,9 @@ export const ComponentReference = Text({
 });
 
 /**
- * Returns the id of the component that a reference names: an id, or `<page slug>:<ref>`, also with an
- * earlier slug of the page. An unknown reference is returned unchanged, so that looking it up fails as for
- * an unknown id.
+ * Returns the id of the component that a reference names. A reference is an id, or `<page slug>:<ref>` for a
+ * component, the `ref` for a monitor or webhook. An earlier slug of the page is accepted. An unknown
+ * reference is returned unchanged, so that looking it up fails as for an unknown id.
  */
 export function resolveComponentId(reader: Reader, reference: string): string {
   return resolveComponentIds(reader, [reference]).get(reference) ?? reference;

@@ -14,7 +14,10 @@ export function readComponentFilter(
   if (component === undefined) return undefined;
   const id = resolveComponentId(reader, component);
   if (!findComponent(reader, { id })) {
-    throw invalidParameter("component", "is no component's id or address");
+    throw invalidParameter(
+      "component",
+      "must be the id of a component, or its page slug and ref, such as acme:api",
+    );
   }
   return id;
 }

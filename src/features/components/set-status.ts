@@ -27,10 +27,10 @@ export interface ChangeReason {
 /**
  * Sets the baselines of some components, all or none, and so what they show unless something else
  * marks them worse. A component that has the baseline already is left as it is; each other one leaves a
- * row in the audit log. Returns the components' ids in the order of `statuses`, whose keys are ids or
- * addresses.
+ * row in the audit log. Returns the components' ids in the order of `statuses`, whose keys are
+ * references.
  *
- * Throws `validation_failed` that names every key which is no component, or one that another key names.
+ * Throws `validation_failed` with the errors of `resolveStatusKeys`.
  */
 export function setBaselines(
   ctx: Services,
