@@ -1,8 +1,9 @@
 import type { Reader } from "../../db";
+import { invalidParameter } from "../../errors";
 import { type LatencyFigures, latencyOfEach } from "../monitors";
 import { headOf, lineOf } from "./answer";
 import { type LatencyAnswer, METHODS } from "./model";
-import { badQuery, type Period, requireLines } from "./period";
+import { type Period, requireLines } from "./period";
 import { monitorsOf, type Subject } from "./subjects";
 
 /** Of the hour that is not rolled up yet every result is read, so monitors are bounded by themselves. */
@@ -15,7 +16,7 @@ const MONITORS_MAX = 20;
 export function latencyAnswer(reader: Reader, subject: Subject, period: Period): LatencyAnswer {
   const found = monitorsOf(reader, subject);
   if (found.length > MONITORS_MAX) {
-    throw badQuery("monitor", `is needed, for there are more than ${MONITORS_MAX}`);
+    throw invalidParameter("monitor", `is needed, for there are more than ${MONITORS_MAX}`);
   }
   requireLines(found.length, period);
   const { spans } = period;

@@ -2,7 +2,7 @@
  * What time a figure is of, and into which intervals that is divided. Pure: the present is an argument.
  * Times are unix ms; an end is not included.
  */
-import { Problem } from "../../errors";
+import { invalidParameter, Problem } from "../../errors";
 import { DAY_MS, HOUR_MS, parseInstant, startOfDay } from "../../kernel/time";
 import type { Span } from "../components";
 
@@ -41,9 +41,9 @@ export function readPeriod(input: PeriodInput, now: number): Period {
   const to = Math.min(now, instantOf(input.to) ?? now);
   const from = instantOf(input.from) ?? startOfDay(to - 1) - (DEFAULT_DAYS - 1) * DAY_MS;
   if (from >= (instantOf(input.to) ?? Number.POSITIVE_INFINITY)) {
-    throw badQuery("from", "must be before to");
+    throw invalidParameter("from", "must be before to");
   }
-  if (from >= to) throw badQuery("from", "must lie in the past");
+  if (from >= to) throw invalidParameter("from", "must lie in the past");
   const interval = input.interval ?? null;
   if (interval === null) return { from, to, interval, spans: [{ from, to }] };
   const spans: Span[] = [];
@@ -86,11 +86,4 @@ function tooManyLines(): Problem {
     `The answer would have more than ${LINES_MAX} lines. Ask for a shorter time, for longer intervals, or for one page, component, monitor or key.`,
     { fields: [{ pointer: "#/interval", detail }] },
   );
-}
-
-/** A query parameter that cannot be meant. */
-export function badQuery(parameter: string, detail: string): Problem {
-  return new Problem("invalid_request", `The query parameter ${parameter} ${detail}.`, {
-    fields: [{ pointer: `#/${parameter}`, detail }],
-  });
 }

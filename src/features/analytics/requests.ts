@@ -1,16 +1,10 @@
 import type { Reader } from "../../db";
+import { invalidParameter } from "../../errors";
 import { HOUR_MS, toIso, toIsoOrNull } from "../../kernel/time";
 import { headOf, lineOf } from "./answer";
 import { countRequests, listKeys, unitOf } from "./counts-store";
 import { METHODS, type RequestFigures, type RequestsAnswer } from "./model";
-import {
-  badQuery,
-  LINES_MAX,
-  numberOf,
-  type PeriodInput,
-  readPeriod,
-  requireLines,
-} from "./period";
+import { LINES_MAX, numberOf, type PeriodInput, readPeriod, requireLines } from "./period";
 
 interface RequestsInput extends PeriodInput {
   /** The id of a key; every key where none is named. */
@@ -33,7 +27,7 @@ export function requestsAnswer(reader: Reader, input: RequestsInput, now: number
   const to = Math.min(now, Math.ceil(period.to / HOUR_MS) * HOUR_MS);
   const hours = readPeriod({ ...input, from: toIso(from), to: toIso(to) }, now);
   const keys = listKeys(reader, { id: input.key ?? null, limit: LINES_MAX + 1 });
-  if (input.key !== undefined && keys.length === 0) throw badQuery("key", "names no key");
+  if (input.key !== undefined && keys.length === 0) throw invalidParameter("key", "names no key");
   requireLines(keys.length, hours);
   const { interval, spans } = hours;
   const keyIds = JSON.stringify(keys.map(({ id }) => id));

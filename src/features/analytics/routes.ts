@@ -10,7 +10,7 @@ import {
   scope,
 } from "../../http";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
-import { REFERENCE_MAX } from "../components";
+import { ComponentFilter, REFERENCE_MAX } from "../components";
 import { prefersCsv } from "./accept";
 import { type Answer, answerToCsv } from "./answer";
 import { incidentsAnswer } from "./incidents";
@@ -50,7 +50,7 @@ const named = (description: string) =>
 const SubjectQuery = Type.Object(
   {
     page: named("Only this page: slug or id. Of page, component and monitor one may be named."),
-    component: named("Only this component: its id, or `<page slug>:<ref>`."),
+    ...ComponentFilter,
     monitor: named("Only this monitor: its id or `ref`."),
     ...PERIOD,
   },

@@ -1,13 +1,14 @@
 import type { Reader } from "../../db";
+import { invalidParameter } from "../../errors";
 import {
   type ComponentRow,
   findComponent,
   listComponentsOfPage,
-  resolveComponentId,
+  readComponentFilter,
 } from "../components";
 import { resolveMonitorId } from "../monitors";
-import { findPage, findPageBySlugOrId } from "../pages";
-import { badQuery, LINES_MAX } from "./period";
+import { findPage, readPageFilter } from "../pages";
+import { LINES_MAX } from "./period";
 import {
   findMonitor,
   listComponents,
@@ -53,22 +54,20 @@ export function findSubject(reader: Reader, input: SubjectInput): Subject {
   const [first, second] = (["page", "component", "monitor"] as const).filter(
     (name) => input[name] !== undefined,
   );
-  if (first && second) throw badQuery(second, `cannot stand beside ${first}`);
-  const named = input.page === undefined ? undefined : findPageBySlugOrId(reader, input.page);
-  if (input.page !== undefined && !named) throw badQuery("page", "names no page");
+  if (first && second) throw invalidParameter(second, `cannot stand beside ${first}`);
+  const namedPageId = readPageFilter(reader, input);
+  const componentId = readComponentFilter(reader, input);
   const component =
-    input.component === undefined
-      ? undefined
-      : findComponent(reader, { id: resolveComponentId(reader, input.component) });
-  if (input.component !== undefined && !component) {
-    throw badQuery("component", "names no component");
-  }
+    componentId === undefined ? undefined : findComponent(reader, { id: componentId });
+  const pageId = component?.pageId ?? namedPageId;
+  const page = pageId === undefined ? undefined : findPage(reader, { id: pageId });
   const monitor =
     input.monitor === undefined
       ? undefined
       : findMonitor(reader, { id: resolveMonitorId(reader, input.monitor) });
-  if (input.monitor !== undefined && !monitor) throw badQuery("monitor", "names no monitor");
-  const page = component ? findPage(reader, { id: component.pageId }) : named;
+  if (input.monitor !== undefined && !monitor) {
+    throw invalidParameter("monitor", "names no monitor");
+  }
   return { page, component, monitor };
 }
 

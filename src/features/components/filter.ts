@@ -1,11 +1,23 @@
+import { Type } from "@sinclair/typebox";
 import type { Reader } from "../../db";
 import { invalidParameter } from "../../errors";
-import { resolveComponentId } from "./component-reference";
+import { Text } from "../../kernel/schema";
+import { REFERENCE_MAX, resolveComponentId } from "./component-reference";
 import { findComponent } from "./store";
 
+/** Query parameter that filters by a component. */
+export const ComponentFilter = {
+  component: Type.Optional(
+    Text({
+      maxLength: REFERENCE_MAX,
+      description: "A component's id, or `<page slug>:<ref>`; else all.",
+    }),
+  ),
+};
+
 /**
- * The id of the component that a list is narrowed to by the query parameter `component`; undefined where
- * it is not. Throws `invalid_request` if there is no such component.
+ * Returns the id of the component that the query parameter `component` names; undefined without the
+ * parameter. Throws `invalid_request` for an unknown component.
  */
 export function readComponentFilter(
   reader: Reader,

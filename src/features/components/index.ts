@@ -11,7 +11,7 @@ export {
   resolveComponents,
 } from "./component-reference";
 export { deleteComponentsOfPage } from "./delete-of-page";
-export { readComponentFilter } from "./filter";
+export { ComponentFilter, readComponentFilter } from "./filter";
 export { type Mark, replaceMarks } from "./marks";
 export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {

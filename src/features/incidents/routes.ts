@@ -18,8 +18,8 @@ import {
   toPage,
 } from "../../http";
 import { NEWEST } from "../../kernel/ids";
-import { InstantText, OneOf, Text } from "../../kernel/schema";
-import { REFERENCE_MAX, readComponentFilter } from "../components";
+import { InstantText, OneOf } from "../../kernel/schema";
+import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import { createIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
@@ -39,12 +39,7 @@ const ListQuery = Type.Object(
     open: Type.Optional(
       OneOf(["true", "false"], { description: "Only those that are, or are not, unresolved." }),
     ),
-    component: Type.Optional(
-      Text({
-        maxLength: REFERENCE_MAX,
-        description: "Only those that ever named this component: its id, or `<page slug>:<ref>`.",
-      }),
-    ),
+    ...ComponentFilter,
     since: Type.Optional(InstantText({ description: "Only those that started then or later." })),
     until: Type.Optional(InstantText({ description: "Only those that started before then." })),
     ...PageQuery,
@@ -89,7 +84,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
           id: "listIncidents",
           summary: "List incidents",
           description:
-            "Newest first, each with its 20 newest updates. Drafts are among them for keys that hold both read:status and write:incidents.",
+            "Newest first, each with its 20 newest updates. `component` matches every incident that ever named the component. Drafts are among them for keys that hold both read:status and write:incidents.",
           tag: "Incidents",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Incident) } },

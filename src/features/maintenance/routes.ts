@@ -21,8 +21,8 @@ import {
   toPage,
 } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
-import { OneOf, Text } from "../../kernel/schema";
-import { REFERENCE_MAX, readComponentFilter } from "../components";
+import { OneOf } from "../../kernel/schema";
+import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import {
   addMaintenanceUpdateErrors,
@@ -50,12 +50,7 @@ const YesOrNo = (description: string) => Type.Optional(OneOf(["true", "false"], 
 const ListQuery = Type.Object(
   {
     ...PageFilter,
-    component: Type.Optional(
-      Text({
-        maxLength: REFERENCE_MAX,
-        description: "What is on this component: its id, or `<page slug>:<ref>`.",
-      }),
-    ),
+    ...ComponentFilter,
     status: Type.Optional(OneOf(MAINTENANCE_STATUSES)),
     upcoming: YesOrNo("Whether it has yet to begin."),
     active: YesOrNo("Whether it is under way: in_progress or verifying."),

@@ -1,12 +1,12 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import { Problem } from "../../errors";
 import {
   actorOf,
   type Admissions,
   createOnce,
   jsonBody,
+  listAddress,
   ListOf,
   operation,
   PageQuery,
@@ -17,9 +17,8 @@ import {
   sendResource,
   toPage,
 } from "../../http";
-import { Text } from "../../kernel/schema";
-import { findComponent, REFERENCE_MAX, resolveComponentId } from "../components";
-import { findPageBySlugOrId } from "../pages";
+import { ComponentFilter, readComponentFilter } from "../components";
+import { PageFilter, readPageFilter } from "../pages";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
 import { checkRoutes } from "./check-routes";
@@ -42,22 +41,14 @@ import { verbRoutes } from "./verb-routes";
 
 const ListQuery = Type.Object(
   {
-    page: Type.Optional(
-      Text({ maxLength: 100, description: "Only those with components of the page: slug or id." }),
-    ),
-    component: Type.Optional(
-      Text({
-        maxLength: REFERENCE_MAX,
-        description: "Only those of this component: its id, or `<page slug>:<ref>`.",
-      }),
-    ),
+    ...PageFilter,
+    ...ComponentFilter,
     state: Type.Optional(MonitorStateText),
     type: Type.Optional(MonitorTypeText),
     ...PageQuery,
   },
   { additionalProperties: false },
 );
-type ListQuery = Static<typeof ListQuery>;
 
 const DECLARED = { tag: "Monitors", access: scope("manage:monitors") };
 
@@ -74,14 +65,16 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
         const { limit, after: before } = readPageRequest(query, "string");
         const { state, type } = query;
         const found = listMonitors(ctx.db, {
-          ...placeOf(ctx, query),
+          pageId: readPageFilter(ctx.db, query),
+          componentId: readComponentFilter(ctx.db, query),
           state,
           type,
           before,
           limit: limit + 1,
         });
         const page = toPage(found, limit, ({ row }) => row.id, presentMonitor);
-        return sendList(request, admission, page, selfOf(ctx, query, limit));
+        const self = listAddress(`${ctx.baseUrl}/api/v1/monitors`, query, limit);
+        return sendList(request, admission, page, self);
       },
       {
         query: ListQuery,
@@ -89,7 +82,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
           ...DECLARED,
           id: "listMonitors",
           summary: "List monitors",
-          description: "Newest first.",
+          description: "Newest first. `page` matches the monitors of any component of that page.",
           answers: { 200: { description: "A page of the list.", schema: ListOf(Monitor) } },
           conditional: "etag",
         }),
@@ -181,31 +174,4 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
         conditional: "if-match",
       }),
     );
-}
-
-/** The page and the component that a list is about. Throws `invalid_request` where one is none. */
-function placeOf(ctx: AppContext, { page, component }: ListQuery) {
-  const pageId = page === undefined ? undefined : findPageBySlugOrId(ctx.db, page)?.id;
-  if (page !== undefined && pageId === undefined) throw unknownIn("page");
-  const componentId = component === undefined ? undefined : resolveComponentId(ctx.db, component);
-  if (componentId !== undefined && !findComponent(ctx.db, { id: componentId })) {
-    throw unknownIn("component");
-  }
-  return { pageId, componentId };
-}
-
-function unknownIn(parameter: "page" | "component"): Problem {
-  return new Problem("invalid_request", `The query parameter ${parameter} names no ${parameter}.`, {
-    fields: [{ pointer: `#/${parameter}`, detail: `is no ${parameter}` }],
-  });
-}
-
-/** The list's own address without its cursor, from which the next page's is made. */
-function selfOf(ctx: AppContext, query: ListQuery, limit: number): string {
-  const self = new URL(`${ctx.baseUrl}/api/v1/monitors`);
-  self.searchParams.set("limit", String(limit));
-  for (const [name, value] of Object.entries(query)) {
-    if (name !== "limit" && name !== "cursor") self.searchParams.set(name, value);
-  }
-  return self.href;
 }
