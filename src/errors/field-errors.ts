@@ -3,6 +3,9 @@ import { type FieldError, invalidFields, pointer } from "./problem";
 /** Broken fields that one answer names. */
 const LISTED_MAX = 100;
 
+/** Returns true for a top-level field of a body that has an error in it. */
+export type IsBroken = (field: string) => boolean;
+
 /** Collects broken fields, so that a caller hears of all at once: lists the first ones and counts the rest. */
 export class FieldErrors {
   readonly #listed: FieldError[] = [];

@@ -14,5 +14,5 @@ export {
   unavailable,
 } from "./problem";
 export { examine } from "./examine";
-export { FieldErrors } from "./field-errors";
+export { FieldErrors, type IsBroken } from "./field-errors";
 export { fieldErrors, validate } from "./validation";

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine, type FieldErrors, invalidFields, Problem } from "../errors";
+import { examine, type FieldErrors, invalidFields, type IsBroken, Problem } from "../errors";
 import type { Admission } from "./admission";
 import { decodeText, mediaTypeProblem, readBytes } from "./body";
 import { keepBodyHash } from "./body-hash";
@@ -13,16 +13,15 @@ const FIELDS_MAX = 24_000;
 
 /** The request whose body breaks its schema. */
 export interface RefusedRequest {
-  params: Readonly<Record<string, string>>;
+  /** The id or reference in the path; empty without one. */
+  id: string;
   admission: Admission;
-  /** Returns true for a field of the body with an error in it. */
-  isBroken(field: string): boolean;
+  isBroken: IsBroken;
 }
 
 /**
- * Returns the errors that a body's schema cannot see, such as references to what does not exist. Gets
- * the fields that are valid by the schema. Runs only for a body that breaks its schema, so that one
- * answer names every wrong field; a service validates what the schema lets through.
+ * Returns errors that the schema cannot express, for the valid fields of an invalid body. One answer then
+ * names every wrong field. Of a valid body the service finds these errors.
  */
 export type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
@@ -64,10 +63,10 @@ function declareBody<Schema extends TSchema>(
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
       if (furtherErrors) {
-        const isBroken = (field: string) =>
+        const isBroken: IsBroken = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const fields = (valid ?? {}) as Partial<Static<Schema>>;
-        errors.addMissing(furtherErrors(fields, { params, admission, isBroken }));
+        errors.addMissing(furtherErrors(fields, { id: params?.["id"] ?? "", admission, isBroken }));
       }
       errors.throwIfAny();
     },
@@ -76,7 +75,8 @@ function declareBody<Schema extends TSchema>(
 
 interface BodyContext {
   body: unknown;
-  params: Record<string, string>;
+  /** Undefined on a path without parameters. */
+  params: Record<string, string> | undefined;
   admission: Admission;
 }
 

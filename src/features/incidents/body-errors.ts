@@ -6,8 +6,6 @@ import { resolveNamedComponents } from "./naming";
 import { findIncident } from "./store";
 import { judgeDisplayAt, judgeTimes, toMs } from "./times";
 
-/* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
-
 /** Returns the unknown references and the impossible times in the body of a new incident. */
 export function createIncidentErrors(
   reader: Reader,

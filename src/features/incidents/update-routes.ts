@@ -35,8 +35,8 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
           };
         }),
       {
-        ...jsonBody(AddUpdateBody, (valid, { params, admission }) =>
-          addUpdateErrors(ctx.db, params["id"] ?? "", valid, {
+        ...jsonBody(AddUpdateBody, (valid, { id, admission }) =>
+          addUpdateErrors(ctx.db, id, valid, {
             maySeeDrafts: readsDrafts(admission),
             now: ctx.clock.now(),
           }),

@@ -1,12 +1,10 @@
 import type { Reader } from "../../db";
-import { FieldErrors } from "../../errors";
+import { FieldErrors, type IsBroken } from "../../errors";
 import { findNamedPage } from "../pages";
 import { chooseComponents } from "./chosen";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "./model";
 import { findMaintenanceRecord } from "./records";
 import { readDisplayTime, readTimes } from "./times";
-
-/* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
 
 /** Returns the unknown references and the impossible times in the body of a new maintenance. */
 export function planMaintenanceErrors(
@@ -27,7 +25,7 @@ export function updateMaintenanceErrors(
   reader: Reader,
   id: string,
   input: Partial<UpdateMaintenanceBody>,
-  isBroken: (field: string) => boolean,
+  isBroken: IsBroken,
 ): FieldErrors {
   const errors = new FieldErrors();
   const record = findMaintenanceRecord(reader, id);

@@ -145,8 +145,8 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
         return sendResource(request, maintenance);
       },
       {
-        ...jsonBody(UpdateMaintenanceBody, (valid, { params, isBroken }) =>
-          updateMaintenanceErrors(ctx.db, params["id"] ?? "", valid, isBroken),
+        ...jsonBody(UpdateMaintenanceBody, (valid, { id, isBroken }) =>
+          updateMaintenanceErrors(ctx.db, id, valid, isBroken),
         ),
         ...operation({
           id: "updateMaintenance",
@@ -171,8 +171,8 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
         }),
       {
-        ...jsonBody(AddMaintenanceUpdateBody, (valid, { params }) =>
-          addMaintenanceUpdateErrors(ctx.db, params["id"] ?? "", valid, ctx.clock.now()),
+        ...jsonBody(AddMaintenanceUpdateBody, (valid, { id }) =>
+          addMaintenanceUpdateErrors(ctx.db, id, valid, ctx.clock.now()),
         ),
         ...operation({
           id: "addMaintenanceUpdate",

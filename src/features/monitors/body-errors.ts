@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { FieldErrors } from "../../errors";
+import { FieldErrors, type IsBroken } from "../../errors";
 import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import type { MonitorConfig } from "./probes";
 import { resolveMonitorId } from "./records";
@@ -12,10 +12,6 @@ import {
   readComponents,
 } from "./settings";
 import { findMonitor } from "./store";
-
-/* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
-
-type IsBroken = (field: string) => boolean;
 
 /** Returns the unknown references and the impossible settings in the body of a new monitor. */
 export function createMonitorErrors(

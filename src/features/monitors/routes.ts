@@ -139,8 +139,8 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
         return sendResource(request, monitor);
       },
       {
-        ...jsonBody(UpdateMonitorBody, (valid, { params, isBroken }) =>
-          updateMonitorErrors(ctx.db, params["id"] ?? "", valid, isBroken),
+        ...jsonBody(UpdateMonitorBody, (valid, { id, isBroken }) =>
+          updateMonitorErrors(ctx.db, id, valid, isBroken),
         ),
         ...operation({
           ...DECLARED,

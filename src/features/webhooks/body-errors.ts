@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import { webhookPolicy } from "../../egress";
-import { FieldErrors } from "../../errors";
+import { FieldErrors, type IsBroken } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
 import { judgeSecret } from "./secrets";
@@ -10,8 +10,6 @@ import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 import { judgeUrl } from "./url";
 
-/* Errors beyond the schema in bodies that break it: fields that are absent or broken are skipped. */
-
 type Services = Pick<AppContext, "config">;
 
 /** Returns the unknown page and the impossible values in the body of a new webhook. */
@@ -19,7 +17,7 @@ export function createWebhookErrors(
   ctx: Services,
   reader: Reader,
   input: Partial<CreateWebhookBody>,
-  isBroken: (field: string) => boolean,
+  isBroken: IsBroken,
 ): FieldErrors {
   const errors = new FieldErrors();
   const { url, format = "standard", settings = {}, secret } = input;

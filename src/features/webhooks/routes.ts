@@ -109,8 +109,8 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
         return sendResource(request, webhook);
       },
       {
-        ...jsonBody(UpdateWebhookBody, (valid, { params }) =>
-          updateWebhookErrors(ctx, ctx.db, params["id"] ?? "", valid),
+        ...jsonBody(UpdateWebhookBody, (valid, { id }) =>
+          updateWebhookErrors(ctx, ctx.db, id, valid),
         ),
         ...operation({
           ...DECLARED,
