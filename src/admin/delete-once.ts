@@ -3,31 +3,39 @@ import type { Admission, Form } from "../http";
 import { createDone } from "./done";
 import type { AdminParts } from "./parts";
 
-/** Object that a form deletes, and the screen that answers. */
+/** Answer to a deletion form. */
 interface Deletion {
-  id: string;
-  noun: string;
-  path: string;
+  /** Path of the next screen, or a function that makes it from the removal's `subjectId`. */
+  path: string | ((subjectId: string) => string);
+  /** Returns the sentence for that screen. The name is null if the form was submitted before. */
+  sentence: (name: string | null) => string;
+}
+
+/** Name of a deleted object, and the id to store with the form. */
+interface Removal {
+  made: string;
+  subjectId: string;
 }
 
 /**
- * Answers a form that deletes something. The same form sent again in the same session deletes nothing,
- * and leads to the same screen. Once it is deleted, any other form for it is `not_found`.
+ * Creates the handler of deletion forms. A repeated submission of one form deletes nothing and redirects
+ * alike; a different form for a deleted object is `not_found`.
  */
 export function createDeleteOnce({ flashes, writeOnceAs }: AdminParts) {
   const done = createDone(flashes);
 
-  /** `remove` deletes it and returns its name. */
   return async (
     admission: Admission,
     form: Form,
-    { id, noun, path }: Deletion,
-    remove: (tx: Tx) => string,
+    { path, sentence }: Deletion,
+    remove: (tx: Tx) => Removal,
   ): Promise<Response> => {
-    const { made } = await writeOnceAs(admission, form, (tx) => ({
-      made: `“${remove(tx)}”`,
-      subjectId: id,
-    }));
-    return done(admission, path, `${made ?? `The ${noun}`} was deleted.`);
+    const { made, subjectId } = await writeOnceAs(admission, form, remove);
+    return done(admission, typeof path === "string" ? path : path(subjectId), sentence(made));
   };
+}
+
+/** Returns a `sentence` that names the object, or only its kind if its name is not known. */
+export function deletedSentence(noun: string): Deletion["sentence"] {
+  return (name) => `${name === null ? `The ${noun}` : `“${name}”`} was deleted.`;
 }

@@ -10,7 +10,7 @@ import {
 import { getPage } from "../../features/pages";
 import { actorOf, type Form, formBody, session } from "../../http";
 import type { Actor } from "../../kernel/actor";
-import { createDone } from "../done";
+import { createDeleteOnce, deletedSentence } from "../delete-once";
 import type { AdminParts } from "../parts";
 import { componentsOfPagePath } from "../paths";
 import type { ScreenRequest } from "../render";
@@ -22,22 +22,21 @@ interface Kind {
   find: (reader: Reader, id: string) => { name: string; pageId: string };
   remove: (ctx: AppContext, tx: Tx, id: string, actor: Actor) => void;
   Question: typeof DeleteComponent;
-  /** The sentence when it is done. Without the name where it was done before. */
-  tell: (name: string | null) => string;
+  sentence: (name: string | null) => string;
 }
 
 const COMPONENT: Kind = {
   find: getComponentRow,
   remove: deleteComponent,
   Question: DeleteComponent,
-  tell: (name) => `${name === null ? "The component" : `“${name}”`} was deleted.`,
+  sentence: deletedSentence("component"),
 };
 
 const GROUP: Kind = {
   find: getGroupRow,
   remove: deleteGroup,
   Question: DeleteGroup,
-  tell: (name) =>
+  sentence: (name) =>
     `${name === null ? "The group" : `The group “${name}”`} was deleted. Its components are without a group.`,
 };
 
@@ -47,8 +46,8 @@ interface AboutOne extends ScreenRequest {
 
 /** The end of a component or of a group, below `/admin/components`. */
 export function componentDeletionRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
+  const { ctx, admissions, render } = parts;
+  const deleteOnce = createDeleteOnce(parts);
   const MAY_ARRANGE = session("admin");
 
   const ask =
@@ -65,16 +64,14 @@ export function componentDeletionRoutes(parts: AdminParts) {
     };
 
   const carryOut =
-    ({ find, remove, tell }: Kind) =>
+    ({ find, remove, sentence }: Kind) =>
     async ({ admission, params: { id }, body: form }: AboutOne & { body: Form }) => {
-      // Sent twice it is done once, and the second answer is no “not found”.
-      const { made, subjectId: pageId } = await writeOnceAs(admission, form, (tx) => {
-        const { name, pageId: subjectId } = find(tx, id);
+      const path = (pageId: string) => componentsOfPagePath(getPage(ctx.db, pageId).slug);
+      return deleteOnce(admission, form, { path, sentence }, (tx) => {
+        const { name, pageId } = find(tx, id);
         remove(ctx, tx, id, actorOf(admission));
-        return { made: name, subjectId };
+        return { made: name, subjectId: pageId };
       });
-      const { slug } = getPage(ctx.db, pageId);
-      return done(admission, componentsOfPagePath(slug), tell(made));
     };
 
   return new Elysia()

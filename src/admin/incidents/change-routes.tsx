@@ -12,7 +12,7 @@ import {
 } from "../../features/incidents";
 import { actorOf, type Admission, type Form, formBody, session } from "../../http";
 import { toIso } from "../../kernel/time";
-import { createDeleteOnce } from "../delete-once";
+import { createDeleteOnce, deletedSentence } from "../delete-once";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import type { AdminParts } from "../parts";
@@ -184,11 +184,11 @@ export function incidentChangeRoutes(parts: AdminParts) {
     .post(
       "/:id/delete",
       async ({ admission, params: { id }, body: form }) => {
-        const deletion = { id, noun: "incident", path: INCIDENTS_PATH };
+        const deletion = { path: INCIDENTS_PATH, sentence: deletedSentence("incident") };
         return deleteOnce(admission, form, deletion, (tx) => {
           const { row } = getIncident(tx, id, true);
           deleteIncident(ctx, tx, id, actorOf(admission));
-          return row.name;
+          return { made: row.name, subjectId: id };
         });
       },
       { ...formBody(), ...screenOperation("Delete an incident", MAY_WRITE) },

@@ -7,7 +7,7 @@ import {
   rotateToken,
 } from "../../features/monitors";
 import { actorOf, type Admission, formBody, seeOther, session } from "../../http";
-import { createDeleteOnce } from "../delete-once";
+import { createDeleteOnce, deletedSentence } from "../delete-once";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
@@ -67,11 +67,11 @@ export function monitorVerbRoutes(parts: AdminParts) {
     .post(
       "/:id/delete",
       async ({ admission, params: { id }, body: form }) => {
-        const deletion = { id, noun: "monitor", path: MONITORS_PATH };
+        const deletion = { path: MONITORS_PATH, sentence: deletedSentence("monitor") };
         return deleteOnce(admission, form, deletion, (tx) => {
           const { row } = getMonitorRecord(tx, id);
           deleteMonitor(ctx, tx, id, actorOf(admission));
-          return row.name;
+          return { made: row.name, subjectId: id };
         });
       },
       { ...formBody(), ...screenOperation("Delete a monitor", MAY_WRITE) },

@@ -3,7 +3,7 @@ import { invalidFields } from "../../errors";
 import { belongingsOf, deletePage } from "../../features/page-deletion";
 import { findNextDefaultPage, getPage } from "../../features/pages";
 import { actorOf, formBody, session } from "../../http";
-import { createDone } from "../done";
+import { createDeleteOnce } from "../delete-once";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
@@ -12,9 +12,12 @@ import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { DeletePage } from "./confirm";
 
+const DELETION = { path: PAGES_PATH, sentence: () => "The page was deleted." };
+
 /** The end of a page: for admins. */
-export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeOnceAs }: AdminParts) {
-  const done = createDone(flashes);
+export function pageDeletionRoutes(parts: AdminParts) {
+  const { ctx, admissions, render } = parts;
+  const deleteOnce = createDeleteOnce(parts);
   const MAY_MANAGE = session("admin");
 
   function ask(at: ScreenRequest, id: string, slug: string, complaints = NO_COMPLAINTS) {
@@ -43,17 +46,15 @@ export function pageDeletionRoutes({ ctx, admissions, render, flashes, writeOnce
       async ({ request, admission, params: { id }, body: form }) => {
         const slug = form.text("slug");
         try {
-          // Sent twice it is done once, and the second answer is no “not found”.
-          await writeOnceAs(admission, form, (tx) => {
+          return await deleteOnce(admission, form, DELETION, (tx) => {
             const page = getPage(tx, id);
             if (slug.trim() !== page.slug) throw wrongSlug(page.slug);
             deletePage(ctx, tx, id, actorOf(admission));
-            return { made: page, subjectId: id };
+            return { made: page.name, subjectId: id };
           });
         } catch (error) {
           return ask({ request, admission }, id, slug, complaintsOrThrow(error));
         }
-        return done(admission, PAGES_PATH, "The page was deleted.");
       },
       { ...formBody(), ...screenOperation("Delete a status page", MAY_MANAGE) },
     );

@@ -9,7 +9,7 @@ import {
   type WebhookRow,
 } from "../../features/webhooks";
 import { actorOf, formBody, seeOther, session } from "../../http";
-import { createDeleteOnce } from "../delete-once";
+import { createDeleteOnce, deletedSentence } from "../delete-once";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
 import type { AdminParts } from "../parts";
@@ -94,11 +94,11 @@ export function webhookConfirmRoutes(parts: AdminParts, showSecret: ShowSecret) 
     .post(
       "/:id/delete",
       async ({ admission, params: { id }, body: form }) => {
-        const deletion = { id, noun: "webhook", path: WEBHOOKS_PATH };
+        const deletion = { path: WEBHOOKS_PATH, sentence: deletedSentence("webhook") };
         return deleteOnce(admission, form, deletion, (tx) => {
           const { row } = getWebhookRecord(tx, id, ctx.clock.now());
           deleteWebhook(ctx, tx, id, actorOf(admission));
-          return webhookName(row);
+          return { made: webhookName(row), subjectId: id };
         });
       },
       { ...formBody(), ...screenOperation("Delete a webhook", MAY_MANAGE) },
