@@ -1,6 +1,3 @@
-/**
- * Deletion of a status page with all that belongs to it: components, open incidents and maintenance end,
- * monitors lose its components, and its webhooks are deleted.
- */
+/** Deletion of a status page with all that belongs to it. */
 export { belongingsOf, type Belongings } from "./belongings";
 export { deletePage, type DeletedPage } from "./delete";
