@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { whenAsked } from "../../kernel/when-asked";
 import { listMonitorsAtHome, type MonitorRow } from "../monitors";
-import { deletePage } from "../page-deletion";
+import { deletePage, type Exemptions } from "../page-deletion";
 import {
   createPage,
   findPageByRef,
@@ -87,21 +87,18 @@ function findWanted(tx: Tx, wanted: FilePage, meant: ReadonlySet<string>): PageR
 function leavePages(run: ApplyRun): void {
   const { tx, file } = run;
   const none = new Set<string>();
-  const isHandled = handledByFile(run);
+  const exemptions = exemptionsOf(run);
   const wanted = new Set(file.content.pages.map((page) => findWanted(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || wanted.has(id)) continue;
-    run.leave("page", slug, () => removePage(run, id, isHandled));
+    run.leave("page", slug, () => removePage(run, id, exemptions));
   }
 }
 
-/**
- * Deletes a page that the file no longer holds. Monitors and webhooks that the file declares, or that an
- * earlier apply made, are left to the steps that follow, which change or prune them.
- */
-function removePage(run: ApplyRun, id: string, isHandled: HandledByFile): void {
+/** Deletes a page that the file no longer holds, and notes the monitors and webhooks that end with it. */
+function removePage(run: ApplyRun, id: string, exemptions: Exemptions): void {
   const { ctx, tx, options } = run;
-  const { paused, webhooks } = deletePage(ctx, tx, id, options.actor, isHandled);
+  const { paused, webhooks } = deletePage(ctx, tx, id, options.actor, exemptions);
   for (const { ref: label } of paused) {
     const fields = [{ field: "paused", from: false, to: true }];
     run.note({ kind: "update", noun: "monitor", label, fields });
@@ -111,30 +108,31 @@ function removePage(run: ApplyRun, id: string, isHandled: HandledByFile): void {
   }
 }
 
-type HandledByFile = NonNullable<Parameters<typeof deletePage>[4]>;
-
-/** Matches the rows as they are before the first page is deleted, as the later steps will match them. */
-function handledByFile({ tx, file: { content } }: ApplyRun): HandledByFile {
-  const isDeclared = (items: () => readonly Named[], list: () => readonly { row: Handled }[]) => {
+/**
+ * Matches monitors and webhooks that this file declares, or that an earlier apply made: later steps change
+ * or prune them. Rows are read once, before the first of them is deleted.
+ */
+function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
+  const matcherOf = (items: () => readonly Named[], list: () => readonly { row: Exemptible }[]) => {
     const declared = whenAsked(() => {
       const rows = new RowsByRef(list().map(({ row }) => row));
       return new Set(items().map((item) => rows.match(item, []).row?.id));
     });
-    return ({ managedBy, id }: Handled) => managedBy === "apply" || declared().has(id);
+    return ({ managedBy, id }: Exemptible) => managedBy === "apply" || declared().has(id);
   };
   return {
-    monitor: isDeclared(
+    monitor: matcherOf(
       () => monitorsIn(content).map(({ item }) => item),
       () => listMonitorsAtHome(tx),
     ),
-    webhook: isDeclared(
+    webhook: matcherOf(
       () => content.webhooks ?? [],
       () => listWebhooksAtHome(tx),
     ),
   };
 }
 
-type Handled = Pick<WebhookRow | MonitorRow, "id" | "ref" | "managedBy">;
+type Exemptible = Pick<WebhookRow | MonitorRow, "id" | "ref" | "managedBy">;
 
 /** A domain that goes from one page to another is free when that comes to it, in whatever order they stand. */
 function freeMovedDomains(run: ApplyRun): void {

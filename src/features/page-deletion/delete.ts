@@ -10,18 +10,18 @@ import { deleteWebhook, type WebhookRow } from "../webhooks";
 import { belongingsOf } from "./belongings";
 
 /** The monitors that were paused, and the webhooks that were deleted, with a page. */
-export interface DeletedPage {
+export interface PageDeletionEffects {
   paused: readonly MonitorRow[];
   webhooks: readonly WebhookRow[];
 }
 
-/** Monitors and webhooks that the same transaction goes on to change, or to delete itself. */
-interface Spared {
+/** Matches monitors and webhooks that the same transaction changes or deletes itself. */
+export interface Exemptions {
   monitor(row: MonitorRow): boolean;
   webhook(row: WebhookRow): boolean;
 }
 
-const NONE_SPARED: Spared = { monitor: () => false, webhook: () => false };
+const NO_EXEMPTIONS: Exemptions = { monitor: () => false, webhook: () => false };
 
 /**
  * Deletes a page: 404 from now on, its slugs free, its history kept. What belongs to it ends in the same
@@ -33,23 +33,23 @@ const NONE_SPARED: Spared = { monitor: () => false, webhook: () => false };
  * - its open incidents are deleted (`incident.deleted`);
  * - monitors lose its components, and are paused where they watch no other.
  *
- * A spared monitor is not paused, and a spared webhook not deleted. Throws `not_found`.
+ * An exempt monitor is not paused, and an exempt webhook is not deleted. Throws `not_found`.
  */
 export function deletePage(
   ctx: AppContext,
   tx: Tx,
   id: string,
   actor: Actor,
-  spared: Spared = NONE_SPARED,
-): DeletedPage {
+  exempt: Exemptions = NO_EXEMPTIONS,
+): PageDeletionEffects {
   getPage(tx, id);
   const { monitors, webhooks } = belongingsOf(tx, id);
-  const deleted = webhooks.filter((webhook) => !spared.webhook(webhook));
+  const deleted = webhooks.filter((webhook) => !exempt.webhook(webhook));
   for (const webhook of deleted) deleteWebhook(ctx, tx, webhook.id, actor);
   deleteComponentsOfPage(ctx, tx, id);
   cancelMaintenanceOfPage(ctx, tx, id, actor);
   deleteOpenIncidents(ctx, tx, id, actor);
-  const paused = detachMonitors(ctx, tx, { monitors, pageId: id, actor }, spared.monitor);
+  const paused = detachMonitors(ctx, tx, { monitors, pageId: id, actor }, exempt.monitor);
   removePage(ctx, tx, id, actor);
   return { paused, webhooks: deleted };
 }
