@@ -82,17 +82,17 @@ export function DeletePage(props: {
   );
 }
 
-/** Names everything that ends with a page, and its number; empty where nothing does. */
+/** Returns what ends with the page, each with its count; empty if nothing does. */
 function consequencesOf(belongings: Belongings): string {
-  const { incidents, maintenance, idleMonitors, webhooks } = belongings;
-  const named: [count: number, noun: string, fate: string][] = [
-    [maintenance, "maintenance window", "(cancelled)"],
-    [incidents, "open incident", "(deleted)"],
+  const { openIncidents, pendingMaintenance, idleMonitors, webhooks } = belongings;
+  const named: [count: number, noun: string, outcome: string][] = [
+    [pendingMaintenance, "maintenance", "(cancelled)"],
+    [openIncidents, "open incident", "(deleted)"],
     [idleMonitors.length, "monitor", "of no other page (paused)"],
     [webhooks.length, "webhook", "of this page only (deleted)"],
   ];
   return named
     .filter(([count]) => count > 0)
-    .map(([count, noun, fate]) => `${plural(count, noun)} ${fate}`)
+    .map(([count, noun, outcome]) => `${plural(count, noun)} ${outcome}`)
     .join(", ");
 }

@@ -22,7 +22,7 @@ export function detachMonitors(
   deleteMonitorComponentsOfPage(tx, { pageId });
   for (const record of monitors) {
     const { row: before } = record;
-    const isPausing = isIdleWithout(pageId, record) && !keepsRunning(before);
+    const isPausing = watchesOnlyPage(pageId, record) && !keepsRunning(before);
     const row = { ...changedRow(ctx, before), paused: before.paused || isPausing };
     updateMonitorRow(tx, row);
     if (isPausing) {
@@ -42,6 +42,6 @@ export function detachMonitors(
 }
 
 /** True for a running monitor that watches components of this page alone. */
-export function isIdleWithout(pageId: string, { row, components }: MonitorRecord): boolean {
+export function watchesOnlyPage(pageId: string, { row, components }: MonitorRecord): boolean {
   return !row.paused && components.every((component) => component.pageId === pageId);
 }

@@ -1,17 +1,18 @@
 import type { Reader } from "../../db";
 import { listOpenIds } from "../incidents";
 import { listPendingOfPage } from "../maintenance";
-import { isIdleWithout, listMonitors, type MonitorRecord } from "../monitors";
+import { listMonitors, type MonitorRecord, watchesOnlyPage } from "../monitors";
 import { listAllWebhooks, type WebhookRow } from "../webhooks";
 
 /** Everything that the deletion of a page ends or changes, besides the page and its components. */
 export interface Belongings {
   /** Number of its published incidents that are not resolved. */
-  incidents: number;
+  openIncidents: number;
   /** Number of its maintenances that have not ended. */
-  maintenance: number;
-  /** Monitors of its components, and those of them that watch no component of another page. */
+  pendingMaintenance: number;
+  /** Monitors of its components. */
   monitors: readonly MonitorRecord[];
+  /** Those of them that run and watch no other page. */
   idleMonitors: readonly MonitorRecord[];
   /** Webhooks that receive the events of this page alone. */
   webhooks: readonly WebhookRow[];
@@ -21,10 +22,10 @@ export interface Belongings {
 export function belongingsOf(reader: Reader, pageId: string): Belongings {
   const monitors = listMonitors(reader, { pageId, limit: Number.MAX_SAFE_INTEGER }).reverse();
   return {
-    incidents: listOpenIds(reader, { pageId }).length,
-    maintenance: listPendingOfPage(reader, { pageId }).length,
+    openIncidents: listOpenIds(reader, { pageId }).length,
+    pendingMaintenance: listPendingOfPage(reader, { pageId }).length,
     monitors,
-    idleMonitors: monitors.filter((monitor) => isIdleWithout(pageId, monitor)),
+    idleMonitors: monitors.filter((monitor) => watchesOnlyPage(pageId, monitor)),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => webhook.pageId === pageId),
   };
 }

@@ -231,7 +231,7 @@ describe("deleting a page", () => {
     await site.monitor(old.components["Mirror"]);
     await api("POST", "/webhooks", { url: RECEIVER, page: "old" });
     expect(await question()).toContain(
-      "Also affected: 1 maintenance window (cancelled), 2 open incidents (deleted), 1 monitor of no other page (paused), 1 webhook of this page only (deleted).",
+      "Also affected: 1 maintenance (cancelled), 2 open incidents (deleted), 1 monitor of no other page (paused), 1 webhook of this page only (deleted).",
     );
   });
 

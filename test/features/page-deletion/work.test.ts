@@ -35,14 +35,14 @@ test("finding what a page's deletion ends takes as many statements for many belo
   const work = () =>
     app.ctx.db.write((tx) => {
       const { tx: watched, statements } = counted(tx);
-      const { monitors, maintenance } = belongingsOf(watched, page.id);
-      return { monitors: monitors.length, maintenance, statements: statements() };
+      const { monitors, pendingMaintenance } = belongingsOf(watched, page.id);
+      return { monitors: monitors.length, pendingMaintenance, statements: statements() };
     });
   await add();
   const one = await work();
-  expect(one).toMatchObject({ monitors: 1, maintenance: 1 });
+  expect(one).toMatchObject({ monitors: 1, pendingMaintenance: 1 });
   for (let more = 0; more < 9; more++) await add();
-  expect(await work()).toEqual({ monitors: 10, maintenance: 10, statements: one.statements });
+  expect(await work()).toEqual({ ...one, monitors: 10, pendingMaintenance: 10 });
 });
 
 test("deleting an incident reads one row for each update, and the text of the newest alone", async () => {
