@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { touchPage } from "../pages";
 import { endCausesOfPage } from "./cause-store";
-import { deleteComponentsOf, deleteGroupsOf } from "./store";
+import { deleteComponentRowsOfPage, deleteGroupRowsOfPage } from "./store";
 
 /**
  * Deletes every component and group of a page that is itself about to be deleted, and ends all their
@@ -15,7 +15,7 @@ export function deleteComponentsOfPage(
 ): void {
   const now = ctx.clock.now();
   endCausesOfPage(tx, { pageId, endedAt: now });
-  deleteComponentsOf(tx, { pageId, now });
-  deleteGroupsOf(tx, { pageId, now });
+  deleteComponentRowsOfPage(tx, { pageId, now });
+  deleteGroupRowsOfPage(tx, { pageId, now });
   touchPage(ctx, tx, pageId);
 }

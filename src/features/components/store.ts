@@ -167,7 +167,7 @@ export const ungroupComponents = mutate((orm, $: { groupId: string; now: number 
 );
 
 /** Deletes the components of a page. */
-export const deleteComponentsOf = mutate((orm, $: { pageId: string; now: number }) =>
+export const deleteComponentRowsOfPage = mutate((orm, $: { pageId: string; now: number }) =>
   orm
     .update(components)
     .set({ version: sql`${components.version} + 1`, updatedAt: $.now, deletedAt: $.now })
@@ -175,7 +175,7 @@ export const deleteComponentsOf = mutate((orm, $: { pageId: string; now: number 
 );
 
 /** Deletes the groups of a page. */
-export const deleteGroupsOf = mutate((orm, $: { pageId: string; now: number }) =>
+export const deleteGroupRowsOfPage = mutate((orm, $: { pageId: string; now: number }) =>
   orm
     .update(componentGroups)
     .set({ version: sql`${componentGroups.version} + 1`, updatedAt: $.now, deletedAt: $.now })

@@ -7,7 +7,7 @@ import { eventData } from "./event";
 import { affectedBy, getIncidentRow, listHeads, toRecord } from "./records";
 import { timelineOf } from "./rules";
 import type { Services } from "./settle";
-import { listOpenIds, updateIncidentRow } from "./store";
+import { listOpenIncidentIds, updateIncidentRow } from "./store";
 
 /**
  * Deletes an incident: 404 from now on. What it marks ends now; what it marked stays in the history of
@@ -41,6 +41,11 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
  * Deletes the published incidents of a page that are not resolved, as `deleteIncident` does. Drafts and
  * resolved incidents have no open causes and were never announced or have ended; they stay as they are.
  */
-export function deleteOpenIncidents(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
-  for (const { id } of listOpenIds(tx, { pageId })) deleteIncident(ctx, tx, id, actor);
+export function deleteOpenIncidentsOfPage(
+  ctx: Services,
+  tx: Tx,
+  pageId: string,
+  actor: Actor,
+): void {
+  for (const { id } of listOpenIncidentIds(tx, { pageId })) deleteIncident(ctx, tx, id, actor);
 }

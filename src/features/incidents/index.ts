@@ -3,7 +3,7 @@
  * marks components with, are always reckoned from all of its updates.
  */
 export { createIncident } from "./create";
-export { deleteIncident, deleteOpenIncidents } from "./delete";
+export { deleteIncident, deleteOpenIncidentsOfPage } from "./delete";
 export { updateIncident } from "./edit";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export {
@@ -33,5 +33,5 @@ export {
   type ReadRecords,
   UPDATES_IN_LISTS,
 } from "./records";
-export { listOpenIds, listOpenImpacts } from "./store";
+export { listOpenIncidentIds, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

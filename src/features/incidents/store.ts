@@ -205,8 +205,8 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
     ),
 );
 
-/** The published, open incidents of a page, in no promised order. */
-export const listOpenIds = selectMany((orm, $: { pageId: string }) =>
+/** Ids of the published incidents of a page that are not resolved, unordered. */
+export const listOpenIncidentIds = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({ id: incidents.id })
     .from(incidents)

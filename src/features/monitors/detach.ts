@@ -11,7 +11,7 @@ import { deleteMonitorComponentsOfPage, type MonitorRow, updateMonitorRow } from
  * that watches no other component is paused, unless `keepsRunning` says otherwise. `monitors` are those of
  * the page as they were before. Returns the monitors that were paused.
  */
-export function detachMonitors(
+export function detachMonitorsOfPage(
   ctx: Services,
   tx: Tx,
   detached: { monitors: readonly MonitorRecord[]; pageId: string; actor: Actor },

@@ -20,7 +20,7 @@ export {
   wishOf,
 } from "./declared-verbs";
 export { deleteMonitor } from "./delete";
-export { detachMonitors, watchesOnlyPage } from "./detach";
+export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
 export { type LatencyFigures, latencyOfEach } from "./latency";

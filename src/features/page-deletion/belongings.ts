@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { listOpenIds } from "../incidents";
+import { listOpenIncidentIds } from "../incidents";
 import { listPendingOfPage } from "../maintenance";
 import { listMonitors, type MonitorRecord, watchesOnlyPage } from "../monitors";
 import { listAllWebhooks, type WebhookRow } from "../webhooks";
@@ -22,7 +22,7 @@ export interface Belongings {
 export function belongingsOf(reader: Reader, pageId: string): Belongings {
   const monitors = listMonitors(reader, { pageId, limit: Number.MAX_SAFE_INTEGER }).reverse();
   return {
-    openIncidents: listOpenIds(reader, { pageId }).length,
+    openIncidents: listOpenIncidentIds(reader, { pageId }).length,
     pendingMaintenance: listPendingOfPage(reader, { pageId }).length,
     monitors,
     idleMonitors: monitors.filter((monitor) => watchesOnlyPage(pageId, monitor)),

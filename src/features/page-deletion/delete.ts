@@ -2,9 +2,9 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../kernel/actor";
 import { deleteComponentsOfPage } from "../components";
-import { deleteOpenIncidents } from "../incidents";
+import { deleteOpenIncidentsOfPage } from "../incidents";
 import { cancelMaintenanceOfPage } from "../maintenance";
-import { detachMonitors, type MonitorRow } from "../monitors";
+import { detachMonitorsOfPage, type MonitorRow } from "../monitors";
 import { getPage, removePage } from "../pages";
 import { deleteWebhook, type WebhookRow } from "../webhooks";
 import { belongingsOf } from "./belongings";
@@ -48,8 +48,8 @@ export function deletePage(
   for (const webhook of deleted) deleteWebhook(ctx, tx, webhook.id, actor);
   deleteComponentsOfPage(ctx, tx, id);
   cancelMaintenanceOfPage(ctx, tx, id, actor);
-  deleteOpenIncidents(ctx, tx, id, actor);
-  const paused = detachMonitors(ctx, tx, { monitors, pageId: id, actor }, exempt.monitor);
+  deleteOpenIncidentsOfPage(ctx, tx, id, actor);
+  const paused = detachMonitorsOfPage(ctx, tx, { monitors, pageId: id, actor }, exempt.monitor);
   removePage(ctx, tx, id, actor);
   return { paused, webhooks: deleted };
 }

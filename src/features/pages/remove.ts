@@ -13,6 +13,7 @@ type Services = Pick<AppContext, "clock" | "signals">;
  * Throws `not_found`.
  */
 export function removePage(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+  // It raises the content version that the row below is read with.
   touchPage(ctx, tx, id);
   const row = getPage(tx, id);
   const now = ctx.clock.now();
