@@ -1,3 +1,4 @@
+/* Validates a value against its schema without TypeBox's quadratic checks. */
 import { Kind, type TSchema } from "@sinclair/typebox";
 import { shapeOf } from "../kernel/schema";
 import { findFault } from "./find-fault";
@@ -52,7 +53,7 @@ function examineObject(schema: TSchema, value: unknown, path: Path, errors: Fiel
   const properties: Record<string, TSchema> = schema["properties"];
   const required = new Set<string>(schema["required"]);
   const names = Object.getOwnPropertyNames(value);
-  if (hasWrongSize(schema, names.length, path, errors)) return BROKEN;
+  if (addSizeErrors(schema, names.length, path, errors)) return BROKEN;
   const valid: Fields = {};
   let unknown = names.length;
   for (const [name, property] of Object.entries(properties)) {
@@ -69,7 +70,8 @@ function examineObject(schema: TSchema, value: unknown, path: Path, errors: Fiel
   return Object.keys(properties).length === 0 ? value : valid;
 }
 
-function hasWrongSize(schema: TSchema, size: number, path: Path, errors: FieldErrors): boolean {
+/** Adds an error for too few or too many fields; returns true if it did. */
+function addSizeErrors(schema: TSchema, size: number, path: Path, errors: FieldErrors): boolean {
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
   if (size < minProperties) errors.add(path, "names nothing to change");
   if (size > maxProperties) errors.add(path, `has more than ${maxProperties} entries`);
@@ -99,7 +101,7 @@ function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldEr
   const [[pattern, item] = []] = Object.entries<TSchema>(schema["patternProperties"]);
   if (pattern === undefined || item === undefined) throw new Error("a map without a value schema");
   const names = Object.getOwnPropertyNames(value);
-  if (hasWrongSize(schema, names.length, path, errors)) return BROKEN;
+  if (addSizeErrors(schema, names.length, path, errors)) return BROKEN;
   const valid: Fields = {};
   const isName = new RegExp(pattern);
   for (const name of names) {

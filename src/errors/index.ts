@@ -15,4 +15,4 @@ export {
 } from "./problem";
 export { examine } from "./examine";
 export { FieldErrors, type IsBroken } from "./field-errors";
-export { fieldErrors, validate } from "./validation";
+export { schemaErrors, validate } from "./validation";

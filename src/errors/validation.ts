@@ -3,7 +3,7 @@ import { examine } from "./examine";
 import type { FieldError } from "./problem";
 
 /** Returns the fields of a value that break its schema, one entry a field. */
-export function fieldErrors(schema: TSchema, value: unknown): FieldError[] {
+export function schemaErrors(schema: TSchema, value: unknown): FieldError[] {
   return [...examine(schema, value, Number.POSITIVE_INFINITY).errors.all];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { fieldErrors } from "../../src/errors";
+import { schemaErrors } from "../../src/errors";
 import { ByTag, NameText } from "../../src/kernel/schema";
 
 const strict = { additionalProperties: false };
@@ -14,8 +14,8 @@ const Shape = ByTag<unknown>("kind", {
 
 describe("an object of several shapes", () => {
   test("is well by the shape that its tag names", () => {
-    expect(fieldErrors(Shape, { kind: "circle", radius: 1 })).toEqual([]);
-    expect(fieldErrors(Shape, { kind: "text", font: { name: "Inter" } })).toEqual([]);
+    expect(schemaErrors(Shape, { kind: "circle", radius: 1 })).toEqual([]);
+    expect(schemaErrors(Shape, { kind: "text", font: { name: "Inter" } })).toEqual([]);
   });
 
   test("is complained of by that shape alone, every field of it, however deep it stands", () => {
@@ -24,21 +24,21 @@ describe("an object of several shapes", () => {
       { pointer: "#/size", detail: "is not a known field" },
     ];
     const value = { kind: "text", size: 1, font: { name: "" } };
-    expect(fieldErrors(Shape, value)).toEqual(faults);
-    expect(fieldErrors(Type.Array(Shape), [value])).toEqual(
+    expect(schemaErrors(Shape, value)).toEqual(faults);
+    expect(schemaErrors(Type.Array(Shape), [value])).toEqual(
       faults.map(({ pointer, detail }) => ({ pointer: pointer.replace("#", "#/0"), detail })),
     );
   });
 
   test("is told of its tag where that is missing or names no shape, not even one of JavaScript's own", () => {
-    expect(fieldErrors(Shape, {})).toEqual([{ pointer: "#/kind", detail: "is required" }]);
+    expect(schemaErrors(Shape, {})).toEqual([{ pointer: "#/kind", detail: "is required" }]);
     for (const kind of ["square", "constructor", "__proto__", 1, null]) {
-      expect(fieldErrors(Shape, { kind })).toEqual([
+      expect(schemaErrors(Shape, { kind })).toEqual([
         { pointer: "#/kind", detail: "must be one of circle, text" },
       ]);
     }
     for (const value of [null, [], "circle"]) {
-      expect(fieldErrors(Shape, value)).toEqual([{ pointer: "#", detail: "must be an object" }]);
+      expect(schemaErrors(Shape, value)).toEqual([{ pointer: "#", detail: "must be an object" }]);
     }
   });
 

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import fc from "fast-check";
-import { fieldErrors } from "../../src/errors";
+import { schemaErrors } from "../../src/errors";
 
 // What YAML has a meaning for, at the beginning of a text, at its end and within.
 const AWKWARD = [
@@ -24,5 +24,5 @@ const AWKWARD = [
 export function textOf(schema: TSchema, maxLength: number): fc.Arbitrary<string> {
   return fc
     .string({ unit: fc.constantFrom(...AWKWARD), maxLength })
-    .filter((text) => fieldErrors(schema, text).length === 0);
+    .filter((text) => schemaErrors(schema, text).length === 0);
 }

@@ -8,7 +8,7 @@ import { createDb, selectMany, type Tx } from "../../src/db";
 import { migrate } from "../../src/db/migrate";
 import { configure, openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
-import { ERRORS, type ErrorCode, fieldErrors } from "../../src/errors";
+import { type ErrorCode, ERRORS, schemaErrors } from "../../src/errors";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
 import type { Monitoring } from "../../src/features/monitors";
@@ -267,7 +267,7 @@ function checkAgainstDeclaration(app: App, request: Request, answer: Answer): vo
     expect(errorsOf(route)).toContain(answer.body.code);
   } else if (answer.body !== undefined) {
     const schema = route.operation.answers[answer.status]?.schema;
-    if (schema) expect(fieldErrors(schema, answer.body)).toEqual([]);
+    if (schema) expect(schemaErrors(schema, answer.body)).toEqual([]);
   }
 }
 

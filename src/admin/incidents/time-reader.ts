@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { type FieldError, fieldErrors, invalidFields } from "../../errors";
+import { type FieldError, invalidFields, schemaErrors } from "../../errors";
 import { MOMENT_COMPLAINT, parseMoment } from "../moments";
 
 /** Stands for a time that could not be read, until all that is wrong is told together. */
@@ -33,6 +33,6 @@ export class TimeReader {
   /** Throws `validation_failed` with every time that is none, and all else that breaks the schema. */
   throwIfAny(schema: TSchema, input: unknown): void {
     if (this.#fields.length === 0) return;
-    throw invalidFields([...this.#fields, ...fieldErrors(schema, input)]);
+    throw invalidFields([...this.#fields, ...schemaErrors(schema, input)]);
   }
 }

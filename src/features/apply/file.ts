@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
-import { type FieldError, fieldErrors } from "../../errors";
+import { type FieldError, schemaErrors } from "../../errors";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
 import { judgeMeaning } from "./meaning";
 import { ApplyFile } from "./model";
@@ -43,11 +43,11 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   }
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
   const plain = toPlain(document);
-  refuse(fieldErrors(ApplyFile, plain), lineOf);
+  refuse(schemaErrors(ApplyFile, plain), lineOf);
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
   // Once more with the secrets, of which nothing is told but what is wrong.
-  const judged = [...fieldErrors(ApplyFile, content), ...judgeMeaning(content)];
+  const judged = [...schemaErrors(ApplyFile, content), ...judgeMeaning(content)];
   const unresolved = new Set(errors.map(({ pointer }) => pointer));
   refuse([...errors, ...judged.filter(({ pointer }) => !unresolved.has(pointer))], lineOf);
   return { content, lineOf };

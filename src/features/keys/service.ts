@@ -3,10 +3,10 @@ import type { Reader, Tx } from "../../db";
 import {
   conflict,
   type FieldError,
-  fieldErrors,
   invalidFields,
   notFound,
   Problem,
+  schemaErrors,
 } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
@@ -82,7 +82,7 @@ export function updateKey(
   input: UpdateKeyBody,
   actor: Actor,
 ): KeyResource {
-  const fields = fieldErrors(UpdateKeyBody, input);
+  const fields = schemaErrors(UpdateKeyBody, input);
   if (fields.length > 0) throw invalidFields(fields);
   const before = getKeyRow(tx, id);
   const after = {
@@ -196,7 +196,7 @@ function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
 
 /** What is wrong with the fields of a new key at `now` (unix ms), all of it at once. */
 export function judgeCreateKey(input: CreateKeyBody, now: number): FieldError[] {
-  const fields = fieldErrors(CreateKeyBody, input);
+  const fields = schemaErrors(CreateKeyBody, input);
   const { expires } = input;
   const expiry = typeof expires === "string" ? decideExpiry(expires, now) : undefined;
   if (expiry && "complaint" in expiry) {

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { conflict, type FieldError, fieldErrors, invalidFields, notFound } from "../../errors";
+import { conflict, type FieldError, invalidFields, notFound, schemaErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
@@ -159,7 +159,7 @@ export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | 
 
 /** What is wrong with a page's fields, all of it: the schema, reserved slugs, unknown zones, hosts. */
 export function judgePageInput(input: PageInput): FieldError[] {
-  const fields = fieldErrors(PageInput, input);
+  const fields = schemaErrors(PageInput, input);
   const complain = (field: string, detail: string) =>
     fields.push({ pointer: `#/${field}`, detail });
   if (isReservedSlug(input.slug)) complain("slug", "is reserved");

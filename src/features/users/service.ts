@@ -3,9 +3,9 @@ import type { Reader, Tx } from "../../db";
 import {
   conflict,
   type FieldError,
-  fieldErrors,
   invalidFields,
   notFound,
+  schemaErrors,
   validate,
 } from "../../errors";
 import { audit } from "../../events";
@@ -78,7 +78,7 @@ export function createUser(
 /** What is wrong with the fields of a new user, by themselves: all of it at once. */
 export function judgeNewUser(input: NewUser): FieldError[] {
   const email = typeof input.email === "string" ? canonicalEmail(input.email) : undefined;
-  const fields = fieldErrors(NewUser, email === undefined ? input : { ...input, email });
+  const fields = schemaErrors(NewUser, email === undefined ? input : { ...input, email });
   if (email === undefined || fields.some(({ pointer }) => pointer === "#/email")) return fields;
   const detail = judgeEmail(email);
   return detail === undefined ? fields : [{ pointer: "#/email", detail }, ...fields];

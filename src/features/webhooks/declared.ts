@@ -1,5 +1,5 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { type FieldError, fieldErrors, FieldErrors, pointer } from "../../errors";
+import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
 import { Nullable } from "../../kernel/schema";
 import type { WebhookFormat } from "../../kernel/webhook";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
@@ -56,7 +56,7 @@ export function judgeDeclaredWebhook(webhook: DeclaredWebhook): readonly FieldEr
   }
   errors.addAll(
     ["settings"],
-    fieldErrors(declaredSettings(format), withoutCleared(format, settings)),
+    schemaErrors(declaredSettings(format), withoutCleared(format, settings)),
   );
   const complaint = typeof secret === "string" ? judgeSecret(secret) : undefined;
   if (complaint !== undefined) errors.add(["secret"], complaint);

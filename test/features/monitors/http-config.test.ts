@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fieldErrors } from "../../../src/errors";
+import { schemaErrors } from "../../../src/errors";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import { completed, type HttpConfig } from "../../../src/features/monitors/probes/http-config";
 
@@ -14,7 +14,7 @@ const SECRETS: HttpConfig = {
 
 /** What is wrong with a config, by its schema and beyond it. */
 function problems(config: object) {
-  const broken = fieldErrors(httpProbe.config, config);
+  const broken = schemaErrors(httpProbe.config, config);
   return broken.length > 0 ? broken : httpProbe.judge(config as HttpConfig);
 }
 
@@ -193,7 +193,7 @@ describe("what is shown", () => {
     const shown = httpProbe.present(SECRETS);
     expect(shown).toMatchObject({ header_names: ["Authorization", "X-Key"], has_body: true });
     expect(JSON.stringify(shown)).not.toContain("s3cret");
-    expect(fieldErrors(httpProbe.shown, shown)).toEqual([]);
+    expect(schemaErrors(httpProbe.shown, shown)).toEqual([]);
   });
 
   test("in lists is the host and the path alone", () => {

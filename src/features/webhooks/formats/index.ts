@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrors } from "../../../errors";
+import { type FieldError, schemaErrors } from "../../../errors";
 import type { WebhookFormat } from "../../../kernel/webhook";
 import type { Format } from "../format";
 import { discord } from "./discord";
@@ -32,7 +32,7 @@ export function judgeDestination(
   settings: Readonly<Record<string, unknown>>,
 ): FieldError[] {
   const format = FORMATS[name];
-  const broken = fieldErrors(format.settings, settings).map(({ pointer, detail }) => ({
+  const broken = schemaErrors(format.settings, settings).map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^#/, "#/settings"),
     detail,
   }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "@sinclair/typebox";
-import { fieldErrors } from "../../../../src/errors";
+import { schemaErrors } from "../../../../src/errors";
 import { changeSchemaOf } from "../../../../src/features/monitors";
 import {
   declareConfig,
@@ -57,10 +57,10 @@ describe("every type of monitor", () => {
     test(`${type}: takes what it needs and what it may have, and names what it does not know`, () => {
       using _ping = usePingProgram("exit 1");
       for (const config of [least, most]) {
-        expect(fieldErrors(probe.config, config)).toEqual([]);
+        expect(schemaErrors(probe.config, config)).toEqual([]);
         expect(probe.judge(config)).toEqual([]);
       }
-      expect(fieldErrors(probe.config, { ...least, nope: 1 })).toEqual([
+      expect(schemaErrors(probe.config, { ...least, nope: 1 })).toEqual([
         { pointer: "#/nope", detail: "is not a known field" },
       ]);
     });
@@ -68,7 +68,7 @@ describe("every type of monitor", () => {
     test(`${type}: shows by its schema what it has, without secrets, and in a few words what is watched`, () => {
       for (const config of [least, most]) {
         const shown = probe.present(config);
-        expect(fieldErrors(probe.shown, shown)).toEqual([]);
+        expect(schemaErrors(probe.shown, shown)).toEqual([]);
         const { url: _, ...rest } = shown as { url?: string };
         expect(JSON.stringify(rest)).not.toContain("hidden");
         expect(probe.targetOf(config)).not.toBe("");
@@ -81,17 +81,17 @@ describe("every type of monitor", () => {
       const { properties, required = [] } = probe.config as TObject;
       for (const name of Object.keys(properties)) {
         const isOptional = !required.includes(name);
-        const faults = fieldErrors(changeSchemaOf(type), { [name]: null });
+        const faults = schemaErrors(changeSchemaOf(type), { [name]: null });
         expect(faults.length, name).toBe(isOptional ? 0 : 1);
         if (isOptional) expect(probe.merge(most, { [name]: null })).not.toHaveProperty(name);
       }
-      expect(fieldErrors(changeSchemaOf(type), { nope: 1 })).toHaveLength(1);
+      expect(schemaErrors(changeSchemaOf(type), { nope: 1 })).toHaveLength(1);
     });
 
     test(`${type}: is told by a file without its secrets, and made of that again with them`, () => {
       for (const config of [least, most]) {
         const declared = declareConfig(type, config);
-        expect(fieldErrors(declaredConfigSchema(type), declared)).toEqual([]);
+        expect(schemaErrors(declaredConfigSchema(type), declared)).toEqual([]);
         const unchanged = wantedConfig(type, declared, config);
         expect(unchanged.missing).toEqual([]);
         expect(unchanged.wanted).toEqual(unchanged.present);
