@@ -1,20 +1,20 @@
 import type { Page } from "./pagination";
 import type { Admission } from "./admission";
-import { matchesAny, resourceTag, type VersionedResource, versionTag } from "./etag";
+import { contentTag, matchesAny, type TagKind, type VersionedResource, versionTag } from "./etag";
 import { acceptsGzip, NO_STORE, Representation } from "./representation";
 
 const JSON_TYPE = "application/json";
 
-/** One resource under `/api/v1`. Its entity tag covers all that is shown, so it is sent uncompressed. */
+/** Sends one resource with a content tag, which covers all that is shown, so it is sent uncompressed. */
 export function sendResource(request: Request, resource: VersionedResource): Response {
-  return sendTagged(request, resource, resourceTag(resource));
+  return sendTagged(request, resource, contentTag(resource));
 }
 
 /**
- * One resource whose version is its whole entity tag: nothing else changes the answer, or the answer shows
- * a secret this once and is never read again.
+ * Sends one resource with its version as its entity tag: nothing else changes the answer, or the answer
+ * shows a secret this once and is never read again.
  */
-export function sendVersioned(request: Request, resource: VersionedResource): Response {
+export function sendWithVersionTag(request: Request, resource: VersionedResource): Response {
   return sendTagged(request, resource, versionTag(resource.version));
 }
 
@@ -33,8 +33,7 @@ export function sendCreated(created: {
   location: string;
   body: string;
   isReplayed: boolean;
-  /** True if the version alone is the entity tag, as of `sendVersioned`. */
-  isVersioned: boolean;
+  tag: TagKind;
 }): Response {
   const resource = JSON.parse(created.body) as Partial<VersionedResource>;
   const headers: Record<string, string> = {
@@ -43,7 +42,8 @@ export function sendCreated(created: {
     Location: created.location,
   };
   if (hasVersion(resource)) {
-    headers["ETag"] = created.isVersioned ? versionTag(resource.version) : resourceTag(resource);
+    headers["ETag"] =
+      created.tag === "version" ? versionTag(resource.version) : contentTag(resource);
   }
   if (created.isReplayed) headers["Idempotency-Replayed"] = "true";
   return new Response(created.body, { status: created.status, headers });

@@ -6,6 +6,7 @@ import { sha256 } from "../kernel/hash";
 import { type Admission, bearerOf } from "./admission";
 import { sendCreated } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./body-hash";
+import type { TagKind } from "./etag";
 import { splitUrl } from "./split-url";
 
 /** 1 to 128 printable characters of ASCII. A UUID is a good one. */
@@ -27,7 +28,7 @@ export interface Made {
  * answered as it was, without secrets and with `Idempotency-Replayed: true`. For routes that declare
  * `idempotent`.
  *
- * `isVersioned` makes the version alone the entity tag, for what `sendVersioned` answers as well.
+ * `tag` is the kind of entity tag that reading the resource answers with.
  *
  * Rejects with `invalid_request` for a key of another shape, with `idempotency_mismatch` for a body
  * other than the first, and with whatever `make` throws; nothing is written then, nor kept.
@@ -37,8 +38,8 @@ export async function createOnce(
   {
     request,
     admission,
-    isVersioned = false,
-  }: { request: Request; admission: Admission; isVersioned?: boolean },
+    tag = "content",
+  }: { request: Request; admission: Admission; tag?: TagKind },
   make: (tx: Tx) => Made,
 ): Promise<Response> {
   if (!admission.route?.operation.idempotent) throw new Error("the route is not idempotent");
@@ -53,7 +54,7 @@ export async function createOnce(
     };
     return answerOnce(ctx, tx, sent, () => toAnswer(make(tx)));
   });
-  return sendCreated({ ...answer, location: ctx.baseUrl + answer.location, isVersioned });
+  return sendCreated({ ...answer, location: ctx.baseUrl + answer.location, tag });
 }
 
 function readKey(request: Request): string | undefined {

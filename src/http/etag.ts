@@ -1,27 +1,30 @@
 import { Problem } from "../errors";
 import { sha256Hex } from "../kernel/hash";
 
+/** Kind of entity tag: the version alone, or the version and a hash of what is shown. */
+export type TagKind = "version" | "content";
+
 /** A resource as the API shows it. Every change of its updates raises its version. */
 export interface VersionedResource {
   version: number;
   updates?: unknown;
 }
 
-/** Entity tag of an answer that only a new version changes. */
+/** Returns the entity tag of an answer that only a new version changes. */
 export function versionTag(version: number): string {
   return `"${version}"`;
 }
 
 /**
- * Entity tag of a resource that also shows what its version does not cover, such as its page's slug: the
- * version and a hash of all that is shown but the updates.
+ * Returns the entity tag of a resource that also shows what its version does not cover, such as its page's
+ * slug: the version and a hash of all that is shown but the updates.
  */
-export function resourceTag(resource: VersionedResource): string {
+export function contentTag(resource: VersionedResource): string {
   const { updates: _, ...shown } = resource;
   return `"${shown.version}-${sha256Hex(JSON.stringify(shown)).slice(0, 16)}"`;
 }
 
-/** The end of a tag that `resourceTag` made. */
+/** The end of a tag that `contentTag` made. */
 const HASH_OF_TAG = /-[0-9a-f]{16}"$/;
 
 /** Whether an If-None-Match header names a tag; compared weakly, as RFC 9110 has it. */

@@ -19,7 +19,7 @@ export {
   sendList,
   sendResource,
   sendUntagged,
-  sendVersioned,
+  sendWithVersionTag,
 } from "./answers";
 export { readBeginning } from "./body-beginning";
 export { SIGN_IN_PATH } from "./authorisation";

@@ -86,7 +86,7 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
     .post(
       "/things",
       ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
           const { key, value } = make(tx, body.name);
           if (body.name === TAKEN) throw conflict("The name is taken.");
           const resource = { id: key.id, name: key.name, version: 7, secret: value };
@@ -107,7 +107,7 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
     .post(
       "/things/:id/parts",
       ({ params, body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
           const { key } = make(tx, body.name);
           const location = `/api/v1/things/${params.id}/parts/${key.id}`;
           return { resource: { id: key.id, name: key.name }, location };
@@ -125,7 +125,7 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
     .post(
       "/undeclared",
       ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => ({
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => ({
           resource: make(tx, body.name),
           location: "/api/v1/undeclared",
         })),

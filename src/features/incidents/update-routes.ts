@@ -10,7 +10,7 @@ import {
   operation,
   requireMatch,
   scope,
-  sendVersioned,
+  sendWithVersionTag,
 } from "../../http";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { addUpdateErrors } from "./body-errors";
@@ -26,7 +26,7 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
     .post(
       "/incidents/:id/updates",
       ({ params, body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
           const { id } = getIncidentRow(tx, params.id, readsDrafts(admission)).row;
           const { row, update } = addUpdate(ctx, tx, id, body, actorOf(admission));
           return {
@@ -59,7 +59,7 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
       ({ params, request, admission }) => {
         const maySeeDrafts = readsDrafts(admission);
         const { row, update } = getUpdate(ctx.db, params.id, params.update_id, maySeeDrafts);
-        return sendVersioned(request, presentSingleUpdate(row, update));
+        return sendWithVersionTag(request, presentSingleUpdate(row, update));
       },
       operation({
         id: "getIncidentUpdate",
@@ -87,7 +87,7 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
           );
           return presentSingleUpdate(row, update);
         });
-        return sendVersioned(request, edited);
+        return sendWithVersionTag(request, edited);
       },
       {
         ...jsonBody(EditUpdateBody),

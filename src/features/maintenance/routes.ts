@@ -17,7 +17,7 @@ import {
   scope,
   sendList,
   sendResource,
-  sendVersioned,
+  sendWithVersionTag,
   toPage,
 } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
@@ -164,7 +164,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
     .post(
       "/maintenance/:id/updates",
       ({ params, body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
           const actor = actorOf(admission);
           const { maintenance, update } = addMaintenanceUpdate(ctx, tx, params.id, body, actor);
           const resource = presentSingleUpdate(maintenance, update);
@@ -193,7 +193,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
         const maintenance = getMaintenance(ctx, ctx.db, params.id);
         const update = maintenance.updates.find(({ id }) => id === params.update_id);
         if (!update) throw notFound("update");
-        return sendVersioned(request, presentSingleUpdate(maintenance, update));
+        return sendWithVersionTag(request, presentSingleUpdate(maintenance, update));
       },
       operation({
         id: "getMaintenanceUpdate",

@@ -91,7 +91,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     .post(
       "/monitors",
       ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
           const { record, token } = createMonitor(ctx, tx, body, actorOf(admission));
           const resource = revealMonitor(record, token, ctx.baseUrl);
           const location = `/api/v1/monitors/${record.row.id}`;

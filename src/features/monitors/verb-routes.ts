@@ -8,7 +8,7 @@ import {
   requireMatch,
   scope,
   sendResource,
-  sendVersioned,
+  sendWithVersionTag,
 } from "../../http";
 import { Monitor, presentMonitor, revealMonitor, RotatedMonitor } from "./model";
 import { pauseMonitor, resumeMonitor } from "./pause";
@@ -80,7 +80,7 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
           const { record, token } = rotateToken(ctx, tx, row.id, actorOf(admission));
           return revealMonitor(record, token, ctx.baseUrl);
         });
-        return sendVersioned(request, monitor);
+        return sendWithVersionTag(request, monitor);
       },
       {
         ...noBody(),

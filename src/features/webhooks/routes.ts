@@ -15,7 +15,7 @@ import {
   scope,
   sendList,
   sendResource,
-  sendVersioned,
+  sendWithVersionTag,
   toPage,
 } from "../../http";
 import { NEWEST } from "../../kernel/ids";
@@ -60,7 +60,7 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     .post(
       "/webhooks",
       ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, isVersioned: true }, (tx) => {
+        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
           const resource = revealWebhook(createWebhook(ctx, tx, body, actorOf(admission)));
           const location = `${PATH}/${resource.id}`;
           return { resource, location, replay: { ...resource, secret: null } };
@@ -152,7 +152,7 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
           requireMatch(request.headers.get("if-match"), version);
           return revealWebhook(rotateSecret(ctx, tx, id, actorOf(admission)));
         });
-        return sendVersioned(request, webhook);
+        return sendWithVersionTag(request, webhook);
       },
       {
         ...noBody(),

@@ -5,7 +5,7 @@ import { type Json, toPlain } from "./schemas";
 
 const text = { type: "string" };
 
-/** How the ids begin that stand in a path, by what stands before them there. */
+/** Prefixes of ids in paths, by the preceding segment. */
 const ID_PREFIXES: Record<string, string> = {
   components: "cmp",
   incidents: "inc",
@@ -15,7 +15,7 @@ const ID_PREFIXES: Record<string, string> = {
   webhooks: "whk",
 };
 
-/** Sentences about the ids in a path that may also be something else, by what stands before them there. */
+/** Descriptions of ids in paths that also take a ref, by the preceding segment. */
 const ID_DESCRIPTIONS: Record<string, string> = {
   badge: "The component's id, or `<page slug>:<ref>`.",
   components: "The component's id, or its page's slug and its `ref`, such as `acme:checkout-api`.",
