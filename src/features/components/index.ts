@@ -59,7 +59,8 @@ export {
   updateGroup,
 } from "./service";
 export { endMarks, openMarks } from "./open-marks";
-export { type ChangeReason, setBaselines } from "./set-status";
+export type { ChangeReason } from "./refresh-statuses";
+export { setBaselines } from "./set-status";
 export {
   type CauseRow,
   listChanges,

@@ -8,7 +8,8 @@ import {
   listCausesOfSource,
   updateCauseRow,
 } from "./cause-store";
-import { type ChangeReason, refreshStatuses, replaceManualCauses } from "./set-status";
+import { replaceManualCauses } from "./causes";
+import { type ChangeReason, refreshStatuses } from "./refresh-statuses";
 import { type ComponentRow, findComponents } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;

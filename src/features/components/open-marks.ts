@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { ComponentStatus } from "../../kernel/component-status";
-import { type ChangeReason, showNow } from "./set-status";
+import { type ChangeReason, showNow } from "./refresh-statuses";
 import { endOpenCausesOfSource, insertCause, listOpenCausesOfSource } from "./cause-store";
 import { type ComponentRow, findComponent } from "./store";
 

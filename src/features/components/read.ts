@@ -10,7 +10,7 @@ export function getComponent(reader: Reader, id: string): Component {
   const row = getComponentRow(reader, id);
   return presentComponent(
     row,
-    slugs(reader)(row.pageId),
+    createSlugLookup(reader)(row.pageId),
     listOpenCauses(reader, { componentId: row.id }),
   );
 }
@@ -18,7 +18,7 @@ export function getComponent(reader: Reader, id: string): Component {
 /** Returns components as the API shows them, in the order of the ids. What is not there is left out. */
 export function listComponentsByIds(reader: Reader, ids: readonly string[]): Component[] {
   const causes = listCausesByComponent(reader, ids);
-  const slugOf = slugs(reader);
+  const slugOf = createSlugLookup(reader);
   return Array.from(findComponents(reader, ids).values(), (row) =>
     presentComponent(row, slugOf(row.pageId), causes.get(row.id) ?? []),
   );
@@ -36,7 +36,7 @@ export function listCausesByComponent(
 }
 
 /** Returns a function from a page's id to its slug that reads each page once. */
-export function slugs(reader: Reader): (pageId: string) => string {
+export function createSlugLookup(reader: Reader): (pageId: string) => string {
   const known = new Map<string, string>();
   return (pageId) => {
     const slug = known.get(pageId) ?? findPage(reader, { id: pageId })?.slug ?? "";

@@ -33,7 +33,8 @@ import {
 } from "./model";
 import { getComponent, listComponentsByIds } from "./read";
 import { getComponentRow } from "./service";
-import { type ChangeReason, resolveStatusKeys, setBaselines } from "./set-status";
+import type { ChangeReason } from "./refresh-statuses";
+import { resolveStatusKeys, setBaselines } from "./set-status";
 import { listChanges, listOpenCauses } from "./cause-store";
 import { listComponentsBefore, listPageComponentsBefore } from "./store";
 

@@ -3,26 +3,13 @@ import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
-import { touchPage } from "../pages";
+import type { ComponentStatus } from "../../kernel/component-status";
+import { replaceManualCauses } from "./causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
-import { eventData } from "./event";
-import { presentComponent } from "./model";
-import { effectiveStatus } from "./rules";
-import { endManualCauses, insertCauses, insertChanges } from "./cause-store";
-import { listCausesByComponent, slugs } from "./read";
-import { type ComponentRow, updateShownStatuses } from "./store";
+import { type ChangeReason, showNow } from "./refresh-statuses";
+import type { ComponentRow } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
-
-/** Who or what changes a status, and why; recorded with the change. */
-export interface ChangeReason {
-  source: CauseSource;
-  actor: Actor;
-  reason: string | null;
-  /** Whether people are to be told; left out where nobody said. */
-  notify?: boolean;
-}
 
 /**
  * Sets the baselines of some components, all or none, and so what they show unless something else
@@ -86,93 +73,4 @@ function auditStatuses(
 
 function inWords(status: ComponentStatus): string {
   return status.replaceAll("_", " ");
-}
-
-/** `refreshStatuses`, and tells the pages that they show something else. */
-export function showNow(
-  ctx: Services,
-  tx: Tx,
-  rows: readonly ComponentRow[],
-  why: ChangeReason,
-): void {
-  refreshStatuses(ctx, tx, rows, why);
-  for (const pageId of new Set(rows.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
-}
-
-/**
- * Brings what components show in line with their baselines and their open causes, and records and
- * tells each that is a change. The rows carry the baselines as they are to be; they are written either
- * way, at a new version: what is kept of a component's history goes by it. The caller touches the pages.
- */
-export function refreshStatuses(
-  ctx: Services,
-  tx: Tx,
-  rows: readonly ComponentRow[],
-  why: ChangeReason,
-): void {
-  if (rows.length === 0) return;
-  const now = ctx.clock.now();
-  const causes = listCausesByComponent(
-    tx,
-    rows.map(({ id }) => id),
-  );
-  const refreshed = rows.map((row) => {
-    const status = effectiveStatus(row.baselineStatus, causes.get(row.id) ?? []);
-    const after = { ...row, status, version: row.version + 1, updatedAt: now };
-    return { before: row, after };
-  });
-  updateShownStatuses(
-    tx,
-    refreshed.map(({ after }) => after),
-  );
-  const changed = refreshed.filter(({ before, after }) => before.status !== after.status);
-  insertChanges(
-    tx,
-    changed.map(({ before, after }) => ({
-      componentId: before.id,
-      fromStatus: before.status,
-      toStatus: after.status,
-      source: why.source,
-      reason: why.reason,
-      actorKind: why.actor.kind,
-      actorId: why.actor.id,
-      actorLabel: why.actor.label,
-      at: now,
-    })),
-  );
-  const slugOf = slugs(tx);
-  for (const { before, after } of changed) {
-    const component = presentComponent(after, slugOf(after.pageId), causes.get(after.id) ?? []);
-    ctx.outbox.record(tx, {
-      type: "component.status_changed",
-      pageId: after.pageId,
-      subjectId: after.id,
-      data: eventData(component, before.status, why.notify),
-    });
-  }
-}
-
-/**
- * Replaces the causes of manual statuses by those that the rows carry. A manual status is a cause like any
- * other while it is not operational, so that history can be folded. `at`, in unix ms, is when it begins.
- */
-export function replaceManualCauses(
-  tx: Tx,
-  rows: readonly ComponentRow[],
-  by: { source: CauseSource; actor: Actor; at: number },
-): void {
-  if (rows.length === 0) return;
-  endManualCauses(tx, { ids: JSON.stringify(rows.map(({ id }) => id)), endedAt: by.at });
-  insertCauses(
-    tx,
-    rows
-      .filter(({ baselineStatus }) => baselineStatus !== "operational")
-      .map(({ id, baselineStatus }) => ({
-        componentId: id,
-        source: by.source,
-        sourceId: by.actor.id ?? by.actor.kind,
-        status: baselineStatus,
-        startedAt: by.at,
-      })),
-  );
 }
