@@ -26,14 +26,14 @@ export function createFromForm(
   actor: Actor,
 ): PageRow {
   const input = asked as PageInput;
-  const fields = input.slug === "" ? withoutSlug(input) : judgePageInput(input);
+  const fields = input.slug === "" ? missingSlugErrors(input) : judgePageInput(input);
   if (fields.length === 0) fields.push(...judgeSlug(tx, input.slug));
   if (fields.length > 0) throw invalidFields(fields);
   return createPage(ctx, tx, input, actor);
 }
 
 /** Returns the errors of a form without a slug, from whose name none could be made. */
-function withoutSlug(input: PageInput): FieldError[] {
+function missingSlugErrors(input: PageInput): FieldError[] {
   const others = judgePageInput(input).filter(({ pointer }) => pointer !== "#/slug");
   // Another name may make a slug.
   if (others.some(({ pointer }) => pointer === "#/name")) return others;

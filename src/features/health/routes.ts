@@ -77,7 +77,7 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
         id: "getWriteReadiness",
         summary: "Whether changes can be stored",
         description:
-          "503 with the reason while a write fails or cannot be made, until one succeeds. Writes to the disk itself where no change was stored within the last two seconds. Meant for alerts: a load balancer asks `/readyz`.",
+          "503 with the reason while a write fails or cannot be made, until one succeeds. Writes once to the disk if no change was stored in the last two seconds. Meant for alerts: a load balancer asks `/readyz`.",
         tag: "Health",
         access: { kind: "health" },
         answers: { 200: { description: "They can.", schema: Ready } },

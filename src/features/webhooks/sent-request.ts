@@ -14,8 +14,9 @@ export interface SentRequest {
 }
 
 /**
- * The request of a delivery: written anew from its event, which gives the same bytes as every try did
- * unless its endpoint was changed since, or a format says what the page shows. Undefined where the endpoint's format does not tell of the event.
+ * Returns the request of a delivery, built again from its event. The bytes equal those of every try,
+ * unless the endpoint was changed since or its format includes what the page shows. Undefined if the
+ * format has no message for the event.
  */
 export function sentRequest(
   ctx: Pick<AppContext, "baseUrl" | "db">,

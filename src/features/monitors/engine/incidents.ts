@@ -36,10 +36,9 @@ export interface Failure {
 }
 
 /**
- * Opens what the monitor is to open when it goes down: one incident, or one draft, on each page of its
- * components. One of its own that is still open goes on instead, with whoever has it; one that it resolved
- * within the last half hour, and that nobody wrote to, is reopened while it has room for updates; a draft that nobody took up is moved to
- * this outage.
+ * Opens an incident, or a draft, on each page of the components of a monitor that went down. Its last
+ * incident there is used instead if it is still open, or if the monitor resolved it within the last half
+ * hour, no one else changed it and it has room for updates. An unchanged draft moves to this outage.
  */
 export function openIncidents(
   ctx: Services,
