@@ -316,7 +316,7 @@ test("a backup of an older schema is restored with its keys as they are revoked 
   expect(migrate(sqlite, undefined)).toMatchObject({ from: 1, to: MIGRATIONS.length });
 });
 
-test("a restore over a database of an older schema names what that cannot know of", async () => {
+test("a restore lists credentials whose tables the replaced schema lacks", async () => {
   using site = await backedUpSite((app) => addUser(app, "owner", "owner"));
   const { database } = site.directory;
   rmSync(database);

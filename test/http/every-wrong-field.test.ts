@@ -232,7 +232,7 @@ describe("a time whose year is out of range", () => {
   );
 
   test.each(["0011-02-30T10:00:00Z", "2026-02-30T10:00:00Z", "2026-09-02T10:00:00", "now"])(
-    "is told apart from what is no time: %s",
+    "%s is refused as no time, not for its year",
     async (started_at) => {
       await using site = await createSite();
       const errors = await site.refuse("POST", "/incidents", { ...INCIDENT, started_at });

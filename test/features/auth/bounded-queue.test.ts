@@ -120,7 +120,7 @@ describe("a bounded queue", () => {
     expect(begun).toEqual(["running", "first", "kept"]);
   });
 
-  test("goes by the ranks of the moment, not by those of the arrival", async () => {
+  test("a waiter's rank is read when a place becomes free", async () => {
     const { work, begun, ranks, end } = setUp(1, 10);
     const all = [work("running"), work("a", "a", 1), work("b", "b", 2)];
     ranks["a"] = 3;

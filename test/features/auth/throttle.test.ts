@@ -181,7 +181,7 @@ describe("an address", () => {
     expect(throttle.judge(ADA, HERE)).toBe(6);
   });
 
-  test("of IPv6 takes its turn together with its whole /48 until it has signed in", () => {
+  test("addresses of an IPv6 /48 share one rank until one has signed in", () => {
     const { throttle } = setUp();
     const one = parseClientAddress("2001:db8:1:2::1") as ClientAddress;
     const neighbour = parseClientAddress("2001:db8:1:3::1") as ClientAddress;

@@ -24,7 +24,7 @@ describe("the updates of an incident", () => {
     expect((await site.read(id)).updates).toHaveLength(250);
   });
 
-  test("stay 250 when many are sent at once", async () => {
+  test("concurrent updates never exceed 250 on one incident", async () => {
     await using site = await createIncidentSite();
     const id = await openFull(site, 245);
     const answers = await Promise.all(Array.from({ length: 20 }, () => site.update(id, {})));
@@ -48,7 +48,7 @@ describe("the updates of an incident", () => {
     expect((await site.read(id)).updates).toHaveLength(251);
   });
 
-  test("may not be one more that is dated before the newest and so resolves nothing", async () => {
+  test("update 251 dated before the newest is a conflict, since it resolves nothing", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     await site.app.clock.advance(60_000);

@@ -287,7 +287,7 @@ describe("a page that apply --prune deletes", () => {
     expect(linesOf(await apply(app, file, true))).toEqual([]);
   });
 
-  test("takes along what was made by hand under a previous ref that the file uses no more", async () => {
+  test("apply --prune deletes hand-made objects under a previous ref that the file dropped", async () => {
     await using app = await createTestApp();
     await apply(app, `{pages: [${LIVE}, ${OLD}]}`);
     const key = await app.keyWith("read:status", "manage:monitors", "manage:webhooks");

@@ -127,7 +127,7 @@ describe("an automatic incident", () => {
     ]);
   });
 
-  test("is another one when the last has 250 updates", async () => {
+  test("a monitor opens a new incident when its last one has 250 updates", async () => {
     await using site = await openSite("automatic");
     for (let round = 0; round < 126; round++) {
       await site.goDown();
