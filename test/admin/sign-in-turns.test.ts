@@ -24,7 +24,7 @@ interface Site extends AsyncDisposable {
 
 async function openSite(options: { databasePath?: string } = {}): Promise<Site> {
   const passwords = createGatedPasswords(PASSWORD);
-  const app = await createTestApp({ passwords, ...options });
+  const app = await createTestApp({ passwords, dashboard: true, ...options });
   if (!findUserByEmail(app.ctx.db, ADA)) await userWithPassword(app, ADA);
   return {
     app,
