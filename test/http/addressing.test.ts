@@ -153,7 +153,17 @@ describe("a component's page slug and ref", () => {
       const status = { status: "major_outage" };
       expectProblem(await site.send("PATCH", `/components/${unknown}`, status), "not_found");
       for (const list of ["incidents", "maintenance", "monitors", "analytics/uptime"]) {
-        expectProblem(await site.get(`/${list}?component=${unknown}`), "invalid_request");
+        const refused = await site.get(`/${list}?component=${unknown}`);
+        expect(expectProblem(refused, "invalid_request").errors).toEqual([
+          {
+            pointer: "#/component",
+            detail: "must be the id of a component, or its page slug and ref, such as acme:api",
+          },
+        ]);
+        const nowhere = await site.get(`/${list}?page=nowhere`);
+        expect(expectProblem(nowhere, "invalid_request").errors).toEqual([
+          { pointer: "#/page", detail: "is no page's slug or id" },
+        ]);
       }
       const map = { components: { [unknown]: "major_outage" } };
       const inMap = [`#/components/${unknown}`, "is no component"];
