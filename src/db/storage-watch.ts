@@ -25,7 +25,7 @@ export interface StorageWatch {
   statementFailed(error: unknown): void;
   /** Records a commit that wrote something. */
   stored(): void;
-  /** True if `state` needs no further proof: something was written, or failed, just now. */
+  /** True if `state` needs no probe: a change was stored just now, or a fault is being retried. */
   isCurrent(): boolean;
   /** Runs `retry` once a second from now on until it answers that nothing is left to do. */
   retryUntilDone(): void;
@@ -43,7 +43,6 @@ export function createStorageWatch(
   let fault: StorageFault | undefined;
   let isDamaged = false;
   let storedAt = Number.NEGATIVE_INFINITY;
-  let failedAt = Number.NEGATIVE_INFINITY;
   let timer: Timer | undefined;
   let isClosed = false;
   const recovered = createSignal<void>();
@@ -70,7 +69,6 @@ export function createStorageWatch(
     writeFailed(error) {
       statementFailed(error);
       const found = storageFaultOf(error);
-      failedAt = clock.monotonic();
       if (fault !== found) {
         log.error(
           { reason: STORAGE_FAULTS[found] },
@@ -87,10 +85,7 @@ export function createStorageWatch(
       log.warn("changes are stored again");
       recovered.emit();
     },
-    isCurrent() {
-      const now = clock.monotonic();
-      return fault === undefined ? now - storedAt < PROOF_MS : now - failedAt < RETRY_MS;
-    },
+    isCurrent: () => fault !== undefined || clock.monotonic() - storedAt < PROOF_MS,
     retryUntilDone,
     recovered,
     close() {

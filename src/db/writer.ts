@@ -11,14 +11,17 @@ import type { StorageWatch } from "./storage-watch";
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
 const BUSY_RETRY_MS = 25;
-const BUSY_GIVE_UP_MS = 5_000;
+/** Longest wait for another process's transaction: of a change, and of a probe. */
+const CHANGE_WAIT_MS = 5_000;
+const PROBE_WAIT_MS = 2_000;
 
 interface Job {
   change: (tx: Tx) => unknown;
   effects: (() => void)[];
   /** True if it only finds out whether something can be stored: it is no change of anybody's. */
   isProbe: boolean;
-  enqueuedAt: number;
+  /** Monotonic time from which the job is refused if the database is still locked. */
+  giveUpAt: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -53,7 +56,8 @@ export interface Writer {
  * `BEGIN IMMEDIATE`, a savepoint each, and share its single fsync; one that throws rolls back alone.
  *
  * The writer never blocks the event loop: when another process holds the database, the batch stays
- * queued and is tried again by timer, and a callback that has waited five seconds is refused.
+ * queued and is tried again by timer. A change that has waited five seconds is refused, a probe that
+ * has waited two.
  */
 export function createWriter(
   connection: () => Connection,
@@ -119,8 +123,8 @@ export function createWriter(
         return false;
       }
       const now = clock.monotonic();
-      const overdue = queue.filter((job) => now - job.enqueuedAt >= BUSY_GIVE_UP_MS);
-      queue = queue.filter((job) => now - job.enqueuedAt < BUSY_GIVE_UP_MS);
+      const overdue = queue.filter((job) => now >= job.giveUpAt);
+      queue = queue.filter((job) => now < job.giveUpAt);
       if (overdue.length > 0) watch.writeFailed(error);
       refuse(overdue, error);
       if (queue.length > 0 && !isClosed) {
@@ -212,7 +216,7 @@ export function createWriter(
         change,
         effects: [],
         isProbe,
-        enqueuedAt: clock.monotonic(),
+        giveUpAt: clock.monotonic() + (isProbe ? PROBE_WAIT_MS : CHANGE_WAIT_MS),
         resolve: resolve as (value: unknown) => void,
         reject,
       });
