@@ -241,9 +241,7 @@ export function createWriter(
   };
 }
 
+/** Problem for the callers of `db.write`. It names no cause: `/readyz/write` and the log do. */
 function notStored(cause: unknown): Error {
-  if (cause instanceof MovedError) {
-    return unavailable(`The change could not be stored. ${cause.message}`, 5, cause);
-  }
   return unavailable("The change could not be stored. Nothing was written; try again.", 5, cause);
 }

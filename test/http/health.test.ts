@@ -12,6 +12,7 @@ import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
 const READY = { status: "ok", writable: true, reason: null };
 const FULL = "The disk is full.";
 const MOVED = "The data directory was moved, deleted or replaced while the server ran.";
+const NOT_STORED = "The change could not be stored. Nothing was written; try again.";
 const DAMAGED = "Pages of the database are damaged.";
 
 /** Answers of the two checks: the body of `/readyz` and the status and reason of `/readyz/write`. */
@@ -158,7 +159,7 @@ describe("the readiness of a server whose database another process has locked", 
 });
 
 describe("a server whose data directory was moved away", () => {
-  test("refuses changes with the reason, goes on serving pages, and stores them once it is back", async () => {
+  test("refuses changes, says why in its readiness alone, serves pages, and stores once it is back", async () => {
     using folder = temporaryFolder();
     const [here, away] = [join(folder.path, "data"), join(folder.path, "elsewhere")];
     mkdirSync(here);
@@ -166,7 +167,10 @@ describe("a server whose data directory was moved away", () => {
     await using _ = app;
     renameSync(here, away);
     const refused = await setStatus("major_outage");
-    expect(expectProblem(refused, "unavailable").detail).toContain(MOVED);
+    expect(expectProblem(refused, "unavailable").detail).toBe(NOT_STORED);
+    expect(refused.text).not.toContain(MOVED);
+    const refusals = app.logged.filter(({ msg }) => msg === "changes could not be stored");
+    expect(refusals).toMatchObject([{ err: { message: MOVED } }]);
     const ready = { status: "ok", writable: false, reason: MOVED };
     expect(await readinessOf(app)).toEqual({ ready, write: [503, MOVED] });
     expect((await app.call("/status/acme")).status).toBe(200);
@@ -209,7 +213,8 @@ describe("a server whose data directory was moved away", () => {
     await using _ = app;
     expect(statSync(`${databasePath}-wal`).size).toBeGreaterThan(0);
     rmSync(`${databasePath}-wal`);
-    expect(expectProblem(await setStatus("major_outage"), "unavailable").detail).toContain(MOVED);
+    expectProblem(await setStatus("major_outage"), "unavailable");
+    expect((await app.call("/readyz/write")).body.detail).toBe(MOVED);
   });
 });
 
