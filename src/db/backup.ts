@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import { OperatorError } from "./data-directory";
+import { OperatorError } from "./operator-error";
 import {
   createPrivateFile,
   removeDatabase,

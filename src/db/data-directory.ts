@@ -15,8 +15,6 @@ import { explainAccess, requireAccess } from "./file-access";
 import { OperatorError } from "./operator-error";
 import { isBusy } from "./sqlite-errors";
 
-export { OperatorError } from "./operator-error";
-
 /** Where everything that Allclear keeps lies. */
 export interface DataDirectory {
   path: string;

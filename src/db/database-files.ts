@@ -10,7 +10,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { OperatorError } from "./data-directory";
+import { OperatorError } from "./operator-error";
 import { closeSqlite, isSound, pragma } from "./open";
 import { isAllclearDatabase } from "./schema-history";
 

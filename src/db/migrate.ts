@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../kernel/hash";
 import { PROGRAM } from "../version";
-import { type DataDirectory, OperatorError } from "./data-directory";
+import type { DataDirectory } from "./data-directory";
+import { OperatorError } from "./operator-error";
 import { shellWord } from "./file-access";
 import { MIGRATIONS, type Migration } from "./migrations";
 import { readApplied, requireKnownHistory } from "./schema-history";

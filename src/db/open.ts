@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { OperatorError } from "./data-directory";
+import { OperatorError } from "./operator-error";
 import { isBusy, sqliteCode } from "./sqlite-errors";
 
 /** It holds the hashes of keys and passwords: for its owner and their group. */

@@ -1,4 +1,4 @@
-/** Something the person at the command line can mend; its message says how. */
+/** Error that the operator can fix; the message says how. */
 export class OperatorError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

@@ -9,7 +9,8 @@ import {
   columnsOf,
   describeCarried,
 } from "./carry-over";
-import { type DataDirectory, OperatorError } from "./data-directory";
+import type { DataDirectory } from "./data-directory";
+import { OperatorError } from "./operator-error";
 import {
   copyDatabaseFiles,
   copyFile,

@@ -2,7 +2,8 @@ import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { copyDatabase, UNFINISHED } from "./backup";
-import { type DataDirectory, OperatorError } from "./data-directory";
+import type { DataDirectory } from "./data-directory";
+import { OperatorError } from "./operator-error";
 import { pragma } from "./open";
 
 const NAME = "before-schema-";
