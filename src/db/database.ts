@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import { unavailable } from "../errors/problem";
 import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import type { Signal } from "../kernel/signal";
 import { copyDatabase } from "./backup";
-import { connect } from "./connection";
+import { connect, type Connection } from "./connection";
+import { createMoveCheck } from "./file-identity";
 import { closeSqlite, isDiskTight, openSqlite, pragma } from "./open";
-import { isResourceFailure } from "./sqlite-errors";
 import type { Reader, Tx } from "./statements";
 import { MovedError } from "./storage-fault";
 import { createStorageWatch, type StorageState } from "./storage-watch";
@@ -21,8 +22,8 @@ export interface Db extends Reader {
    */
   write<T>(change: (tx: Tx) => T): Promise<T>;
   /**
-   * A number that changes whenever another connection has committed, and never by our own writes.
-   * Stays as it was while the database cannot be read.
+   * Number that changes when another connection has committed, or may have, and never by our own
+   * writes. Stays as it was while the database cannot be read. Never throws.
    */
   foreignVersion(): number;
   /** Tells whether changes can be stored, as far as is known without writing one. */
@@ -52,44 +53,74 @@ export interface DbFigures extends WriterFigures {
  */
 const REOPEN_PAUSE_MS = 30_000;
 
+/** Longest wait for other processes when the database is opened again: it blocks the event loop. */
+const REOPEN_WAIT_MS = 50;
+
 /** Wraps an open and migrated connection. */
 export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   const path = sqlite.filename;
   const busyTimeoutMs = Number(pragma(sqlite, "busy_timeout"));
   const watch = createStorageWatch(clock, log, retry);
   let connection = connect(sqlite, log, watch.statementFailed);
-  const writer = createWriter(() => connection, watch, clock, log);
-  let isOpen = true;
+  const writer = createWriter(requireOpen, watch, clock, log);
+  // Without its log, which closing removes.
+  const isReplaced = createMoveCheck(path);
+  /** Error of the last attempt to open the database again; undefined while it is open. */
+  let openingError: unknown;
   let isClosed = false;
   let reopenAt = Number.NEGATIVE_INFINITY;
   let checking: Promise<void> | undefined;
-  let knownVersion = 0;
+  let foreignVersion = 0;
+  let dataVersion: number | undefined;
+
+  /** Throws `unavailable` while the database could not be opened again. */
+  function requireOpen(): Connection {
+    if (openingError === undefined) return connection;
+    throw unavailable("The database cannot answer now; try again.", 5, openingError);
+  }
 
   /** Looks at the directory too, since a server at rest writes nothing that would find it moved. */
   function storage(): StorageState {
-    if (watch.state().fault !== "moved" && connection.isMoved())
+    const isOpen = openingError === undefined;
+    if (isOpen && watch.state().fault !== "moved" && connection.isMoved()) {
       watch.writeFailed(new MovedError());
+    }
     return watch.state();
   }
 
   /** Answers true when changes are stored and other processes can use the database. */
   async function retry(): Promise<boolean> {
-    if (isOpen && watch.state().fault !== undefined) await writer.probe();
-    if (!isClosed && connection.isExclusive && watch.state().fault === undefined) reopen();
-    return isClosed || (watch.state().fault === undefined && !connection.isExclusive);
+    if (openingError !== undefined) openAgain();
+    if (watch.state().fault !== undefined) await writer.probe();
+    if (isClosed) return true;
+    if (connection.isExclusive && watch.state().fault === undefined) share();
+    return watch.state().fault === undefined && !connection.isExclusive;
   }
 
   /** Gives other processes access again, which opening on a full disk has taken from them. */
-  function reopen(): void {
+  function share(): void {
     const now = clock.monotonic();
-    if (isOpen && (now < reopenAt || isDiskTight(path))) return;
-    reopenAt = now + REOPEN_PAUSE_MS;
+    if (now < reopenAt) return;
+    // The open files are the only way to what was moved: they are kept open.
+    if (connection.isMoved()) watch.writeFailed(new MovedError());
+    else if (!isDiskTight(path)) {
+      reopenAt = now + REOPEN_PAUSE_MS;
+      closeSqlite(connection.sqlite);
+      openAgain();
+    }
+  }
+
+  /** Opens the database after it was closed, unless another file or none has its name by now. */
+  function openAgain(): void {
     try {
-      if (isOpen) closeSqlite(connection.sqlite);
-      isOpen = false;
-      connection = connect(openSqlite(path, busyTimeoutMs), log, watch.statementFailed);
-      isOpen = true;
+      if (isReplaced()) throw new MovedError();
+      const options = { mayCreate: false, openingWaitMs: REOPEN_WAIT_MS };
+      connection = connect(openSqlite(path, busyTimeoutMs, options), log, watch.statementFailed);
+      openingError = undefined;
+      dataVersion = undefined;
     } catch (error) {
+      openingError = error;
+      watch.writeFailed(error);
       log.error({ err: error }, "the database could not be opened again; trying in a second");
     }
   }
@@ -101,7 +132,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   }
   return {
     get statements() {
-      return connection.statements;
+      return requireOpen().statements;
     },
     write: writer.write,
     storage,
@@ -114,29 +145,31 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     recovered: watch.recovered,
     foreignVersion() {
       try {
-        knownVersion = connection.dataVersion();
+        const version = requireOpen().dataVersion();
+        if (version !== dataVersion) foreignVersion += 1;
+        dataVersion = version;
       } catch (error) {
-        // A timer asks for this: what it throws would end the server.
-        if (!isResourceFailure(error)) throw error;
+        // A timer asks for this: an error would end the server.
+        watch.statementFailed(error);
       }
-      return knownVersion;
+      return foreignVersion;
     },
     figures() {
-      const pageBytes = Number(pragma(connection.sqlite, "page_size"));
-      const { filename } = connection.sqlite;
+      const { sqlite: open } = requireOpen();
+      const pageBytes = Number(pragma(open, "page_size"));
       return {
         ...writer.figures(),
-        sizeBytes: Number(pragma(connection.sqlite, "page_count")) * pageBytes,
-        freeBytes: Number(pragma(connection.sqlite, "freelist_count")) * pageBytes,
-        walBytes: statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+        sizeBytes: Number(pragma(open, "page_count")) * pageBytes,
+        freeBytes: Number(pragma(open, "freelist_count")) * pageBytes,
+        walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
       };
     },
-    copyTo: (file) => copyDatabase(connection.sqlite, file),
+    copyTo: (file) => copyDatabase(requireOpen().sqlite, file),
     close() {
       isClosed = true;
       writer.close();
       watch.close();
-      if (!isOpen) return;
+      if (openingError !== undefined) return;
       try {
         pragma(connection.sqlite, "wal_checkpoint(TRUNCATE)");
       } catch (error) {

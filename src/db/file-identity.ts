@@ -1,32 +1,27 @@
 import { statSync } from "node:fs";
 
-/** Files that an open database consists of. The write-ahead log exists as long as it is open. */
-const SUFFIXES = ["", "-wal"];
-
 /**
- * Remembers which files a path leads to now. The answer tells whether it leads to others or to none
- * since then, as it does after the data directory was moved, deleted or replaced. What is written then
- * reaches files that no later start finds.
+ * Returns a function that returns true once one of the paths no longer leads to the file that it leads to
+ * now, as after the data directory was moved, deleted or replaced. Paths without a file are left out.
  */
-export function watchIdentity(path: string): () => boolean {
-  const known = SUFFIXES.flatMap((suffix) => {
-    const file = path + suffix;
-    const identity = identityOf(file);
-    return identity === undefined ? [] : [{ file, identity }];
+export function createMoveCheck(...paths: string[]): () => boolean {
+  const known = paths.flatMap((path) => {
+    const identity = identityOf(path);
+    return identity === undefined ? [] : [{ path, identity }];
   });
-  return () => known.some(({ file, identity }) => isAnother(file, identity));
+  return () => known.some(({ path, identity }) => isAnother(path, identity));
 }
 
-function isAnother(file: string, identity: string): boolean {
+function isAnother(path: string, identity: string): boolean {
   try {
-    return identityOf(file) !== identity;
+    return identityOf(path) !== identity;
   } catch {
     // A failing disk is for the write itself to report.
     return false;
   }
 }
 
-function identityOf(file: string): string | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 }

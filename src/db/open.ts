@@ -10,10 +10,18 @@ export const DATABASE_MODE = 0o640;
 /** "Alcl" in ASCII: marks a file as Allclear's database (SQLite's `application_id`). */
 export const APPLICATION_ID = 0x416c636c;
 
+/** Settings of opening a database; the defaults are those of a start. */
+export interface OpenOptions {
+  /** False if a missing file is an error. */
+  mayCreate?: boolean;
+  /** Longest wait for other processes while the database is opened, in ms. It blocks the thread. */
+  openingWaitMs?: number;
+}
+
 /** How long the command line waits for another process's transaction. The server never waits. */
 export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
 
-/** Free space without which opening does not make the shared memory of the write-ahead log. */
+/** Least free space at which shared memory for the write-ahead log is created. */
 const SHARED_MEMORY_ROOM_BYTES = 256 * 1024;
 
 /**
@@ -28,23 +36,30 @@ const SHARED_MEMORY_ROOM_BYTES = 256 * 1024;
  * Throws an OperatorError for a file that is no database or another program's, and when the file
  * system cannot do WAL, as some network file systems cannot.
  */
-export function openSqlite(path: string, busyTimeoutMs: number): Database {
+export function openSqlite(
+  path: string,
+  busyTimeoutMs: number,
+  options: OpenOptions = {},
+): Database {
   try {
-    return openEitherWay(path, busyTimeoutMs);
+    return openWithFallback(path, busyTimeoutMs, options);
   } catch (error) {
     throw explainOpening(path, error);
   }
 }
 
-/** Throws what the way that suits the disk failed with, where the other fails too. */
-function openEitherWay(path: string, busyTimeoutMs: number): Database {
+/**
+ * Opens the database shared, or exclusively on a full disk, and falls back to the other mode. If both
+ * fail, throws the first error.
+ */
+function openWithFallback(path: string, busyTimeoutMs: number, options: OpenOptions): Database {
   const isTight = isDiskTight(path);
   try {
-    return openOneWay(path, busyTimeoutMs, isTight);
+    return openInMode(path, busyTimeoutMs, isTight ? "exclusive" : "shared", options);
   } catch (error) {
     if (!(isTight ? isBusy(error) : isOutOfRoom(error))) throw error;
     try {
-      return openOneWay(path, busyTimeoutMs, !isTight);
+      return openInMode(path, busyTimeoutMs, isTight ? "shared" : "exclusive", options);
     } catch {
       throw error;
     }
@@ -67,14 +82,19 @@ export function isDiskTight(path: string): boolean {
   return free * bsize < SHARED_MEMORY_ROOM_BYTES;
 }
 
-function openOneWay(path: string, busyTimeoutMs: number, exclusively: boolean): Database {
+function openInMode(
+  path: string,
+  busyTimeoutMs: number,
+  mode: "shared" | "exclusive",
+  { mayCreate = true, openingWaitMs = COMMAND_BUSY_TIMEOUT_MS }: OpenOptions,
+): Database {
   let sqlite: Database | undefined;
   try {
-    createFile(path);
-    sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+    if (mayCreate) createFile(path);
+    sqlite = new Database(path, { create: mayCreate, readwrite: true, strict: true });
     // Before anything is read: only then SQLite keeps the index of the log in its own memory.
-    if (exclusively) sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
-    sqlite.run(`PRAGMA busy_timeout = ${exclusively ? 0 : COMMAND_BUSY_TIMEOUT_MS}`);
+    if (mode === "exclusive") sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
+    sqlite.run(`PRAGMA busy_timeout = ${mode === "exclusive" ? 0 : openingWaitMs}`);
     configure(sqlite, path);
     sqlite.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return sqlite;

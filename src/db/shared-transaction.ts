@@ -15,8 +15,6 @@ export interface SharedTransaction {
   commit(): unknown;
   /** Whether it is still there: SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end the whole of it. */
   isOpen(): boolean;
-  /** Whether a callback is running. */
-  isRunning(): boolean;
 }
 
 export function createSharedTransaction(
@@ -24,8 +22,6 @@ export function createSharedTransaction(
   statements: StatementCache,
   log: Log,
 ): SharedTransaction {
-  let isRunning = false;
-
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
@@ -63,7 +59,6 @@ export function createSharedTransaction(
       } catch (error) {
         return { error };
       }
-      isRunning = true;
       try {
         const value = change(tx);
         refusePromise(value);
@@ -75,7 +70,6 @@ export function createSharedTransaction(
         return { error };
       } finally {
         tx.end();
-        isRunning = false;
       }
     },
 
@@ -90,7 +84,6 @@ export function createSharedTransaction(
     },
 
     isOpen: () => sqlite.inTransaction,
-    isRunning: () => isRunning,
   };
 }
 

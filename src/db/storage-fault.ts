@@ -32,7 +32,8 @@ const FAULT_OF_CODE: readonly [RegExp, StorageFault][] = [
 
 /** Names the storage fault that an error of a write or read stands for. */
 export function storageFaultOf(error: unknown): StorageFault {
-  if (error instanceof MovedError) return "moved";
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (error instanceof MovedError || cause instanceof MovedError) return "moved";
   const code = sqliteCode(error) ?? "";
   return FAULT_OF_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "failing";
 }

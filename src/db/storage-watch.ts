@@ -50,7 +50,11 @@ export function createStorageWatch(
   function retryUntilDone(): void {
     if (timer || isClosed) return;
     timer = clock.after(RETRY_MS, () => {
-      void retry().then((isDone) => {
+      const tried = retry().catch((error: unknown) => {
+        log.error({ err: error }, "a retry of a write failed; trying again in a second");
+        return false;
+      });
+      void tried.then((isDone) => {
         timer = undefined;
         if (!isDone) retryUntilDone();
       });

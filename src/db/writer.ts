@@ -57,7 +57,7 @@ export interface Writer {
  *
  * The writer never blocks the event loop: when another process holds the database, the batch stays
  * queued and is tried again by timer. A change that has waited five seconds is refused, a probe that
- * has waited two.
+ * has waited two. While `connection` throws, since the database is not open, all are refused.
  */
 export function createWriter(
   connection: () => Connection,
@@ -68,6 +68,7 @@ export function createWriter(
   let queue: Job[] = [];
   let isScheduled = false;
   let isClosed = false;
+  let isInCallback = false;
   let retry: Timer | undefined;
   let batches = 0;
   let changes = 0;
@@ -150,7 +151,9 @@ export function createWriter(
       const job = queue.shift();
       if (!job) break;
       const writtenBefore = statements.written;
+      isInCallback = true;
       const outcome = transaction.run(job.change, job.effects);
+      isInCallback = false;
       hasWritten ||= !("error" in outcome) && statements.written !== writtenBefore;
       batch.push({ job, outcome });
       // Another statement now would commit by itself: nothing more runs, everybody in the batch is refused.
@@ -207,7 +210,7 @@ export function createWriter(
   }
 
   function enqueue<T>(change: (tx: Tx) => T, isProbe: boolean): Promise<T> {
-    if (connection().transaction.isRunning()) {
+    if (isInCallback) {
       throw new Error("db.write was called inside the callback of another");
     }
     if (isClosed) return Promise.reject(unavailable("The server is shutting down.", 5));
