@@ -15,7 +15,7 @@ import { closeSqlite, isSound, pragma } from "./open";
 import { isAllclearDatabase } from "./schema-history";
 
 /** Suffixes of the files that SQLite keeps next to a database in use, and after a crash. */
-const COMPANIONS = ["-wal", "-shm", "-journal"];
+export const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** Mode of a file that is being made: no other user can open it, nor keep a descriptor of it. */
 const PRIVATE_MODE = 0o600;

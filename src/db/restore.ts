@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { chmodSync, existsSync, linkSync, renameSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, existsSync, linkSync, readdirSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { CLI_ACTOR } from "../kernel/actor";
 import {
   attachPresent,
@@ -12,6 +12,7 @@ import {
 import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./operator-error";
 import {
+  COMPANIONS,
   copyDatabaseFiles,
   copyFile,
   moveCompanions,
@@ -23,6 +24,7 @@ import { lacksOwner, listRevived, type RevivedCredentials } from "./live-credent
 import { MIGRATIONS } from "./migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, DATABASE_MODE, openSqlite, pragma } from "./open";
 import { readApplied, requireKnownHistory } from "./schema-history";
+import { isBusy } from "./sqlite-errors";
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {
@@ -34,11 +36,16 @@ export interface RestoreReport extends RevivedCredentials {
   lacksOwner: boolean;
 }
 
+/** Ends of the names of the copy and of the kept database. The time of the restore follows. */
+const RESTORING = ".restoring";
+const KEPT = ".before-restore";
+
 /**
- * Puts a backup in the place of a data directory's database, which is kept under another name. The
- * backup is copied, verified and completed with what has been ended since (see `carryOver`) before
- * anything is touched; a crash leaves either database in place, whole. The caller holds the data
- * directory's lock. `now` is in unix ms; `busyTimeoutMs` is how long other processes are waited for.
+ * Replaces a data directory's database by a backup. The backup is copied, verified and completed with
+ * what has been ended since (see `carryOver`) before anything is touched. The replaced database is kept
+ * under another name. A crash leaves either database in place, whole, once `removeUnfinishedRestore` has
+ * run. The caller holds the data directory's lock. `now` is in unix ms; `busyTimeoutMs` is the longest
+ * wait for other processes.
  * Throws an OperatorError for a backup that cannot be used, and while the database is being read.
  */
 export function restoreDatabase(
@@ -47,8 +54,11 @@ export function restoreDatabase(
   { now = Date.now(), busyTimeoutMs = COMMAND_BUSY_TIMEOUT_MS } = {},
 ): RestoreReport {
   if (!existsSync(file)) throw new OperatorError(`There is no file ${file}.`);
+  removeUnfinishedRestore(directory);
   const { database } = directory;
-  const unfinished = restoringFile(directory);
+  const stamp = findStamp(database, now);
+  const unfinished = `${database}${RESTORING}-${stamp}`;
+  const kept = keptFile(database, stamp);
   const present = existsSync(database) ? database : undefined;
   let credentials: Omit<RestoreReport, "kept"> | undefined;
   try {
@@ -59,22 +69,57 @@ export function restoreDatabase(
     });
     chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
-    const kept = setAside(directory, now, busyTimeoutMs);
+    if (present !== undefined) {
+      checkpointLog(database, busyTimeoutMs);
+      linkOrCopy(database, kept);
+    }
+    // Left behind, an old log would be replayed over the restored database.
+    moveCompanions(database, kept);
     renameSync(unfinished, database);
     syncFile(dirname(database));
-    return { kept, ...(credentials as Omit<RestoreReport, "kept">) };
+    return {
+      kept: present && kept,
+      ...(credentials as Omit<RestoreReport, "kept">),
+    };
   } finally {
-    removeDatabase(unfinished);
+    removeUnfinishedRestore(directory);
   }
 }
 
-/** Removes what a killed restore has left. The caller holds the data directory's lock. */
-export function removeUnfinishedRestore(directory: DataDirectory): void {
-  removeDatabase(restoringFile(directory));
+/** Returns the time as part of a file's name; a later one if a kept database has that name. */
+function findStamp(database: string, now: number): string {
+  for (let at = now; ; at++) {
+    const stamp = new Date(at).toISOString().replace(/[:.]/g, "-");
+    if (!existsSync(keptFile(database, stamp))) return stamp;
+  }
 }
 
-function restoringFile(directory: DataDirectory): string {
-  return `${directory.database}.restoring`;
+/**
+ * Removes the files of a restore that has not replaced the database, and puts the log of the database
+ * back. The caller holds the data directory's lock.
+ */
+export function removeUnfinishedRestore({ database }: DataDirectory): void {
+  const folder = dirname(database);
+  const start = basename(database) + RESTORING;
+  for (const name of readdirSync(folder).filter((name) => name.startsWith(start))) {
+    const stamp = name.slice(start.length + 1);
+    // The copy goes last: while it is there, a killed removal is repeated.
+    if (stamp.endsWith("Z")) putLogBack(database, keptFile(database, stamp));
+    removeDatabase(join(folder, name));
+  }
+}
+
+function keptFile(database: string, stamp: string): string {
+  return `${database}${KEPT}-${stamp}`;
+}
+
+/** Undoes the keeping of a database that has kept its own name too. */
+function putLogBack(database: string, kept: string): void {
+  // Somebody has used the database without its log. Neither log may then be overwritten.
+  if (COMPANIONS.some((suffix) => existsSync(kept + suffix) && existsSync(database + suffix)))
+    return;
+  moveCompanions(kept, database);
+  if (existsSync(database)) removeDatabase(kept);
 }
 
 /** Ends in a verified copy of a backup what has been ended since it was made. */
@@ -118,26 +163,8 @@ function recordRestore(sqlite: Database, carried: readonly CarriedOver[], now: n
     );
 }
 
-/** Keeps the present database under another name, its write-ahead log folded into it. */
-function setAside(
-  { database }: DataDirectory,
-  now: number,
-  busyTimeoutMs: number,
-): string | undefined {
-  const stamp = new Date(now).toISOString().replace(/[:.]/g, "-");
-  const kept = `${database}.before-restore-${stamp}`;
-  const isThere = existsSync(database);
-  if (isThere) {
-    foldLog(database, busyTimeoutMs);
-    keep(database, kept);
-  }
-  // Left behind, an old log would be replayed over the database that takes this one's place.
-  moveCompanions(database, kept);
-  return isThere ? kept : undefined;
-}
-
 /** Gives a database a second name. It keeps its own: at no moment is there no database under that. */
-function keep(database: string, kept: string): void {
+function linkOrCopy(database: string, kept: string): void {
   try {
     linkSync(database, kept);
   } catch {
@@ -149,17 +176,18 @@ function keep(database: string, kept: string): void {
 }
 
 /** Throws an OperatorError while another process uses the database: its log could not be kept whole. */
-function foldLog(database: string, busyTimeoutMs: number): void {
+function checkpointLog(database: string, busyTimeoutMs: number): void {
   let sqlite: Database | undefined;
-  let isBusy = false;
+  let isInUse = false;
   try {
-    sqlite = openSqlite(database, busyTimeoutMs);
-    isBusy = pragma(sqlite, "wal_checkpoint(TRUNCATE)") === 1;
-  } catch {
+    sqlite = openSqlite(database, busyTimeoutMs, { openingWaitMs: busyTimeoutMs });
+    isInUse = pragma(sqlite, "wal_checkpoint(TRUNCATE)") === 1;
+  } catch (error) {
     // A database too damaged to open is what a restore is for: it is kept with its log as it is.
+    isInUse = isBusy(error);
   } finally {
     if (sqlite) closeSqlite(sqlite);
   }
-  if (!isBusy) return;
-  throw new OperatorError(`Another process is reading ${database}. End it and try again.`);
+  if (!isInUse) return;
+  throw new OperatorError(`Another process is using ${database}. End it and try again.`);
 }

@@ -7,7 +7,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -23,11 +25,11 @@ import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/
 import { migrate } from "../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
-import { restoreDatabase } from "../../src/db/restore";
+import { removeUnfinishedRestore, restoreDatabase } from "../../src/db/restore";
 import { openForCommand, openForServer } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { startChild } from "../support/child";
-import { committedNotes, NOTES_SQL } from "../support/database";
+import { committedNotes, NOTES_SQL, outcomesOf } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
 interface Place extends Disposable {
@@ -152,12 +154,61 @@ describe("restoring", () => {
     await sending.write(readFileSync(at.backup).subarray(0, 20_000));
     await restoring.kill();
     await sending.close();
-    const leftover = `${at.directory.database}.restoring`;
-    expect(existsSync(leftover)).toBe(true);
+    const leftovers = () =>
+      readdirSync(at.directory.path).filter((name) => name.includes("restor"));
+    expect(leftovers()).toEqual([expect.stringContaining("allclear.db.restoring-")]);
     const env = { ALLCLEAR_DATA_DIR: at.directory.path, ALLCLEAR_LOG_LEVEL: "silent" };
     openForServer(testConfig(env)).close();
-    expect(existsSync(leftover)).toBe(false);
+    expect(leftovers()).toEqual([]);
     expect(committedNotes(at.directory.database)).toEqual(["present"]);
+  });
+
+  test("killed at any moment leaves the old database with its log or the restored one, each whole", async () => {
+    using at = place();
+    const { database } = at.directory;
+    {
+      await using writer = startChild("store-notes.ts", database);
+      await writer.line();
+      await writer.kill();
+    }
+    // So damaged that its log cannot be written back into it.
+    truncateSync(database, 100_000);
+    const files = ["", "-wal"].map((suffix) => ({ file: database + suffix, suffix }));
+    const old = files.map(({ file, suffix }) => ({ file, suffix, bytes: readFileSync(file) }));
+    const isOld = (name: string) =>
+      old.every(
+        ({ suffix, bytes }) =>
+          existsSync(name + suffix) && bytes.equals(readFileSync(name + suffix)),
+      );
+    const ends = new Set<string>();
+    let isDone = false;
+    for (let change = 1; !isDone; change++) {
+      rmSync(at.directory.path, { recursive: true });
+      mkdirSync(at.directory.path);
+      for (const { file, bytes } of old) writeFileSync(file, bytes);
+      await using restoring = startChild(
+        "killed-restore.ts",
+        at.directory.path,
+        at.backup,
+        `${change}`,
+      );
+      isDone = (await outcomesOf(restoring.line()))[0] === "stored";
+      expect(existsSync(database)).toBe(true);
+      // As the next start does.
+      removeUnfinishedRestore(at.directory);
+      const names = readdirSync(at.directory.path);
+      expect(names.filter((name) => /restoring/.test(name))).toEqual([]);
+      if (isOld(database)) {
+        expect(names.filter((name) => name.includes("before-restore"))).toEqual([]);
+        ends.add("old");
+      } else {
+        expect([change, committedNotes(database)]).toEqual([change, ["past"]]);
+        const kept = names.find((name) => /before-restore-.*Z$/.test(name)) ?? "";
+        expect(isOld(join(at.directory.path, kept))).toBe(true);
+        ends.add("restored");
+      }
+    }
+    expect(ends).toEqual(new Set(["old", "restored"]));
   });
 
   test("lets no command work on the database that it is about to replace", async () => {
@@ -183,7 +234,7 @@ describe("restoring", () => {
     reader.prepare("SELECT count(*) FROM notes").get();
     writer.run("INSERT INTO notes VALUES ('in the log')");
     const restore = () => restoreDatabase(at.directory, at.backup, { busyTimeoutMs: 0 });
-    expect(restore).toThrow(`Another process is reading ${at.directory.database}.`);
+    expect(restore).toThrow(`Another process is using ${at.directory.database}.`);
     expect(readdirSync(at.directory.path).toSorted()).toEqual([
       "allclear.db",
       "allclear.db-shm",
@@ -194,6 +245,19 @@ describe("restoring", () => {
     expect(committedNotes(kept ?? "")).toEqual(["in the log", "present"]);
   });
 
+  test("is refused while another process has the database for itself", () => {
+    using at = place();
+    using other = new Database(at.directory.database);
+    other.run("PRAGMA locking_mode = EXCLUSIVE");
+    other.run("INSERT INTO notes VALUES ('by the other process')");
+    const restore = () => restoreDatabase(at.directory, at.backup, { busyTimeoutMs: 0 });
+    expect(restore).toThrow(`Another process is using ${at.directory.database}.`);
+    expect(readdirSync(at.directory.path)).not.toContainEqual(expect.stringContaining("restor"));
+    other.close(true);
+    const { kept } = restore();
+    expect(committedNotes(kept ?? "")).toEqual(["by the other process", "present"]);
+  });
+
   test("keeps its unfinished copy from other users, also if the backup is readable by all", async () => {
     using at = place();
     const bytes = readFileSync(at.backup);
@@ -202,7 +266,9 @@ describe("restoring", () => {
     await using restoring = startChild("restore.ts", at.directory.path, pipe);
     // Opening waits until the restore opens the other end.
     const sending = await open(pipe, "w");
-    const mode = statSync(`${at.directory.database}.restoring`).mode & 0o777;
+    const names = readdirSync(at.directory.path);
+    const unfinished = names.find((name) => name.startsWith("allclear.db.restoring-")) ?? "";
+    const mode = statSync(join(at.directory.path, unfinished)).mode & 0o777;
     await sending.writeFile(bytes);
     await sending.close();
     expect(await restoring.line()).toBe("restored");
