@@ -6,7 +6,7 @@ export const STORAGE_FAULTS = {
   disk_error: "The disk reports errors.",
   read_only: "The database is read-only.",
   locked: "Another process holds the database.",
-  damaged: "Pages of the database are damaged.",
+  damaged: "The database file is damaged.",
   moved: "The data directory was moved, deleted or replaced while the server ran.",
   failing: "The database cannot be written.",
 } as const;

@@ -13,7 +13,7 @@ const READY = { status: "ok", writable: true, reason: null };
 const FULL = "The disk is full.";
 const MOVED = "The data directory was moved, deleted or replaced while the server ran.";
 const NOT_STORED = "The change could not be stored. Nothing was written; try again.";
-const DAMAGED = "Pages of the database are damaged.";
+const DAMAGED = "The database file is damaged.";
 
 /** Answers of the two checks: the body of `/readyz` and the status and reason of `/readyz/write`. */
 async function readinessOf(app: TestApp) {

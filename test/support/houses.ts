@@ -8,11 +8,15 @@ import { type BrowserSite, openSite } from "./browser-site";
 import { furnish, type Furnished, furnishingClock } from "./furnished";
 import { PUBLIC_ADDRESS } from "./furnished-people";
 
-/** Three installations to look at: without a user, with an owner and nothing else, and one in use. */
+/**
+ * Installations to look at: without a user, with an owner and nothing else, one in use, and one whose
+ * database fails as each screen of it says.
+ */
 export interface Houses extends AsyncDisposable {
   bare: BrowserSite & { setUpToken: string };
   empty: BrowserSite & { session: string };
   furnished: BrowserSite & Furnished;
+  failing: BrowserSite & { session: string };
 }
 
 /** Their clocks stand still. `prepare` is called with each before anything is made in it. */
@@ -20,17 +24,19 @@ export async function openHouses(
   browser: Browser,
   prepare: (site: BrowserSite) => void = () => {},
 ): Promise<Houses> {
-  const [bare, empty, furnished] = await Promise.all(
-    Array.from({ length: 3 }, () => openSite(browser, { clock: furnishingClock() })),
+  const [bare, empty, furnished, failing] = await Promise.all(
+    Array.from({ length: 4 }, () => openSite(browser, { clock: furnishingClock() })),
   );
-  if (!bare || !empty || !furnished) throw new Error("three were opened");
-  for (const site of [bare, empty, furnished]) prepare(site);
+  if (!bare || !empty || !furnished || !failing) throw new Error("four were opened");
+  const sites = [bare, empty, furnished, failing];
+  for (const site of sites) prepare(site);
   return {
     bare: { ...bare, setUpToken: await issueToken(bare.app) },
     empty: { ...empty, session: await enterAlone(empty.app) },
     furnished: { ...furnished, ...(await furnish(furnished.app)) },
+    failing: { ...failing, session: await enterAlone(failing.app) },
     async [Symbol.asyncDispose]() {
-      await Promise.all([bare, empty, furnished].map((site) => site[Symbol.asyncDispose]()));
+      await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));
     },
   };
 }

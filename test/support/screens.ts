@@ -9,6 +9,7 @@ import { MAINTENANCE_SCREENS } from "./screens/maintenance";
 import { MONITOR_SCREENS } from "./screens/monitors";
 import { PAGE_SCREENS } from "./screens/pages";
 import type { Screen } from "./screens/screen";
+import { STORAGE_SCREENS } from "./screens/storage";
 import { USER_SCREENS } from "./screens/users";
 import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
 
@@ -28,5 +29,6 @@ export const SCREENS: readonly Screen[] = [
   ...WEBHOOK_SCREENS,
   ...ACTIVITY_SCREENS,
   ...USER_SCREENS,
+  ...STORAGE_SCREENS,
   ...ENTRY_SCREENS,
 ];

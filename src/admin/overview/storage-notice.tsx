@@ -1,14 +1,26 @@
+import type { ComponentChildren } from "preact";
 import { STORAGE_FAULTS, type StorageFault, type StorageState } from "../../db";
 import { Notice } from "../../ui";
 
+/** Shown after the remedies of faults that end without a restart. */
+const GOES_ON =
+  "Status pages are still served. Changes are stored again, without a restart, once the cause is gone.";
+
+const RESTORE = (
+  <>
+    Stop the server and restore a backup with <code>allclear restore FILE</code>.
+  </>
+);
+
 /** Instructions for each fault, after the sentence that names it. */
-const REMEDIES: Record<StorageFault, string> = {
-  disk_full: "Free some space on the disk of the data directory.",
-  disk_error: "Check the disk of the data directory; the log has the errors.",
-  read_only: "Make the data directory and the files in it writable for the server.",
-  locked: "End the other process that writes to the database.",
-  damaged: "Restore a backup with allclear restore.",
-  moved: "Move the data directory back, or restart the server.",
+const REMEDIES: Record<StorageFault, ComponentChildren> = {
+  disk_full: `Free some space on the disk of the data directory. ${GOES_ON}`,
+  disk_error: `Check the disk of the data directory; the log has the errors. ${GOES_ON}`,
+  read_only: `Make the data directory and the files in it writable for the server. ${GOES_ON}`,
+  locked: `End the other process that writes to the database. ${GOES_ON}`,
+  damaged: RESTORE,
+  moved:
+    "Move the data directory back. If its replacement is intended, restart the server to use it.",
   failing: "The log has the errors.",
 };
 
@@ -17,15 +29,14 @@ export function StorageNotice({ storage: { fault, isDamaged } }: { storage: Stor
   if (fault !== undefined) {
     return (
       <Notice tone="danger" title="Changes cannot be stored">
-        {STORAGE_FAULTS[fault]} {REMEDIES[fault]} Status pages are still served, and changes are
-        stored again without a restart as soon as the cause is gone.
+        {STORAGE_FAULTS[fault]} {REMEDIES[fault]}
       </Notice>
     );
   }
   if (!isDamaged) return null;
   return (
     <Notice tone="danger" title="The database is damaged">
-      Some of its pages cannot be read. {REMEDIES.damaged}
+      Parts of the database file cannot be read. {RESTORE}
     </Notice>
   );
 }
