@@ -78,29 +78,45 @@ export function moveCompanions(from: string, to: string): void {
 }
 
 /**
- * Throws an OperatorError unless the file is a sound Allclear database; passes on what `work` throws.
- * Leaves everything in the one file. `what` names it at the beginning of a sentence.
+ * Throws an OperatorError unless the file is a sound Allclear database. `name` is its name at the
+ * beginning of a sentence.
  */
-export function requireSoundDatabase(
+export function requireSoundDatabase(file: string, name: string): void {
+  closeSqlite(openSoundDatabase(file, name));
+}
+
+/**
+ * Runs `work` on a database that is not in use and leaves everything in the one file. Throws an
+ * OperatorError as `requireSoundDatabase` does, and the errors of `work` as they are.
+ */
+export function editSoundDatabase(
   file: string,
-  what: string,
-  work?: (sqlite: Database) => void,
+  name: string,
+  work: (sqlite: Database) => void,
 ): void {
+  const sqlite = openSoundDatabase(file, name);
+  try {
+    work(sqlite);
+    pragma(sqlite, "wal_checkpoint(TRUNCATE)");
+  } finally {
+    closeSqlite(sqlite);
+  }
+}
+
+function openSoundDatabase(file: string, name: string): Database {
   let sqlite: Database | undefined;
   try {
     sqlite = new Database(file, { readwrite: true, create: false, strict: true });
     sqlite.run("PRAGMA trusted_schema = OFF");
     if (!isAllclearDatabase(sqlite)) {
-      throw new OperatorError(`${what} is not an Allclear database.`);
+      throw new OperatorError(`${name} is not an Allclear database.`);
     }
-    if (!isSound(sqlite)) throw new OperatorError(`${what} is damaged.`);
-    work?.(sqlite);
-    pragma(sqlite, "wal_checkpoint(TRUNCATE)");
+    if (!isSound(sqlite)) throw new OperatorError(`${name} is damaged.`);
+    return sqlite;
   } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`${what} is not an Allclear database, or it is damaged.`, error);
-  } finally {
     if (sqlite) closeSqlite(sqlite);
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${name} is not an Allclear database, or it is damaged.`, error);
   }
 }
 

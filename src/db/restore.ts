@@ -17,7 +17,7 @@ import {
   copyFile,
   moveCompanions,
   removeDatabase,
-  requireSoundDatabase,
+  editSoundDatabase,
   syncFile,
 } from "./database-files";
 import { lacksOwner, listRevived, type RevivedCredentials } from "./live-credentials";
@@ -63,7 +63,7 @@ export function restoreDatabase(
   let credentials: Omit<RestoreReport, "kept"> | undefined;
   try {
     copyDatabaseFiles(file, unfinished);
-    requireSoundDatabase(unfinished, file, (sqlite) => {
+    editSoundDatabase(unfinished, file, (sqlite) => {
       requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
       credentials = settleCredentials(sqlite, present, now);
     });

@@ -284,6 +284,19 @@ describe("restoring", () => {
   });
 });
 
+test("an error while credentials are carried over is not called damage, and nothing is replaced", () => {
+  using at = place();
+  alter(
+    at.backup,
+    "CREATE TRIGGER failing BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'a defect'); END",
+  );
+  const restore = () => restoreDatabase(at.directory, at.backup);
+  expect(restore).toThrow("a defect");
+  expect(restore).not.toThrow(OperatorError);
+  expect(readdirSync(at.directory.path)).toEqual(["allclear.db"]);
+  expect(committedNotes(at.directory.database)).toEqual(["present"]);
+});
+
 interface Unfit {
   name: string;
   /** Makes the file, from a good backup, and answers its name. */

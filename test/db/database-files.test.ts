@@ -1,0 +1,53 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../../src/db";
+import { editSoundDatabase, requireSoundDatabase } from "../../src/db/database-files";
+import { migrate } from "../../src/db/migrate";
+import { openSqlite } from "../../src/db/open";
+import { committedNotes, NOTES_SQL } from "../support/database";
+import { temporaryFolder } from "../support/temporary-folder";
+
+function makeDatabase(file: string): void {
+  using sqlite = openSqlite(file, 0);
+  migrate(sqlite, undefined);
+  sqlite.run(NOTES_SQL);
+}
+
+const addNote = (sqlite: Database) => void sqlite.run("INSERT INTO notes VALUES ('edited')");
+
+describe("editing a database that is not in use", () => {
+  test("stores the edit in the one file", () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "copy.db");
+    makeDatabase(file);
+    requireSoundDatabase(file, "The copy");
+    editSoundDatabase(file, "The copy", addNote);
+    expect(existsSync(`${file}-wal`)).toBe(false);
+    expect(committedNotes(file)).toEqual(["edited"]);
+  });
+
+  test("passes the error of the edit on and does not call the file damaged", () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "copy.db");
+    makeDatabase(file);
+    const edit = () =>
+      editSoundDatabase(file, "The copy", (sqlite) => void sqlite.run("DELETE FROM no_table"));
+    expect(edit).toThrow("no such table: no_table");
+    expect(edit).not.toThrow(OperatorError);
+    // The file can still be used.
+    editSoundDatabase(file, "The copy", addNote);
+  });
+
+  test("is refused, without the edit, for a file that is no database of Allclear", () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "copy.db");
+    writeFileSync(file, "text ".repeat(1_000));
+    let edits = 0;
+    const edit = () => editSoundDatabase(file, "The copy", () => void (edits += 1));
+    expect(edit).toThrow("The copy is not an Allclear database, or it is damaged.");
+    expect(() => requireSoundDatabase(file, "The copy")).toThrow(OperatorError);
+    expect(edits).toBe(0);
+  });
+});
