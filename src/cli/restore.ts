@@ -53,12 +53,12 @@ export const restoreCommand: Command = {
 
 /** Says which credentials stay ended, and which of them work again. */
 function describeCredentials(output: Output, report: RestoreReport, dataDir: string): void {
-  const { kept, carried, isComplete, revived, lacksOwner } = report;
+  const { kept, carried, couldReadReplaced, revived, lacksOwner } = report;
   const dataDirFlag = `--data-dir ${shellWord(dataDir)}`;
   if (carried.length > 0) output.err(`Carried over from it: ${describeCarried(carried)}.`);
   if (kept === undefined) {
     output.err("There was no database before, so what has been ended since the backup is unknown.");
-  } else if (!isComplete) {
+  } else if (!couldReadReplaced) {
     output.err(
       "Not all credentials in it can be read, so what has been ended since the backup is unknown.",
     );

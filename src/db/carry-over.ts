@@ -1,8 +1,9 @@
 /**
  * Credentials across a restore. What was ended after the backup was made stays ended: revocations,
  * ended key values, disabled users, lowered roles, changed passwords, rotated secrets, and the former
- * destinations of webhooks are read from the database that the backup replaces. Either database may have another schema than this build's, and
- * the replaced one may be damaged: each table is carried over only if both have it, and if it is sound.
+ * destinations of webhooks are read from the replaced database. Either database may have another schema
+ * than this build's, and the replaced one may be damaged: each table is carried over only if both have it,
+ * and if it is sound.
  */
 import { Database } from "bun:sqlite";
 import { APPLICATION_ID, closeSqlite, pragma } from "./open";
@@ -16,17 +17,17 @@ export interface CarriedOver {
 /** Counts as one phrase: "1 revoked key, 2 changed passwords". */
 export function describeCarried(carried: readonly CarriedOver[]): string {
   return carried
-    .map(({ what, count }) => `${count} ${count === 1 ? what : plural(what)}`)
+    .map(({ what, count }) => `${count} ${count === 1 ? what : pluralOfFirstNoun(what)}`)
     .join(", ");
 }
 
-/** The noun stands before " of ", or last. */
-function plural(what: string): string {
+/** Appends an "s" to the noun, which is the word before " of " or else the last one. */
+function pluralOfFirstNoun(what: string): string {
   const [noun = "", ...rest] = what.split(" of ");
   return [`${noun}s`, ...rest].join(" of ");
 }
 
-/** Tables with credentials, and the columns that the statements here name. */
+/** Credential tables, and the columns that this module and `live-credentials.ts` read. */
 export const CREDENTIAL_TABLES = {
   api_keys: ["id", "name", "expires_at", "revoked_at", "version"],
   api_key_values: ["hash", "key_id", "start", "created_at", "ends_at"],
@@ -66,14 +67,14 @@ interface Rule {
   /** Noun in the singular; undefined for a change that is not reported. */
   what?: string;
   table: CredentialTable;
-  /** One statement. `main` is the restored database, `present` what was read of the replaced one. */
+  /** One statement. Rows of `main`, the restored database, are `r`; those of `replaced` are `o`. */
   sql: string;
 }
 
-/** True for a row that was changed after the backup, unless the backup is of a later time. */
-const IS_LATER = "(p.version > r.version OR p.updated_at > r.updated_at)";
+/** SQL condition: the replaced database has a newer state of the row than the backup. */
+const IS_LATER = "(o.version > r.version OR o.updated_at > r.updated_at)";
 
-const NEWER_VERSION = "version = max(r.version, p.version) + 1";
+const NEWER_VERSION = "version = max(r.version, o.version) + 1";
 
 const rank = (role: string) =>
   `CASE ${role} WHEN 'owner' THEN 4 WHEN 'admin' THEN 3 WHEN 'editor' THEN 2 ELSE 1 END`;
@@ -82,123 +83,123 @@ const RULES: readonly Rule[] = [
   {
     what: "revoked key",
     table: "api_keys",
-    sql: `UPDATE main.api_keys AS r SET revoked_at = p.revoked_at, ${NEWER_VERSION}
-      FROM present.api_keys AS p
-      WHERE p.id = r.id AND p.revoked_at IS NOT NULL AND r.revoked_at IS NULL`,
+    sql: `UPDATE main.api_keys AS r SET revoked_at = o.revoked_at, ${NEWER_VERSION}
+      FROM replaced.api_keys AS o
+      WHERE o.id = r.id AND o.revoked_at IS NOT NULL AND r.revoked_at IS NULL`,
   },
   {
     what: "ended key value",
     table: "api_key_values",
-    sql: `UPDATE main.api_key_values AS r SET ends_at = p.ends_at FROM present.api_key_values AS p
-      WHERE p.hash = r.hash AND p.ends_at < coalesce(r.ends_at, ${Number.MAX_SAFE_INTEGER})`,
+    sql: `UPDATE main.api_key_values AS r SET ends_at = o.ends_at FROM replaced.api_key_values AS o
+      WHERE o.hash = r.hash AND o.ends_at < coalesce(r.ends_at, ${Number.MAX_SAFE_INTEGER})`,
   },
   {
     // Its key would otherwise be left without any value that works.
     what: "new value of a rotated key",
     table: "api_key_values",
     sql: `INSERT INTO main.api_key_values (hash, key_id, start, created_at, ends_at)
-      SELECT hash, key_id, start, created_at, ends_at FROM present.api_key_values AS p
+      SELECT hash, key_id, start, created_at, ends_at FROM replaced.api_key_values AS o
       WHERE key_id IN (SELECT id FROM main.api_keys)
-        AND NOT EXISTS (SELECT 1 FROM main.api_key_values AS r WHERE r.hash = p.hash)`,
+        AND NOT EXISTS (SELECT 1 FROM main.api_key_values AS r WHERE r.hash = o.hash)`,
   },
   {
     what: "lowered role",
     table: "users",
-    sql: `UPDATE main.users AS r SET role = p.role FROM present.users AS p
-      WHERE p.id = r.id AND ${rank("p.role")} < ${rank("r.role")} AND ${IS_LATER}`,
+    sql: `UPDATE main.users AS r SET role = o.role FROM replaced.users AS o
+      WHERE o.id = r.id AND ${rank("o.role")} < ${rank("r.role")} AND ${IS_LATER}`,
   },
   {
     what: "changed password",
     table: "users",
     sql: `UPDATE main.users AS r
-      SET password_hash = p.password_hash, password_changed_at = p.password_changed_at
-      FROM present.users AS p
-      WHERE p.id = r.id AND p.password_hash IS NOT NULL AND p.password_hash IS NOT r.password_hash
+      SET password_hash = o.password_hash, password_changed_at = o.password_changed_at
+      FROM replaced.users AS o
+      WHERE o.id = r.id AND o.password_hash IS NOT NULL AND o.password_hash IS NOT r.password_hash
         AND ${IS_LATER}`,
   },
   {
     what: "disabled user",
     table: "users",
     sql: `UPDATE main.users AS r
-      SET disabled_at = coalesce(r.disabled_at, p.disabled_at),
-        deleted_at = coalesce(r.deleted_at, p.deleted_at)
-      FROM present.users AS p
-      WHERE p.id = r.id AND ${IS_LATER} AND ((p.disabled_at IS NOT NULL AND r.disabled_at IS NULL)
-        OR (p.deleted_at IS NOT NULL AND r.deleted_at IS NULL))`,
+      SET disabled_at = coalesce(r.disabled_at, o.disabled_at),
+        deleted_at = coalesce(r.deleted_at, o.deleted_at)
+      FROM replaced.users AS o
+      WHERE o.id = r.id AND ${IS_LATER} AND ((o.disabled_at IS NOT NULL AND r.disabled_at IS NULL)
+        OR (o.deleted_at IS NOT NULL AND r.deleted_at IS NULL))`,
   },
   {
-    // Last of those about users. A later restore of the database that is set aside now finds that the
-    // rows are of one time, and takes no role away.
+    // Last of those about users. A later restore of the replaced database then finds that the rows
+    // are of one time, and takes no role away.
     table: "users",
     sql: `UPDATE main.users AS r
-      SET version = max(r.version, p.version), updated_at = max(r.updated_at, p.updated_at)
-      FROM present.users AS p WHERE p.id = r.id AND ${IS_LATER}`,
+      SET version = max(r.version, o.version), updated_at = max(r.updated_at, o.updated_at)
+      FROM replaced.users AS o WHERE o.id = r.id AND ${IS_LATER}`,
   },
   {
     what: "rotated signing secret",
     table: "webhooks",
     // A deleted webhook has an empty secret.
-    sql: `UPDATE main.webhooks AS r SET secret = p.secret, previous_secret = p.previous_secret,
-        previous_secret_ends_at = p.previous_secret_ends_at
-      FROM present.webhooks AS p
-      WHERE p.id = r.id AND p.deleted_at IS NULL AND r.deleted_at IS NULL
-        AND p.secret <> r.secret AND r.previous_secret IS NOT p.secret AND ${IS_LATER}`,
+    sql: `UPDATE main.webhooks AS r SET secret = o.secret, previous_secret = o.previous_secret,
+        previous_secret_ends_at = o.previous_secret_ends_at
+      FROM replaced.webhooks AS o
+      WHERE o.id = r.id AND o.deleted_at IS NULL AND r.deleted_at IS NULL
+        AND o.secret <> r.secret AND r.previous_secret IS NOT o.secret AND ${IS_LATER}`,
   },
   {
     // One unit: the URL and the settings hold the receiver's credentials in the way of the format.
     what: "changed destination of a webhook",
     table: "webhooks",
-    sql: `UPDATE main.webhooks AS r SET url = p.url, format = p.format, settings = p.settings
-      FROM present.webhooks AS p
-      WHERE p.id = r.id AND p.deleted_at IS NULL AND r.deleted_at IS NULL
-        AND (p.url, p.format, p.settings) <> (r.url, r.format, r.settings) AND ${IS_LATER}`,
+    sql: `UPDATE main.webhooks AS r SET url = o.url, format = o.format, settings = o.settings
+      FROM replaced.webhooks AS o
+      WHERE o.id = r.id AND o.deleted_at IS NULL AND r.deleted_at IS NULL
+        AND (o.url, o.format, o.settings) <> (r.url, r.format, r.settings) AND ${IS_LATER}`,
   },
   {
     // A deleted webhook comes back disabled: its configuration is kept, and nothing is sent.
     what: "disabled webhook",
     table: "webhooks",
     sql: `UPDATE main.webhooks AS r SET enabled = 0,
-        disabled_reason = CASE WHEN p.deleted_at IS NULL THEN p.disabled_reason
+        disabled_reason = CASE WHEN o.deleted_at IS NULL THEN o.disabled_reason
           ELSE 'It was deleted after the restored backup was made.' END,
-        disabled_at = coalesce(p.deleted_at, p.disabled_at)
-      FROM present.webhooks AS p
-      WHERE p.id = r.id AND r.deleted_at IS NULL AND r.enabled = 1
-        AND (p.deleted_at IS NOT NULL OR p.enabled = 0) AND ${IS_LATER}`,
+        disabled_at = coalesce(o.deleted_at, o.disabled_at)
+      FROM replaced.webhooks AS o
+      WHERE o.id = r.id AND r.deleted_at IS NULL AND r.enabled = 1
+        AND (o.deleted_at IS NOT NULL OR o.enabled = 0) AND ${IS_LATER}`,
   },
   {
     // Last of those about webhooks, as with users.
     table: "webhooks",
     sql: `UPDATE main.webhooks AS r
-      SET version = max(r.version, p.version), updated_at = max(r.updated_at, p.updated_at)
-      FROM present.webhooks AS p WHERE p.id = r.id AND ${IS_LATER}`,
+      SET version = max(r.version, o.version), updated_at = max(r.updated_at, o.updated_at)
+      FROM replaced.webhooks AS o WHERE o.id = r.id AND ${IS_LATER}`,
   },
   {
     what: "rotated heartbeat token",
     table: "monitors",
-    sql: `UPDATE main.monitors AS r SET token_hash = p.token_hash, ${NEWER_VERSION}
-      FROM present.monitors AS p
-      WHERE p.id = r.id AND p.token_hash IS NOT NULL AND r.token_hash IS NOT NULL
-        AND p.token_hash <> r.token_hash AND ${IS_LATER}`,
+    sql: `UPDATE main.monitors AS r SET token_hash = o.token_hash, ${NEWER_VERSION}
+      FROM replaced.monitors AS o
+      WHERE o.id = r.id AND o.token_hash IS NOT NULL AND r.token_hash IS NOT NULL
+        AND o.token_hash <> r.token_hash AND ${IS_LATER}`,
   },
 ];
 
 /**
- * Attaches an empty database as `present` and copies the credentials of the database at `file` into it.
+ * Attaches an empty database as `replaced` and copies the credentials of the database at `file` into it.
  * Tables that are missing or damaged there are left out; so are all if `file` is undefined.
  */
-export function attachPresent(sqlite: Database, file: string | undefined): void {
-  sqlite.run("ATTACH ':memory:' AS present");
+export function attachReplaced(sqlite: Database, file: string | undefined): void {
+  sqlite.run("ATTACH ':memory:' AS replaced");
   if (file === undefined) return;
-  let present: Database | undefined;
+  let replaced: Database | undefined;
   try {
-    present = new Database(file, { readwrite: true, create: false, strict: true });
-    if (pragma(present, "application_id") !== APPLICATION_ID) return;
+    replaced = new Database(file, { readwrite: true, create: false, strict: true });
+    if (pragma(replaced, "application_id") !== APPLICATION_ID) return;
     for (const table of Object.keys(CREDENTIAL_TABLES) as CredentialTable[])
-      copyTable(present, sqlite, table);
+      copyTable(replaced, sqlite, table);
   } catch {
     // Not a database, or damaged from its first page on.
   } finally {
-    if (present) closeSqlite(present);
+    if (replaced) closeSqlite(replaced);
   }
 }
 
@@ -211,9 +212,9 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
   } catch {
     return;
   }
-  to.run(`CREATE TABLE present.${table} (${columns})`);
+  to.run(`CREATE TABLE replaced.${table} (${columns})`);
   const places = CREDENTIAL_TABLES[table].map(() => "?").join(", ");
-  const insert = to.prepare(`INSERT INTO present.${table} VALUES (${places})`);
+  const insert = to.prepare(`INSERT INTO replaced.${table} VALUES (${places})`);
   for (const row of rows) insert.run(...row);
 }
 
@@ -221,7 +222,7 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
 export function carryOver(sqlite: Database): CarriedOver[] {
   const carried: CarriedOver[] = [];
   for (const { what, table, sql } of RULES) {
-    if (!hasCredentials(sqlite, "main", table) || !hasCredentials(sqlite, "present", table))
+    if (!hasCredentials(sqlite, "main", table) || !hasCredentials(sqlite, "replaced", table))
       continue;
     const { changes: count } = sqlite.prepare(sql).run();
     if (count > 0 && what !== undefined) carried.push({ what, count });
@@ -232,7 +233,7 @@ export function carryOver(sqlite: Database): CarriedOver[] {
 /** True if the table exists in the database of that name, with the columns that are known of it. */
 export function hasCredentials(
   sqlite: Database,
-  schema: "main" | "present",
+  schema: "main" | "replaced",
   table: CredentialTable,
 ): boolean {
   const names = columnsOf(sqlite, schema, table);

@@ -3,7 +3,7 @@ import { type CredentialTable, hasCredentials } from "./carry-over";
 
 export type CredentialKind = "key" | "user" | "webhook" | "monitor";
 
-/** Something that opens or signs in a restored database, as it did when the backup was made. */
+/** A credential of the restored database that is accepted, or that signs webhooks. */
 export interface LiveCredential {
   kind: CredentialKind;
   id: string;
@@ -14,12 +14,12 @@ export interface LiveCredential {
 interface Listing {
   kind: CredentialKind;
   table: CredentialTable;
-  /** Tables of the replaced database without which it confirms nothing. */
-  needs: readonly CredentialTable[];
-  /** SQL of the label, and of the condition under which the row opens or signs at `$now` (unix ms). */
+  /** Tables that have to be read of the replaced database to know which rows it still has. */
+  requiredTables: readonly CredentialTable[];
+  /** SQL of the label, and of the condition under which the row is accepted or signs at `$now` (unix ms). */
   label: string;
   isLive: string;
-  /** SQL of the condition under which the replaced database confirms the row that has its id. */
+  /** SQL condition under which the replaced database still has the row. */
   isConfirmed: string;
 }
 
@@ -27,7 +27,7 @@ const LISTINGS: readonly Listing[] = [
   {
     kind: "key",
     table: "api_keys",
-    needs: ["api_keys", "api_key_values"],
+    requiredTables: ["api_keys", "api_key_values"],
     label: "name",
     isLive: `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now) AND EXISTS (
       SELECT 1 FROM main.api_key_values AS v
@@ -37,7 +37,7 @@ const LISTINGS: readonly Listing[] = [
   {
     kind: "user",
     table: "users",
-    needs: ["users"],
+    requiredTables: ["users"],
     label: "email || ', ' || role",
     isLive: "password_hash IS NOT NULL AND disabled_at IS NULL AND deleted_at IS NULL",
     isConfirmed: "TRUE",
@@ -45,7 +45,7 @@ const LISTINGS: readonly Listing[] = [
   {
     kind: "webhook",
     table: "webhooks",
-    needs: ["webhooks"],
+    requiredTables: ["webhooks"],
     label: "ref",
     isLive: "enabled = 1 AND deleted_at IS NULL",
     isConfirmed: "deleted_at IS NULL",
@@ -53,43 +53,45 @@ const LISTINGS: readonly Listing[] = [
   {
     kind: "monitor",
     table: "monitors",
-    needs: ["monitors"],
+    requiredTables: ["monitors"],
     label: "ref",
     isLive: "token_hash IS NOT NULL AND deleted_at IS NULL",
     isConfirmed: "deleted_at IS NULL",
   },
 ];
 
-/** Credentials that work in a restored database and that the replaced one does not confirm. */
+/** Credentials that work in a restored database and that the replaced one does not have. */
 export interface RevivedCredentials {
   /** By kind and id. */
   revived: LiveCredential[];
   /** False if the replaced database, or one of its tables, is missing or damaged. */
-  isComplete: boolean;
+  couldReadReplaced: boolean;
 }
 
 /**
- * Lists what opens or signs at `now` (unix ms). Rows that the attached `present` has too are left out:
- * what was ended there has been carried over.
+ * Lists the credentials that work at `now` (unix ms). Rows that the attached `replaced` still has are
+ * left out: what was ended there has been carried over.
  */
 export function listRevived(sqlite: Database, now: number): RevivedCredentials {
-  let isComplete = true;
-  const revived = LISTINGS.flatMap(({ kind, table, needs, label, isLive, isConfirmed }) => {
-    if (!hasCredentials(sqlite, "main", table)) return [];
-    const isKnown = needs.every((name) => hasCredentials(sqlite, "present", name));
-    isComplete &&= isKnown;
-    const confirmed = isKnown
-      ? `id IN (SELECT id FROM present.${table} WHERE ${isConfirmed})`
-      : "FALSE";
-    const rows = sqlite
-      .prepare<{ id: string; label: string }, [{ now: number }]>(
-        `SELECT id, ${label} AS label FROM main.${table}
+  let couldReadReplaced = true;
+  const revived = LISTINGS.flatMap(
+    ({ kind, table, requiredTables, label, isLive, isConfirmed }) => {
+      if (!hasCredentials(sqlite, "main", table)) return [];
+      const isKnown = requiredTables.every((name) => hasCredentials(sqlite, "replaced", name));
+      couldReadReplaced &&= isKnown;
+      const confirmed = isKnown
+        ? `id IN (SELECT id FROM replaced.${table} WHERE ${isConfirmed})`
+        : "FALSE";
+      const rows = sqlite
+        .prepare<{ id: string; label: string }, [{ now: number }]>(
+          `SELECT id, ${label} AS label FROM main.${table}
          WHERE ${isLive} AND NOT (${confirmed}) ORDER BY id`,
-      )
-      .all({ now });
-    return rows.map((row) => ({ kind, ...row }));
-  });
-  return { revived, isComplete };
+        )
+        .all({ now });
+      return rows.map((row) => ({ kind, ...row }));
+    },
+  );
+  return { revived, couldReadReplaced };
 }
 
 /** True if there are users, and none of them is an owner who can sign in. */

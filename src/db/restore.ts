@@ -3,7 +3,7 @@ import { chmodSync, existsSync, linkSync, readdirSync, renameSync } from "node:f
 import { basename, dirname, join } from "node:path";
 import { CLI_ACTOR } from "../kernel/actor";
 import {
-  attachPresent,
+  attachReplaced,
   type CarriedOver,
   carryOver,
   columnsOf,
@@ -28,9 +28,9 @@ import { isBusy } from "./sqlite-errors";
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {
-  /** File that holds the database from before; undefined if there was none. */
+  /** File that holds the replaced database; undefined if there was none. */
   kept: string | undefined;
-  /** Changes since the backup that were carried over from that database. */
+  /** Changes since the backup that were carried over from the replaced database. */
   carried: CarriedOver[];
   /** True if users exist, but no owner can sign in. */
   lacksOwner: boolean;
@@ -59,17 +59,17 @@ export function restoreDatabase(
   const stamp = findStamp(database, now);
   const unfinished = `${database}${RESTORING}-${stamp}`;
   const kept = keptFile(database, stamp);
-  const present = existsSync(database) ? database : undefined;
+  const replaced = existsSync(database) ? database : undefined;
   let credentials: Omit<RestoreReport, "kept"> | undefined;
   try {
     copyDatabaseFiles(file, unfinished);
     editSoundDatabase(unfinished, file, (sqlite) => {
       requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
-      credentials = settleCredentials(sqlite, present, now);
+      credentials = reconcileCredentials(sqlite, replaced, now);
     });
     chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
-    if (present !== undefined) {
+    if (replaced !== undefined) {
       checkpointLog(database, busyTimeoutMs);
       linkOrCopy(database, kept);
     }
@@ -78,7 +78,7 @@ export function restoreDatabase(
     renameSync(unfinished, database);
     syncFile(dirname(database));
     return {
-      kept: present && kept,
+      kept: replaced && kept,
       ...(credentials as Omit<RestoreReport, "kept">),
     };
   } finally {
@@ -122,13 +122,16 @@ function putLogBack(database: string, kept: string): void {
   if (existsSync(database)) removeDatabase(kept);
 }
 
-/** Ends in a verified copy of a backup what has been ended since it was made. */
-function settleCredentials(
+/**
+ * Deletes sessions and links, carries over what was ended, records the restore, and lists what works
+ * again.
+ */
+function reconcileCredentials(
   sqlite: Database,
-  present: string | undefined,
+  replaced: string | undefined,
   now: number,
 ): Omit<RestoreReport, "kept"> {
-  attachPresent(sqlite, present);
+  attachReplaced(sqlite, replaced);
   sqlite.run("BEGIN");
   endShortLivedCredentials(sqlite);
   const carried = carryOver(sqlite);
@@ -149,7 +152,8 @@ function recordRestore(sqlite: Database, carried: readonly CarriedOver[], now: n
   const columns = ["actor_kind", "actor_id", "actor_label", "action", "target_id", "summary", "at"];
   const names = columnsOf(sqlite, "main", "audit_log");
   if (!columns.every((column) => names.has(column))) return;
-  const details = carried.length > 0 ? `, with ${describeCarried(carried)} from before` : "";
+  const details =
+    carried.length > 0 ? `, with ${describeCarried(carried)} from the replaced database` : "";
   sqlite
     .prepare(`INSERT INTO main.audit_log (${columns.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?)`)
     .run(

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 const create = ["key", "create", "--scope", "read:status", "--name"];
 
 describe("allclear backup and restore, while no server runs", () => {
-  test("restore brings back what was there at the backup, and keeps the database from before", async () => {
+  test("restore brings back what was there at the backup, and keeps the replaced database", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const copy = join(folder.path, "copy.db");

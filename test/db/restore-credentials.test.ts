@@ -79,7 +79,7 @@ describe("a restored database", () => {
     const report = site.restore();
     expect(report).toMatchObject({
       carried: [{ what: "revoked key", count: 1 }],
-      isComplete: true,
+      couldReadReplaced: true,
       revived: [],
     });
     await site.withApp(async (app) => {
@@ -227,7 +227,7 @@ describe("a restored database", () => {
         { what: "disabled webhook", count: 2 },
       ],
       revived: [],
-      isComplete: true,
+      couldReadReplaced: true,
     });
     const { made, directory } = site;
     const row = (name: string) => stored(directory.database, "webhooks", made[name] ?? "");
@@ -263,12 +263,12 @@ describe("a restored database", () => {
       expect(app.audit().at(-1)).toMatchObject({
         action: "database.restore",
         actorKind: "cli",
-        summary: "Restored a backup of the database, with 1 revoked key from before",
+        summary: "Restored a backup of the database, with 1 revoked key from the replaced database",
       });
     });
   });
 
-  test("is whole again, with every role, once the database that was set aside is restored", async () => {
+  test("is whole again, with every role, once the replaced database is restored", async () => {
     using site = await backedUpSite(
       async (app) => {
         await addUser(app, "owner", "owner");
@@ -288,7 +288,7 @@ describe("a restored database", () => {
     const { kept } = site.restore();
     expect(row(raised).role).toBe("viewer");
     expect(row(enabled).disabled_at).not.toBeNull();
-    expect(site.restore(kept)).toMatchObject({ carried: [], isComplete: true });
+    expect(site.restore(kept)).toMatchObject({ carried: [], couldReadReplaced: true });
     expect(row(raised)).toMatchObject({ role: "owner", password_hash: "another" });
     expect(row(enabled).disabled_at).toBeNull();
   });
@@ -310,7 +310,7 @@ test("a backup of an older schema is restored with its keys as they are revoked 
   }
   const report = restoreDatabase(openDataDirectory(folder.path), backup);
   expect(report.carried).toEqual([{ what: "revoked key", count: 1 }]);
-  expect(report).toMatchObject({ isComplete: true, revived: [] });
+  expect(report).toMatchObject({ couldReadReplaced: true, revived: [] });
   expect(stored(database, "api_keys", "key_1").revoked_at).toBe(5);
   using sqlite = openSqlite(database, 0);
   expect(migrate(sqlite, undefined)).toMatchObject({ from: 1, to: MIGRATIONS.length });
@@ -325,7 +325,7 @@ test("a restore lists credentials whose tables the replaced schema lacks", async
     migrate(sqlite, undefined, MIGRATIONS.slice(0, 1));
   }
   expect(site.restore()).toMatchObject({
-    isComplete: false,
+    couldReadReplaced: false,
     revived: [{ kind: "user", id: site.made.id }],
   });
 });
@@ -384,7 +384,7 @@ describe("a restore without a database to learn from", () => {
     ruin(site.directory.database);
     const report = site.restore();
     const { owner, key, value, monitor, webhook } = site.made;
-    expect(report.isComplete).toBe(false);
+    expect(report.couldReadReplaced).toBe(false);
     expect(report.revived).toEqual([
       { kind: "key", id: key.id, label: "test" },
       expect.objectContaining({ kind: "key", label: "test" }),
@@ -403,7 +403,7 @@ describe("a restore without a database to learn from", () => {
     ruinTable(database, "users");
     const report = site.restore();
     expect(report.carried).toEqual([{ what: "revoked key", count: 1 }]);
-    expect(report.isComplete).toBe(false);
+    expect(report.couldReadReplaced).toBe(false);
     expect(report.revived.map(({ id }) => id)).toEqual([site.made.owner.id]);
   });
 
@@ -412,7 +412,7 @@ describe("a restore without a database to learn from", () => {
     rmSync(site.directory.database);
     await site.withApp(async (app) => void (await app.createKey()));
     const report = site.restore();
-    expect(report.isComplete).toBe(true);
+    expect(report.couldReadReplaced).toBe(true);
     expect(report.revived.map(({ kind }) => kind)).toEqual([
       "key",
       "key",
