@@ -7,24 +7,32 @@ import { restoreDatabase, type RestoreReport } from "../db/restore";
 import { PROGRAM } from "../version";
 import type { Command, Output } from "./command";
 
-/** Heading of each list of credentials, and how one of them is ended. */
-const KINDS: Record<CredentialKind, { heading: string; remedy: (dataDir: string) => string }> = {
+/** Heading of each list of credentials, and the ways to revoke one of them: one line each. */
+const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string): string[] }> = {
   key: {
     heading: "API keys",
-    remedy: (dataDir) => `${PROGRAM} key revoke ID ${dataDir}`,
+    remedies: (dataDir) => [`${PROGRAM} key revoke ID ${dataDir}`],
   },
   user: {
     heading: "Users, with the passwords from then",
-    remedy: (dataDir) =>
-      `${PROGRAM} user disable EMAIL ${dataDir}, or user reset-password instead of user disable`,
+    remedies: (dataDir) => [
+      `${PROGRAM} user disable EMAIL ${dataDir}`,
+      `${PROGRAM} user reset-password EMAIL ${dataDir}`,
+    ],
   },
   webhook: {
     heading: "Webhooks, with the signing secrets from then",
-    remedy: () => "POST /api/v1/webhooks/ID/rotate-secret, or delete the webhook in the dashboard",
+    remedies: () => [
+      "POST /api/v1/webhooks/ID/rotate-secret",
+      "Delete the webhook in the dashboard.",
+    ],
   },
   monitor: {
     heading: "Push monitors, with the heartbeat tokens from then",
-    remedy: () => "POST /api/v1/monitors/ID/rotate-token, or delete the monitor in the dashboard",
+    remedies: () => [
+      "POST /api/v1/monitors/ID/rotate-token",
+      "Delete the monitor in the dashboard.",
+    ],
   },
 };
 
@@ -45,31 +53,39 @@ export const restoreCommand: Command = {
       lock.release();
     }
     output.err(`Restored ${file}. Everybody signs in again, and links that were open are void.`);
-    if (report.kept) output.err(`The database from before is kept in ${report.kept}.`);
+    if (report.kept) output.err(`The replaced database is kept in ${report.kept}.`);
     describeCredentials(output, report, directory.path);
     return 0;
   },
 };
 
-/** Says which credentials stay ended, and which of them work again. */
+/** Prints which credentials stay revoked, and which of them work again. */
 function describeCredentials(output: Output, report: RestoreReport, dataDir: string): void {
   const { kept, carried, couldReadReplaced, revived, lacksOwner } = report;
   const dataDirFlag = `--data-dir ${shellWord(dataDir)}`;
-  if (carried.length > 0) output.err(`Carried over from it: ${describeCarried(carried)}.`);
   if (kept === undefined) {
-    output.err("There was no database before, so what has been ended since the backup is unknown.");
-  } else if (!couldReadReplaced) {
     output.err(
-      "Not all credentials in it can be read, so what has been ended since the backup is unknown.",
+      "There was no database to replace, so credentials revoked since the backup are unknown.",
+    );
+  } else if (carried.length > 0 || !couldReadReplaced) {
+    const list = describeCarried(carried) || "nothing";
+    output.err(`Carried over from the replaced database: ${list}.`);
+  }
+  if (kept !== undefined && !couldReadReplaced) {
+    output.err(
+      "Some credentials in the replaced database cannot be read, so credentials revoked since the backup may be missing above.",
     );
   }
   if (revived.length > 0) {
-    output.err("These work again as they did when the backup was made. End those that should not.");
+    output.err("These credentials work again. Revoke those that should not.");
   }
   for (const [kind, rows] of Map.groupBy(revived, (credential) => credential.kind)) {
-    const { heading, remedy } = KINDS[kind];
-    output.err(`${heading} (to end one: ${remedy(dataDirFlag)}):`);
+    const { heading, remedies } = KINDS[kind];
+    output.err(`${heading}:`);
     for (const { id, label } of rows) output.err(`  ${id}  ${label}`);
+    const ways = remedies(dataDirFlag);
+    output.err(ways.length > 1 ? "Ways to revoke one:" : "To revoke one:");
+    for (const way of ways) output.err(`  ${way}`);
   }
   if (!lacksOwner) return;
   output.err(

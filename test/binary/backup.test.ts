@@ -33,7 +33,7 @@ describe("backup and restore by command", () => {
     await server.kill();
 
     const { stderr } = await site.run(["restore", site.path("copy.db")]);
-    expect(stderr).toContain("Carried over from it: 1 revoked key.");
+    expect(stderr).toContain("Carried over from the replaced database: 1 revoked key.");
     const restored = await site.serve();
     const statusOf = async (key: string) =>
       (await restored.fetch("/api/v1/status/acme", { key })).status;
@@ -56,6 +56,6 @@ describe("backup and restore by command", () => {
     expect(await server.stop()).toBe(0);
     const done = await site.run(["restore", site.path("copy.db")]);
     expect(done.exitCode).toBe(0);
-    expect(done.stderr).toContain("The database from before is kept in");
+    expect(done.stderr).toContain("The replaced database is kept in");
   });
 });

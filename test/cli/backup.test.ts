@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { PROGRAM } from "../../src/version";
 import { commandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -42,12 +43,15 @@ describe("allclear backup and restore, while no server runs", () => {
     await run(["backup", copy]);
     await run(["key", "revoke", id]);
     const { exitCode, err } = await run(["restore", copy]);
-    expect([exitCode, err.length, err[2]]).toEqual([0, 3, "Carried over from it: 1 revoked key."]);
+    expect([exitCode, ...err.slice(2)]).toEqual([
+      0,
+      "Carried over from the replaced database: 1 revoked key.",
+    ]);
     const [key] = jsonOf<{ revoked_at: string | null }[]>(await run(["key", "list", "--json"]));
     expect(key?.revoked_at).not.toBeNull();
   });
 
-  test("restore without a database lists what works again, with commands that end it", async () => {
+  test("restore without a database lists what works again, with commands that revoke it as printed", async () => {
     using folder = temporaryFolder();
     const copy = join(folder.path, "copy.db");
     const source = commandLine(join(folder.path, "source"));
@@ -60,12 +64,43 @@ describe("allclear backup and restore, while no server runs", () => {
     const run = commandLine(dataDir);
     const { exitCode, err } = await run(["restore", copy]);
     expect(exitCode).toBe(0);
-    const text = err.join("\n");
-    expect(text).toContain("There was no database before");
-    expect(err).toContain(`  ${id}  CI`);
-    expect(text).toMatch(/\n {2}usr_\w+ {2}ada@acme\.test, owner$/);
-    expect(text).toContain(`key revoke ID --data-dir ${dataDir})`);
-    expect((await run(["key", "revoke", id, "--data-dir", dataDir])).exitCode).toBe(0);
+    expect(err.slice(1)).toEqual([
+      "There was no database to replace, so credentials revoked since the backup are unknown.",
+      "These credentials work again. Revoke those that should not.",
+      "API keys:",
+      `  ${id}  CI`,
+      "To revoke one:",
+      `  ${PROGRAM} key revoke ID --data-dir ${dataDir}`,
+      "Users, with the passwords from then:",
+      expect.stringMatching(/^ {2}usr_\w+ {2}ada@acme\.test, owner$/),
+      "Ways to revoke one:",
+      `  ${PROGRAM} user disable EMAIL --data-dir ${dataDir}`,
+      `  ${PROGRAM} user reset-password EMAIL --data-dir ${dataDir}`,
+    ]);
+    await run([...user.with(3, "bob@acme.test"), "--role", "owner"], {}, ["correct horse battery"]);
+    const commands = err.filter((line) => line.startsWith(`  ${PROGRAM} `));
+    for (const command of commands.toReversed()) {
+      const filled = command.replace("ID", id).replace("EMAIL", "ada@acme.test");
+      const words = filled.slice(`  ${PROGRAM} `.length).split(" ");
+      expect([command, (await run(words)).exitCode]).toEqual([command, 0]);
+    }
+  });
+
+  test("restore over a damaged database says that credentials may be missing from what it carried over", async () => {
+    using folder = temporaryFolder();
+    const copy = join(folder.path, "copy.db");
+    const dataDir = join(folder.path, "data");
+    const run = commandLine(dataDir);
+    await run([...create, "CI"]);
+    await run(["backup", copy]);
+    await Bun.write(join(dataDir, "allclear.db"), "ruined ".repeat(1_000));
+    const { exitCode, err } = await run(["restore", copy]);
+    expect([exitCode, ...err.slice(2, 5)]).toEqual([
+      0,
+      "Carried over from the replaced database: nothing.",
+      "Some credentials in the replaced database cannot be read, so credentials revoked since the backup may be missing above.",
+      "These credentials work again. Revoke those that should not.",
+    ]);
   });
 
   test("restore says how to create an owner where none is left who can sign in", async () => {
