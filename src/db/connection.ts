@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Log } from "../kernel/log";
 import { createMoveCheck } from "./file-identity";
+import { walOf } from "./file-suffixes";
 import { isExclusive, pragma } from "./open";
 import { createSharedTransaction, type SharedTransaction } from "./shared-transaction";
 import { StatementCache } from "./statements";
@@ -41,6 +42,6 @@ export function connect(
       sqlite.run(`PRAGMA user_version = ${userVersion}`);
       statements.written += 1;
     },
-    isMoved: isInMemory ? () => false : createMoveCheck(sqlite.filename, `${sqlite.filename}-wal`),
+    isMoved: isInMemory ? () => false : createMoveCheck(sqlite.filename, walOf(sqlite.filename)),
   };
 }

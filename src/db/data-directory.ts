@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { explainAccess, requireAccess } from "./file-access";
+import { shmOf, walOf } from "./file-suffixes";
 import { OperatorError } from "./operator-error";
 import { isBusy } from "./sqlite-errors";
 
@@ -60,7 +61,7 @@ export function openDataDirectory(path: string): DataDirectory {
   const folder = dirname(database);
   if (folder !== absolute) requireAccess(folder, `The directory ${folder} of the database`, folder);
   // A command that was run as root leaves such files. SQLite would open them, read-only.
-  for (const file of [database, `${database}-wal`, `${database}-shm`, lockFile(directory)]) {
+  for (const file of [database, walOf(database), shmOf(database), lockFile(directory)]) {
     if (existsSync(file)) requireAccess(folder, file, file);
   }
   return directory;

@@ -11,11 +11,9 @@ import {
   writeSync,
 } from "node:fs";
 import { OperatorError } from "./operator-error";
+import { COMPANION_SUFFIXES, journalOf, walOf } from "./file-suffixes";
 import { closeSqlite, isSound, pragma } from "./open";
 import { isAllclearDatabase } from "./schema-history";
-
-/** Suffixes of the files that SQLite keeps next to a database in use, and after a crash. */
-export const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** Mode of a file that is being made: no other user can open it, nor keep a descriptor of it. */
 const PRIVATE_MODE = 0o600;
@@ -35,8 +33,8 @@ export function copyDatabaseFiles(from: string, to: string): void {
   try {
     removeDatabase(to);
     copyFile(from, to);
-    for (const suffix of ["-wal", "-journal"]) {
-      if (existsSync(from + suffix)) copyFile(from + suffix, to + suffix);
+    for (const logOf of [walOf, journalOf]) {
+      if (existsSync(logOf(from))) copyFile(logOf(from), logOf(to));
     }
   } catch (error) {
     throw new OperatorError(`${from} could not be copied: ${(error as Error).message}`, error);
@@ -67,12 +65,12 @@ export function copyFile(from: string, to: string): void {
 }
 
 export function removeDatabase(file: string): void {
-  for (const suffix of ["", ...COMPANIONS]) rmSync(file + suffix, { force: true });
+  for (const suffix of ["", ...COMPANION_SUFFIXES]) rmSync(file + suffix, { force: true });
 }
 
 /** Renames the logs that lie next to a database, if any. */
 export function moveCompanions(from: string, to: string): void {
-  for (const suffix of COMPANIONS) {
+  for (const suffix of COMPANION_SUFFIXES) {
     if (existsSync(from + suffix)) renameSync(from + suffix, to + suffix);
   }
 }

@@ -7,6 +7,7 @@ import type { Signal } from "../kernel/signal";
 import { copyDatabase } from "./backup";
 import { connect, type Connection } from "./connection";
 import { createMoveCheck } from "./file-identity";
+import { walOf } from "./file-suffixes";
 import { closeSqlite, isDiskTight, openSqlite, pragma } from "./open";
 import type { Reader, Tx } from "./statements";
 import { MovedError } from "./storage-fault";
@@ -161,7 +162,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
         ...writer.figures(),
         sizeBytes: Number(pragma(open, "page_count")) * pageBytes,
         freeBytes: Number(pragma(open, "freelist_count")) * pageBytes,
-        walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+        walBytes: statSync(walOf(path), { throwIfNoEntry: false })?.size ?? 0,
       };
     },
     copyTo: (file) => copyDatabase(requireOpen().sqlite, file),

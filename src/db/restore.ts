@@ -12,7 +12,6 @@ import {
 import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./operator-error";
 import {
-  COMPANIONS,
   copyDatabaseFiles,
   copyFile,
   moveCompanions,
@@ -20,6 +19,7 @@ import {
   editSoundDatabase,
   syncFile,
 } from "./database-files";
+import { COMPANION_SUFFIXES } from "./file-suffixes";
 import { lacksOwner, listRevived, type RevivedCredentials } from "./live-credentials";
 import { MIGRATIONS } from "./migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, DATABASE_MODE, openSqlite, pragma } from "./open";
@@ -116,7 +116,9 @@ function keptFile(database: string, stamp: string): string {
 /** Undoes the keeping of a database that has kept its own name too. */
 function putLogBack(database: string, kept: string): void {
   // Somebody has used the database without its log. Neither log may then be overwritten.
-  if (COMPANIONS.some((suffix) => existsSync(kept + suffix) && existsSync(database + suffix)))
+  if (
+    COMPANION_SUFFIXES.some((suffix) => existsSync(kept + suffix) && existsSync(database + suffix))
+  )
     return;
   moveCompanions(kept, database);
   if (existsSync(database)) removeDatabase(kept);

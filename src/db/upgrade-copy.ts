@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { copyDatabase, UNFINISHED } from "./backup";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError } from "./operator-error";
+import { walOf } from "./file-suffixes";
 import { pragma } from "./open";
 
 const NAME = "before-schema-";
@@ -39,7 +40,7 @@ export function copyBeforeUpgrade(sqlite: Database, directory: DataDirectory, to
 function hashOfDatabase(database: string): string {
   const hasher = new Bun.CryptoHasher("sha256");
   const chunk = Buffer.allocUnsafe(READ_CHUNK_BYTES);
-  for (const file of [database, `${database}-wal`]) {
+  for (const file of [database, walOf(database)]) {
     if (!existsSync(file)) continue;
     const descriptor = openSync(file, "r");
     for (let length = 1; length > 0;) {
