@@ -197,7 +197,7 @@ export function attachReplaced(sqlite: Database, file: string | undefined): void
     for (const table of Object.keys(CREDENTIAL_TABLES) as CredentialTable[])
       copyTable(replaced, sqlite, table);
   } catch {
-    // Not a database, or damaged from its first page on.
+    // Not a database, or its header is damaged.
   } finally {
     if (replaced) closeSqlite(replaced);
   }

@@ -16,19 +16,19 @@ export interface Connection {
   readonly isExclusive: boolean;
   /** SQLite's count of commits by other connections. Throws while the database cannot be read. */
   dataVersion(): number;
-  /** Writes a page with what it holds already. Called inside a transaction. */
+  /** Rewrites the database header unchanged, so that the disk is tried. Called inside a transaction. */
   touch(): void;
   /** True if the data directory no longer holds the files that this connection has open. */
   isMoved(): boolean;
 }
 
-/** `readFailed` is called with every error of a statement. */
+/** `onStatementError` is called with every error of a statement. */
 export function connect(
   sqlite: Database,
   log: Log,
-  readFailed: (error: unknown) => void,
+  onStatementError: (error: unknown) => void,
 ): Connection {
-  const statements = new StatementCache(drizzle(sqlite) as never, readFailed);
+  const statements = new StatementCache(drizzle(sqlite) as never, onStatementError);
   const version = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
   const userVersion = Number(pragma(sqlite, "user_version"));
   const isInMemory = sqlite.filename === ":memory:";

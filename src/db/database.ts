@@ -41,7 +41,7 @@ export interface Db extends Reader {
 }
 
 export interface DbFigures extends WriterFigures {
-  /** With its free pages. */
+  /** Includes the space that is free to be used again. */
   sizeBytes: number;
   freeBytes: number;
   /** The write-ahead log beside it; 0 in memory. */
@@ -62,7 +62,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   const path = sqlite.filename;
   const busyTimeoutMs = Number(pragma(sqlite, "busy_timeout"));
   const watch = createStorageWatch(clock, log, retry);
-  let connection = connect(sqlite, log, watch.statementFailed);
+  let connection = connect(sqlite, log, watch.onStatementError);
   const writer = createWriter(requireOpen, watch, clock, log);
   // Without its log, which closing removes.
   const isReplaced = createMoveCheck(path);
@@ -116,7 +116,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     try {
       if (isReplaced()) throw new MovedError();
       const options = { mayCreate: false, openingWaitMs: REOPEN_WAIT_MS };
-      connection = connect(openSqlite(path, busyTimeoutMs, options), log, watch.statementFailed);
+      connection = connect(openSqlite(path, busyTimeoutMs, options), log, watch.onStatementError);
       openingError = undefined;
       dataVersion = undefined;
     } catch (error) {
@@ -151,7 +151,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
         dataVersion = version;
       } catch (error) {
         // A timer asks for this: an error would end the server.
-        watch.statementFailed(error);
+        watch.onStatementError(error);
       }
       return foreignVersion;
     },

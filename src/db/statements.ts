@@ -36,16 +36,16 @@ export interface Tx extends Reader {
 
 /** The prepared statements of one database, each made at its first use. */
 export class StatementCache {
-  /** Rows that statements have changed so far, rolled back or not. */
+  /** Rows that statements have changed so far, rolled back or not. A probe counts as one. */
   written = 0;
   /** Called with every error of a statement. */
-  readonly failed: (error: unknown) => void;
+  readonly onStatementError: (error: unknown) => void;
   readonly #orm: Orm;
   readonly #prepared = new Map<unknown, PreparedStatement>();
 
-  constructor(orm: Orm, failed: (error: unknown) => void) {
+  constructor(orm: Orm, onStatementError: (error: unknown) => void) {
     this.#orm = orm;
-    this.failed = failed;
+    this.onStatementError = onStatementError;
   }
 
   prepared<Params>(build: Build<Params>): PreparedStatement {
@@ -98,7 +98,7 @@ export function selectOne<Params, Builder extends { prepare(): PreparedStatement
       // Drizzle answers undefined for no row, bun:sqlite null.
       return (row ?? undefined) as Rows<Builder> | undefined;
     } catch (error) {
-      statements.failed(error);
+      statements.onStatementError(error);
       throw error;
     }
   };
@@ -112,7 +112,7 @@ export function selectMany<Params, Builder extends { prepare(): PreparedStatemen
     try {
       return statements.prepared(build).all(params as Record<string, unknown>) as Rows<Builder>[];
     } catch (error) {
-      statements.failed(error);
+      statements.onStatementError(error);
       throw error;
     }
   };
@@ -130,7 +130,7 @@ export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) =
       statements.written += changes;
       return changes;
     } catch (error) {
-      statements.failed(error);
+      statements.onStatementError(error);
       throw error;
     }
   };

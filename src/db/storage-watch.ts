@@ -12,7 +12,7 @@ const PROOF_MS = 2_000;
 export interface StorageState {
   /** Reason for which changes cannot be stored; undefined where they can. */
   fault: StorageFault | undefined;
-  /** True if SQLite has found a damaged page since the start. */
+  /** True if SQLite has found damage in the database file since the start. */
   isDamaged: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface StorageWatch {
   /** Records a write that was refused. */
   writeFailed(error: unknown): void;
   /** Records an error of any statement. Only damage counts: other errors are the caller's. */
-  statementFailed(error: unknown): void;
+  onStatementError(error: unknown): void;
   /** Records a commit that wrote something. */
   stored(): void;
   /** True if `state` needs no probe: a change was stored just now, or a fault is being retried. */
@@ -61,7 +61,7 @@ export function createStorageWatch(
     });
   }
 
-  function statementFailed(error: unknown): void {
+  function onStatementError(error: unknown): void {
     if (isDamaged || storageFaultOf(error) !== "damaged") return;
     isDamaged = true;
     log.error({ err: error }, "the database is damaged: restore a backup with allclear restore");
@@ -69,9 +69,9 @@ export function createStorageWatch(
 
   return {
     state: () => ({ fault, isDamaged }),
-    statementFailed,
+    onStatementError,
     writeFailed(error) {
-      statementFailed(error);
+      onStatementError(error);
       const found = storageFaultOf(error);
       if (fault !== found) {
         log.error(

@@ -18,7 +18,7 @@ const PROBE_WAIT_MS = 2_000;
 interface Job {
   change: (tx: Tx) => unknown;
   effects: (() => void)[];
-  /** True if it only finds out whether something can be stored: it is no change of anybody's. */
+  /** True if it only tests whether the database can be written; not counted as a change. */
   isProbe: boolean;
   /** Monotonic time from which the job is refused if the database is still locked. */
   giveUpAt: number;
@@ -45,7 +45,7 @@ export interface WriterFigures {
 export interface Writer {
   figures(): WriterFigures;
   write<T>(change: (tx: Tx) => T): Promise<T>;
-  /** Writes a page with what it holds already, and resolves once that is durable or has failed. */
+  /** Rewrites the database header unchanged, and resolves once that is durable or has failed. */
   probe(): Promise<void>;
   /** Ends what waits: one last attempt to commit it, then refusals. Later writes are refused. */
   close(): void;

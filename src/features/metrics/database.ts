@@ -13,13 +13,13 @@ export function databaseFamilies(db: Pick<Db, "figures" | "storage">): MetricFam
     single(
       "gauge",
       "allclear_database_damaged",
-      "1 if a damaged page was found since the start.",
+      "1 if the database file was found damaged since the start.",
       () => (db.storage().isDamaged ? 1 : 0),
     ),
     single(
       "gauge",
       "allclear_database_size_bytes",
-      "The database, its free pages included.",
+      "The database, its free space included.",
       () => db.figures().sizeBytes,
     ),
     single(
