@@ -22,7 +22,7 @@ import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./kernel/ids";
 import { createLog, type Log } from "./kernel/log";
-import { countRepeats } from "./kernel/repeated-lines";
+import { deduplicateLog } from "./kernel/log-dedup";
 import { createSignal } from "./kernel/signal";
 import { type RandomBytes, systemRandom } from "./kernel/random";
 
@@ -83,7 +83,7 @@ function open(
   busyTimeoutMs: number,
 ): Installation {
   const clock = systemClock();
-  const log = countRepeats(createLog(config.logLevel), clock);
+  const log = deduplicateLog(createLog(config.logLevel), clock);
   let sqlite: ReturnType<typeof openSqlite> | undefined;
   let db: Db | undefined;
   try {

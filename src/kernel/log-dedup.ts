@@ -13,8 +13,8 @@ type Line = Parameters<Log["warn"]>;
 
 interface Counted {
   level: Level;
-  sentence: string;
-  /** Message of the error; undefined where the line has none. */
+  message: string;
+  /** Name or code and message, redacted. Undefined if the line has no error. */
   error: string | undefined;
   /** Lines that were left out since the last one that was written. */
   repeated: number;
@@ -23,18 +23,18 @@ interface Counted {
 
 /**
  * Writes the first of equal warnings and errors, counts the others, and writes their number once a
- * minute. Lines are equal that have the same sentence and the same error, whatever request or object
- * met it, or the same texts where they have no error.
+ * minute. Two lines are equal if their level, message and root error (name or code, message, place) are
+ * equal; without an error, if all their texts are.
  */
-export function countRepeats(log: Log, clock: Clock): Log {
+export function deduplicateLog(log: Log, clock: Clock): Log {
   const counted = new Map<string, Counted>();
 
   function summarise(line: Counted): void {
     if (line.repeated === 0) return;
-    const { level, sentence, error, repeated } = line;
+    const { level, message, error, repeated } = line;
     line.repeated = 0;
     const facts = { repeated, ...(error === undefined ? {} : { error }) };
-    log[level](facts, `${sentence} (repeated ${repeated.toLocaleString("en")} times)`);
+    log[level](facts, `${message} (repeated ${repeated.toLocaleString("en")} times)`);
   }
 
   /** Forgets a line that was not repeated for a minute, and counts on where it was. */
@@ -57,7 +57,7 @@ export function countRepeats(log: Log, clock: Clock): Log {
   }
 
   function write(level: Level, given: Line): void {
-    const { key, sentence, error } = readLine(level, given);
+    const { key, message, error } = parseLine(level, given);
     const known = counted.get(key);
     if (known) {
       known.repeated += 1;
@@ -65,7 +65,7 @@ export function countRepeats(log: Log, clock: Clock): Log {
     }
     log[level](...given);
     if (counted.size >= COUNTED_MAX) forgetOldest();
-    const line: Counted = { level, sentence, error, repeated: 0, timer: { cancel() {} } };
+    const line: Counted = { level, message, error, repeated: 0, timer: { cancel() {} } };
     line.timer = clock.after(MINUTE_MS, () => endMinute(key, line));
     counted.set(key, line);
   }
@@ -83,10 +83,10 @@ export function countRepeats(log: Log, clock: Clock): Log {
   };
 }
 
-/** Splits a line into the text that equal lines share and what a summary repeats of it. */
-function readLine(level: Level, [first, second]: Line) {
+/** Returns the key that equal lines share, and the message and error for their summary. */
+function parseLine(level: Level, [first, second]: Line) {
   const [facts, text] = typeof first === "string" ? [{}, first] : [first as object, second];
-  const sentence = String(text ?? "");
+  const message = String(text ?? "");
   const { err } = facts as { err?: unknown };
   const parts =
     err === undefined
@@ -94,8 +94,8 @@ function readLine(level: Level, [first, second]: Line) {
       : describe(rootOf(err));
   const error =
     err === undefined ? undefined : redactText(describe(rootOf(err)).slice(0, 2).join(": "));
-  const key = [level, sentence, ...parts].map((part) => part.slice(0, COMPARED_MAX)).join("\n");
-  return { key, sentence, error };
+  const key = [level, message, ...parts].map((part) => part.slice(0, COMPARED_MAX)).join("\n");
+  return { key, message, error };
 }
 
 /** The error that the others were made of: what wraps it may hold the parameters of one statement. */

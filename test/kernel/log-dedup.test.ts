@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { countRepeats } from "../../src/kernel/repeated-lines";
+import { deduplicateLog } from "../../src/kernel/log-dedup";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
 
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 function createLog() {
   const clock = createTestClock();
   const { log, lines } = createTestLog("info");
-  return { clock, log: countRepeats(log, clock), lines, said: () => lines.map(({ msg }) => msg) };
+  return { clock, log: deduplicateLog(log, clock), lines, said: () => lines.map(({ msg }) => msg) };
 }
 
 function diskError(message = "disk I/O error"): Error {
@@ -59,7 +59,7 @@ describe("an error that repeats", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("is written beside others: by sentence, by message, by level and by place", () => {
+  test("is written again if the level, the message, or the message or place of the error differs", () => {
     const { log, said } = createLog();
     const here = diskError();
     const there = diskError();
@@ -124,7 +124,7 @@ test("at most 200 errors are counted at a time, and no count is lost", async () 
       };
     },
   };
-  const bounded = countRepeats(log, counting);
+  const bounded = deduplicateLog(log, counting);
   for (let i = 0; i < 1_000; i++) {
     for (let twice = 0; twice < 2; twice++)
       bounded.error({ err: new Error(`error ${i}`) }, "failed");
