@@ -84,18 +84,15 @@ export function requireSoundDatabase(file: string, name: string): void {
 }
 
 /**
- * Runs `work` on a database that is not in use and leaves everything in the one file. Throws an
- * OperatorError as `requireSoundDatabase` does, and the errors of `work` as they are.
+ * Runs `work` on a database that is not in use, leaves everything in the one file, and returns what
+ * `work` returned. Throws an OperatorError as `requireSoundDatabase` does, and the errors of `work` as they are.
  */
-export function editSoundDatabase(
-  file: string,
-  name: string,
-  work: (sqlite: Database) => void,
-): void {
+export function editSoundDatabase<T>(file: string, name: string, work: (sqlite: Database) => T): T {
   const sqlite = openSoundDatabase(file, name);
   try {
-    work(sqlite);
+    const result = work(sqlite);
     pragma(sqlite, "wal_checkpoint(TRUNCATE)");
+    return result;
   } finally {
     closeSqlite(sqlite);
   }

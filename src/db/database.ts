@@ -44,7 +44,7 @@ export interface DbFigures extends WriterFigures {
   /** Includes the space that is free to be used again. */
   sizeBytes: number;
   freeBytes: number;
-  /** The write-ahead log beside it; 0 in memory. */
+  /** Size of the write-ahead log; 0 in memory. */
   walBytes: number;
 }
 

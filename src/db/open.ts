@@ -18,7 +18,7 @@ export interface OpenOptions {
   openingWaitMs?: number;
 }
 
-/** How long the command line waits for another process's transaction. The server never waits. */
+/** Longest wait of a command, and of a start, for other processes. A server waits for none after it. */
 export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
 
 /** Least free space at which shared memory for the write-ahead log is created. */
@@ -31,8 +31,7 @@ const SHARED_MEMORY_ROOM_BYTES = 256 * 1024;
  * A full disk has no room for the shared memory that processes use a WAL database by. The database is
  * then opened for this process alone, which needs no room; other processes find it locked.
  *
- * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server. Opening itself may
- * wait, for nothing is served yet.
+ * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server.
  * Throws an OperatorError for a file that is no database or another program's, and when the file
  * system cannot do WAL, as some network file systems cannot.
  */

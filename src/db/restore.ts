@@ -60,12 +60,11 @@ export function restoreDatabase(
   const unfinished = `${database}${RESTORING}-${stamp}`;
   const kept = keptFile(database, stamp);
   const replaced = existsSync(database) ? database : undefined;
-  let credentials: Omit<RestoreReport, "kept"> | undefined;
   try {
     copyDatabaseFiles(file, unfinished);
-    editSoundDatabase(unfinished, file, (sqlite) => {
+    const credentials = editSoundDatabase(unfinished, file, (sqlite) => {
       requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
-      credentials = reconcileCredentials(sqlite, replaced, now);
+      return reconcileCredentials(sqlite, replaced, now);
     });
     chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
@@ -77,10 +76,7 @@ export function restoreDatabase(
     moveCompanions(database, kept);
     renameSync(unfinished, database);
     syncFile(dirname(database));
-    return {
-      kept: replaced && kept,
-      ...(credentials as Omit<RestoreReport, "kept">),
-    };
+    return { kept: replaced && kept, ...credentials };
   } finally {
     removeUnfinishedRestore(directory);
   }
