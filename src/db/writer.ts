@@ -11,17 +11,17 @@ import type { StorageWatch } from "./storage-watch";
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
 const BUSY_RETRY_MS = 25;
-/** Longest wait for another process's transaction: of a change, and of a probe. */
-const CHANGE_WAIT_MS = 5_000;
-const PROBE_WAIT_MS = 2_000;
+/** Wait for another process's transaction after which a change is refused. */
+const GIVE_UP_MS = 5_000;
+/** Wait after which the database counts as locked, and a probe ends. */
+const LOCKED_MS = 2_000;
 
 interface Job {
   change: (tx: Tx) => unknown;
   effects: (() => void)[];
   /** True if it only tests whether the database can be written; not counted as a change. */
   isProbe: boolean;
-  /** Monotonic time from which the job is refused if the database is still locked. */
-  giveUpAt: number;
+  enqueuedAt: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -124,9 +124,11 @@ export function createWriter(
         return false;
       }
       const now = clock.monotonic();
-      const overdue = queue.filter((job) => now >= job.giveUpAt);
-      queue = queue.filter((job) => now < job.giveUpAt);
-      if (overdue.length > 0) watch.writeFailed(error);
+      const isOverdue = ({ isProbe, enqueuedAt }: Job) =>
+        now - enqueuedAt >= (isProbe ? LOCKED_MS : GIVE_UP_MS);
+      if (queue.some(({ enqueuedAt }) => now - enqueuedAt >= LOCKED_MS)) watch.writeFailed(error);
+      const overdue = queue.filter(isOverdue);
+      queue = queue.filter((job) => !isOverdue(job));
       refuse(overdue, error);
       if (queue.length > 0 && !isClosed) {
         retry = clock.after(BUSY_RETRY_MS, () => {
@@ -219,7 +221,7 @@ export function createWriter(
         change,
         effects: [],
         isProbe,
-        giveUpAt: clock.monotonic() + (isProbe ? PROBE_WAIT_MS : CHANGE_WAIT_MS),
+        enqueuedAt: clock.monotonic(),
         resolve: resolve as (value: unknown) => void,
         reject,
       });
@@ -230,10 +232,8 @@ export function createWriter(
   return {
     figures: () => ({ batches, changes, refused, waiting: queue.length }),
     write: (change) => enqueue(change, false),
-    probe: () =>
-      enqueue(() => connection().touch(), true).catch(() => {
-        // The watch knows already.
-      }),
+    // The watch knows of its failure.
+    probe: () => enqueue(() => connection().touch(), true).catch(() => {}),
     close() {
       isClosed = true;
       retry?.cancel();

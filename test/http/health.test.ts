@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { settle } from "../support/clock";
 import { committedTransactions } from "../support/database";
 import { readHtml } from "../support/html";
 import { damageTable } from "../support/damage";
@@ -154,6 +155,25 @@ describe("the readiness of a server whose database another process has locked", 
     }
     other.run("COMMIT");
     await app.clock.advance(1_025);
+    expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
+  });
+});
+
+describe("the readiness of a server whose change waits for a locked database", () => {
+  test("is 503 for writes at once after two seconds, and 200 once the change is stored", async () => {
+    using folder = temporaryFolder();
+    const { app, databasePath, setStatus } = await createSite(folder.path);
+    await using _ = app;
+    using other = new Database(databasePath);
+    other.run("BEGIN IMMEDIATE");
+    const change = setStatus("major_outage");
+    await settle();
+    await app.clock.advance(2_000);
+    const { detail } = expectProblem(await app.call("/readyz/write"), "unavailable");
+    expect(detail).toBe("Another process holds the database.");
+    other.run("COMMIT");
+    await app.clock.advance(25);
+    expect((await change).status).toBe(200);
     expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
   });
 });
