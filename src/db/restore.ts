@@ -111,7 +111,7 @@ function keptFile(database: string, stamp: string): string {
 
 /** Undoes the keeping of a database that has kept its own name too. */
 function putLogBack(database: string, kept: string): void {
-  // Somebody has used the database without its log. Neither log may then be overwritten.
+  // Another program has used the database without its log. Neither log may be overwritten.
   if (
     COMPANION_SUFFIXES.some((suffix) => existsSync(kept + suffix) && existsSync(database + suffix))
   )
@@ -165,7 +165,7 @@ function recordRestore(sqlite: Database, carried: readonly CarriedOver[], now: n
     );
 }
 
-/** Gives a database a second name. It keeps its own: at no moment is there no database under that. */
+/** Gives a database a second name. It keeps its own, under which a database exists at every moment. */
 function linkOrCopy(database: string, kept: string): void {
   try {
     linkSync(database, kept);
