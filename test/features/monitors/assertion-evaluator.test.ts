@@ -189,6 +189,38 @@ describe("a check", () => {
     expect(await check(assertion, text)).toBe("thread");
   });
 
+  test("shares one allowance for inline evaluation with the checks that end in the same turn", async () => {
+    const { threads, start } = createFakeThreads();
+    const deadline = new AbortController();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    // Costs about 4 ms at worst, less than the 5 ms that a single check may take inline.
+    const { body, ...rest } = subject(JSON.stringify("x".repeat(32_000)));
+    const assertions: Assertion[] = [
+      { source: "json", property: "$.a", op: "exists", value: false },
+    ];
+    const outcomes: string[] = [];
+    const checkTen = () =>
+      Array.from({ length: 10 }, () =>
+        checkAssertions(
+          assertions,
+          { ...rest, body: async () => body },
+          evaluator,
+          deadline.signal,
+        ),
+      ).map((checked) => checked.then(({ outcome }) => outcomes.push(outcome)));
+    const first = checkTen();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    expect(outcomes).toEqual(["ok", "ok"]);
+    expect(threads).toHaveLength(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = checkTen();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    expect(outcomes).toEqual(["ok", "ok", "ok", "ok"]);
+    deadline.abort();
+    await Promise.all([...first, ...second]);
+    expect(outcomes).toHaveLength(20);
+  });
+
   test("leaves a long search in a header to the thread", async () => {
     const assertion: Assertion = {
       source: "header",

@@ -11,12 +11,9 @@ export interface Observed extends Omit<Subject, "body"> {
   body(): Promise<{ bytes: Uint8Array; isCut: boolean } | Fault>;
 }
 
-/** Longer evaluations run in a thread, so that no request waits for them. */
-const INLINE_MAX_NS = 5_000_000;
-
 /**
- * Checks a response by assertions. Unless one of them is about the status, it must also be 2xx. No part of
- * this occupies the event loop for longer than `INLINE_MAX_NS`, and all of it ends when the signal aborts.
+ * Checks a response by assertions. Unless one of them is about the status, it must also be 2xx. Expensive
+ * evaluations run in a thread, so that no request waits for them. All of it ends when the signal aborts.
  */
 export async function checkAssertions(
   assertions: readonly Assertion[],
@@ -37,10 +34,9 @@ export async function checkAssertions(
   const subject: Subject = parts;
   for (const part of [first, rest]) {
     if (part.some(({ source }) => usesBody(source))) subject.body = toBody(await readBody());
-    const evaluated =
-      evaluationCostNs(part, subject) <= INLINE_MAX_NS
-        ? toEvaluated(part, subject)
-        : await evaluator.evaluate({ assertions: part, subject, signal, owner: assertions });
+    const evaluated = evaluator.reserveInline(evaluationCostNs(part, subject))
+      ? toEvaluated(part, subject)
+      : await evaluator.evaluate({ assertions: part, subject, signal, owner: assertions });
     if (evaluated.outcome !== "ok") return evaluated;
   }
   return { outcome: "ok" };

@@ -35,6 +35,10 @@ const IDLE_MS = 90_000;
 /** Counted for a check whose slice was cut off: its monitor goes last at its next check. */
 const OVERRUN_MS = 60_000;
 
+/** Time of one evaluation on the event loop, and of all evaluations in one turn of it, in nanoseconds. */
+const INLINE_MAX_NS = 5_000_000;
+const INLINE_PER_TURN_NS = 10_000_000;
+
 const OVERRUN: Evaluated = {
   outcome: "failed",
   message: "Evaluating the assertions took longer than the check's timeout allows.",
@@ -64,10 +68,23 @@ export class AssertionEvaluator {
   #isReady = false;
   #current: Task | undefined;
   #idle: Timer | undefined;
+  /** Time reserved on the event loop in its present turn, in nanoseconds. */
+  #inlineNs = 0;
 
   constructor(clock: Clock, startThread: () => EvaluationThread = startAssertionThread) {
     this.#clock = clock;
     this.#startThread = startThread;
+  }
+
+  /**
+   * Returns true if an evaluation of this cost may run on the event loop, and counts it. Hundreds of checks
+   * may end in one turn, so they share an allowance.
+   */
+  reserveInline(costNs: number): boolean {
+    if (costNs > INLINE_MAX_NS || this.#inlineNs + costNs > INLINE_PER_TURN_NS) return false;
+    if (this.#inlineNs === 0 && costNs > 0) setImmediate(() => (this.#inlineNs = 0));
+    this.#inlineNs += costNs;
+    return true;
   }
 
   /** Never rejects. Resolves when the signal aborts at the latest. */
