@@ -64,11 +64,13 @@ function createFakeThreads() {
 describe("an evaluation in the thread", () => {
   test("that its check's deadline cuts off is a failed check that says so", async () => {
     const { threads, start } = createFakeThreads();
-    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const clock = createTestClock();
+    const evaluator = new AssertionEvaluator(clock, start);
     const deadline = new AbortController();
     const cutOff = evaluator.evaluate(job([matches("a")], "a", deadline.signal));
     const other = evaluator.evaluate(job([matches("b")], "b"));
     threads[0]?.answer("ready");
+    await clock.advance(1_000);
     deadline.abort();
     expect(await cutOff).toMatchObject({
       outcome: "failed",
@@ -129,6 +131,62 @@ describe("an evaluation in the thread", () => {
     const waiting = evaluator.evaluate(job([matches("b")], "b", deadline.signal));
     deadline.abort();
     expect(await waiting).toMatchObject({ outcome: "unknown" });
+    expect(threads[0]?.isEnded).toBe(false);
+  });
+
+  test("whose deadline passed before it began says nothing about its target", async () => {
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), start);
+    const passed = AbortSignal.abort();
+    expect(await evaluator.evaluate(job([matches("a")], "a", passed))).toEqual({
+      outcome: "unknown",
+      message: "This server was too busy to evaluate the assertions.",
+    });
+    expect(threads).toHaveLength(0);
+  });
+
+  test.each([
+    ["while another check runs", false],
+    ["in the last slice", true],
+  ])(
+    "that waited for others for most of its time is unknown at its deadline, %s",
+    async (_, isRunning) => {
+      const { threads, start } = createFakeThreads();
+      const clock = createTestClock();
+      const evaluator = new AssertionEvaluator(clock, start);
+      const deadline = new AbortController();
+      const evaluation = evaluator.evaluate(
+        job([matches("a"), matches("b")], "ab", deadline.signal),
+      );
+      threads[0]?.answer("ready");
+      await clock.advance(200);
+      void evaluator.evaluate(job([matches("c")], "c"));
+      threads[0]?.answer({ held: 1, tookMs: 200 });
+      await clock.advance(700);
+      if (isRunning) {
+        threads[0]?.answer({ failure: null, tookMs: 700 });
+        await clock.advance(100);
+      }
+      expect(threads[0]?.slices).toHaveLength(isRunning ? 3 : 2);
+      deadline.abort();
+      expect(await evaluation).toMatchObject({ outcome: "unknown" });
+      expect(threads[0]?.isEnded).toBe(isRunning);
+    },
+  );
+
+  test("that used the thread for most of its time fails although another check runs", async () => {
+    const { threads, start } = createFakeThreads();
+    const clock = createTestClock();
+    const evaluator = new AssertionEvaluator(clock, start);
+    const deadline = new AbortController();
+    const evaluation = evaluator.evaluate(job([matches("a"), matches("b")], "ab", deadline.signal));
+    threads[0]?.answer("ready");
+    await clock.advance(900);
+    void evaluator.evaluate(job([matches("c")], "c"));
+    threads[0]?.answer({ held: 1, tookMs: 900 });
+    await clock.advance(100);
+    deadline.abort();
+    expect(await evaluation).toMatchObject({ outcome: "failed" });
     expect(threads[0]?.isEnded).toBe(false);
   });
 

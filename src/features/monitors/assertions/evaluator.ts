@@ -20,8 +20,13 @@ interface Job {
 }
 
 interface Task extends Job {
+  /** Start of the evaluation, on the monotonic clock. */
+  startedAt: number;
+  /** Start of the slice that runs, on the monotonic clock. */
+  sliceStartedAt: number | undefined;
   /** Time in the thread, of this check or of the one before, whichever is longer. */
   spentMs: number;
+  /** Thread time of this check, in ms. */
   usedMs: number;
   settle(evaluated: Evaluated): void;
 }
@@ -38,6 +43,12 @@ const OVERRUN_MS = 60_000;
 /** Time of one evaluation on the event loop, and of all evaluations in one turn of it, in nanoseconds. */
 const INLINE_MAX_NS = 5_000_000;
 const INLINE_PER_TURN_NS = 10_000_000;
+
+/**
+ * Share of its time that a check must have used the thread for before its deadline is its own fault. The
+ * rest is for starting the thread; a check that waited longer says nothing about its target.
+ */
+const OVERRUN_SHARE = 0.75;
 
 const OVERRUN: Evaluated = {
   outcome: "failed",
@@ -94,6 +105,8 @@ export class AssertionEvaluator {
       const onAbort = () => this.#giveUp(task);
       const task: Task = {
         ...job,
+        startedAt: this.#clock.monotonic(),
+        sliceStartedAt: undefined,
         spentMs: this.#usedBefore.get(owner) ?? 0,
         usedMs: 0,
         settle: (evaluated) => {
@@ -102,7 +115,7 @@ export class AssertionEvaluator {
           resolve(evaluated);
         },
       };
-      if (signal.aborted) return resolve(OVERRUN);
+      if (signal.aborted) return resolve(TOO_BUSY);
       signal.addEventListener("abort", onAbort);
       this.#waiting.add(task);
       this.#next();
@@ -132,6 +145,7 @@ export class AssertionEvaluator {
     if (!this.#isReady) return;
     this.#waiting.delete(task);
     this.#current = task;
+    task.sliceStartedAt = this.#clock.monotonic();
     const { assertions, subject } = task;
     this.#thread.postMessage({ assertions, subject } satisfies Slice);
   }
@@ -160,6 +174,7 @@ export class AssertionEvaluator {
     this.#current = undefined;
     if (result === "ready") this.#isReady = true;
     else if (task) {
+      task.sliceStartedAt = undefined;
       task.usedMs += result.tookMs;
       task.spentMs = Math.max(task.spentMs, task.usedMs);
       if ("held" in result) {
@@ -174,15 +189,15 @@ export class AssertionEvaluator {
 
   /** Ends a check whose deadline has passed. */
   #giveUp(task: Task): void {
-    if (task === this.#current) {
-      task.usedMs = Math.max(task.usedMs, OVERRUN_MS);
-      this.#endThread();
-      task.settle(OVERRUN);
-      this.#next();
-    } else if (this.#waiting.delete(task)) {
-      // A check that only waited for others has found out nothing about its target.
-      task.settle(task.usedMs > 0 ? OVERRUN : TOO_BUSY);
-    }
+    const now = this.#clock.monotonic();
+    task.usedMs += now - (task.sliceStartedAt ?? now);
+    const hasBegun = task === this.#current || task.usedMs > 0;
+    const isOwnFault = hasBegun && task.usedMs >= OVERRUN_SHARE * (now - task.startedAt);
+    if (isOwnFault) task.usedMs = Math.max(task.usedMs, OVERRUN_MS);
+    if (task === this.#current) this.#endThread();
+    this.#waiting.delete(task);
+    task.settle(isOwnFault ? OVERRUN : TOO_BUSY);
+    this.#next();
   }
 
   /** The thread could not be started, or failed: it is not started again for what is waiting. */
