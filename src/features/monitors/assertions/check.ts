@@ -1,7 +1,7 @@
 import { Fault } from "../../../egress";
 import { evaluationCostNs } from "./cost";
 import { evaluate, type Subject } from "./evaluate";
-import type { AssertionEvaluator, Evaluated } from "./evaluator";
+import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";
 import type { Assertion } from "./model";
 import { statusFailure } from "./words";
 
@@ -26,16 +26,17 @@ export async function checkAssertions(
   if (!isStatusAsserted && (status < 200 || status > 299)) {
     return { outcome: "failed", ...statusFailure(status) };
   }
-  // The body is neither decompressed nor decoded if an assertion before the first about it fails.
-  const light = assertions.findIndex(({ source, op }) => usesBody(source) || op === "matches");
-  const first = light < 0 ? assertions : assertions.slice(0, light);
-  const rest = light < 0 ? [] : assertions.slice(light);
+  // Assertions before the first one on the body, or with a regular expression, are evaluated first: if one
+  // fails, the body is not read.
+  const firstHeavy = assertions.findIndex(({ source, op }) => usesBody(source) || op === "matches");
+  const light = firstHeavy < 0 ? assertions : assertions.slice(0, firstHeavy);
+  const heavy = assertions.slice(light.length);
   const { body: readBody, ...parts } = observed;
   const subject: Subject = parts;
-  for (const part of [first, rest]) {
+  for (const part of [light, heavy]) {
     if (part.some(({ source }) => usesBody(source))) subject.body = toBody(await readBody());
     const evaluated = evaluator.reserveInline(evaluationCostNs(part, subject))
-      ? toEvaluated(part, subject)
+      ? evaluateInline(part, subject)
       : await evaluator.evaluate({ assertions: part, subject, signal, owner: assertions });
     if (evaluated.outcome !== "ok") return evaluated;
   }
@@ -50,9 +51,7 @@ function toBody(body: Exclude<Subject["body"], undefined> | Fault): Subject["bod
   return body instanceof Fault ? { problem: body.message } : body;
 }
 
-function toEvaluated(assertions: readonly Assertion[], subject: Subject): Evaluated {
+function evaluateInline(assertions: readonly Assertion[], subject: Subject): Evaluated {
   const progress = evaluate(assertions, subject);
-  return "failure" in progress && progress.failure
-    ? { outcome: "failed", ...progress.failure }
-    : { outcome: "ok" };
+  return outcomeOf("failure" in progress ? progress.failure : null);
 }

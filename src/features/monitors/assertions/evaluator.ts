@@ -9,6 +9,11 @@ import type { Failure } from "./words";
 export type Evaluated =
   { outcome: "ok" } | ({ outcome: "failed" } & Failure) | { outcome: "unknown"; message: string };
 
+/** Returns the result of an evaluation that ended with this failure, or with none. */
+export function outcomeOf(failure: Failure | null): Evaluated {
+  return failure ? { outcome: "failed", ...failure } : { outcome: "ok" };
+}
+
 interface Job {
   /** The assertions that are left. */
   assertions: readonly Assertion[];
@@ -24,8 +29,8 @@ interface Task extends Job {
   startedAt: number;
   /** Start of the slice that runs, on the monotonic clock. */
   sliceStartedAt: number | undefined;
-  /** Time in the thread, of this check or of the one before, whichever is longer. */
-  spentMs: number;
+  /** Thread time of this check or of the monitor's last one, whichever is longer; lower goes first. */
+  priorityMs: number;
   /** Thread time of this check, in ms. */
   usedMs: number;
   settle(evaluated: Evaluated): void;
@@ -102,12 +107,12 @@ export class AssertionEvaluator {
   evaluate(job: Job): Promise<Evaluated> {
     const { signal, owner } = job;
     return new Promise((resolve) => {
-      const onAbort = () => this.#giveUp(task);
+      const onAbort = () => this.#handleDeadline(task);
       const task: Task = {
         ...job,
         startedAt: this.#clock.monotonic(),
         sliceStartedAt: undefined,
-        spentMs: this.#usedBefore.get(owner) ?? 0,
+        priorityMs: this.#usedBefore.get(owner) ?? 0,
         usedMs: 0,
         settle: (evaluated) => {
           signal.removeEventListener("abort", onAbort);
@@ -140,7 +145,7 @@ export class AssertionEvaluator {
     try {
       this.#thread ??= this.#start();
     } catch {
-      return this.#break();
+      return this.#failAll();
     }
     if (!this.#isReady) return;
     this.#waiting.delete(task);
@@ -153,7 +158,7 @@ export class AssertionEvaluator {
   #cheapest(): Task | undefined {
     let cheapest: Task | undefined;
     for (const task of this.#waiting) {
-      if (!cheapest || task.spentMs < cheapest.spentMs) cheapest = task;
+      if (!cheapest || task.priorityMs < cheapest.priorityMs) cheapest = task;
     }
     return cheapest;
   }
@@ -161,34 +166,34 @@ export class AssertionEvaluator {
   #start(): EvaluationThread {
     const thread = this.#startThread();
     thread.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
-      if (thread === this.#thread) this.#take(data);
+      if (thread === this.#thread) this.#handleMessage(data);
     };
     thread.onerror = () => {
-      if (thread === this.#thread) this.#break();
+      if (thread === this.#thread) this.#failAll();
     };
     return thread;
   }
 
-  #take(result: ThreadMessage): void {
+  #handleMessage(result: ThreadMessage): void {
     const task = this.#current;
     this.#current = undefined;
     if (result === "ready") this.#isReady = true;
     else if (task) {
       task.sliceStartedAt = undefined;
       task.usedMs += result.tookMs;
-      task.spentMs = Math.max(task.spentMs, task.usedMs);
+      task.priorityMs = Math.max(task.priorityMs, task.usedMs);
       if ("held" in result) {
         task.assertions = task.assertions.slice(result.held);
         this.#waiting.add(task);
       } else {
-        task.settle(result.failure ? { outcome: "failed", ...result.failure } : { outcome: "ok" });
+        task.settle(outcomeOf(result.failure));
       }
     }
     this.#next();
   }
 
   /** Ends a check whose deadline has passed. */
-  #giveUp(task: Task): void {
+  #handleDeadline(task: Task): void {
     const now = this.#clock.monotonic();
     task.usedMs += now - (task.sliceStartedAt ?? now);
     const hasBegun = task === this.#current || task.usedMs > 0;
@@ -201,7 +206,7 @@ export class AssertionEvaluator {
   }
 
   /** The thread could not be started, or failed: it is not started again for what is waiting. */
-  #break(): void {
+  #failAll(): void {
     const tasks = [...(this.#current ? [this.#current] : []), ...this.#waiting];
     this.#waiting.clear();
     this.#endThread();

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { whenAsked } from "../../../kernel/when-asked";
 
 // Loaded with the first pattern, not while the server starts.
@@ -12,7 +13,6 @@ export type ReadPattern = (source: string) => Pattern | string;
 const PATTERN_LOOKS_AT = 65_536;
 
 const LONGEST_PATTERN = 500;
-const TOO_LONG = `is longer than ${LONGEST_PATTERN} characters`;
 
 /**
  * States of a compiled pattern. RE2 needs time in proportion to them and to the text's length, whatever
@@ -40,7 +40,7 @@ export function patternProblem(source: string): string | undefined {
 
 /** Compiles a regular expression in RE2's syntax. */
 export function parsePattern(source: string): Pattern | string {
-  if (source.length > LONGEST_PATTERN) return TOO_LONG;
+  if (source.length > LONGEST_PATTERN) return `is longer than ${LONGEST_PATTERN} characters`;
   const { RE2JS } = library();
   let compiled: InstanceType<typeof RE2JS>;
   try {
@@ -54,7 +54,6 @@ export function parsePattern(source: string): Pattern | string {
 
 /** Returns what makes a pattern too costly to compile, as the end of a sentence. */
 function costProblem(source: string): string | undefined {
-  if (source.length > LONGEST_PATTERN) return TOO_LONG;
   if ((source.match(UNICODE_CLASS)?.length ?? 0) > MOST_UNICODE_CLASSES) {
     return `has more than ${MOST_UNICODE_CLASSES} Unicode classes`;
   }
@@ -79,16 +78,13 @@ function codePointOf(hex: string | undefined, character: string | undefined): nu
 
 const MOST_CACHED_PATTERNS = 200;
 
-/** Keeps compiled patterns: those used last, at most 200. */
+/** Keeps the compiled patterns that were used last, at most 200. */
 export function createPatternCache(): { read: ReadPattern; clear(): void } {
-  const patterns = new Map<string, Pattern | string>();
+  const patterns = new LRUCache<string, Pattern | string>({ max: MOST_CACHED_PATTERNS });
   return {
     read(source) {
       const pattern = patterns.get(source) ?? parsePattern(source);
-      patterns.delete(source);
       patterns.set(source, pattern);
-      const [oldest] = patterns.keys();
-      if (patterns.size > MOST_CACHED_PATTERNS && oldest !== undefined) patterns.delete(oldest);
       return pattern;
     },
     clear: () => patterns.clear(),

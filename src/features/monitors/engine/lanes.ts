@@ -4,7 +4,7 @@ import type { Watched } from "./watched";
 
 /** Checks under way at once; the others wait in the order in which they came due. */
 const UNDER_WAY_MAX = 256;
-/** Share of monitors whose last check took long: targets that hang delay one another only. */
+/** Greatest share of running checks that slow monitors may have, so hanging targets delay only each other. */
 const SLOW_SHARE = 0.75;
 const SLOW_MS = 1_000;
 
