@@ -1,8 +1,9 @@
-import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTcp, isIPv6, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../kernel/clock";
 import { certificateOf } from "./certificate";
-import { codeOf, Fault, socketFault, timedOut } from "./fault";
+import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
 import type { Certificate } from "./model";
 
 /** An open connection to an address that was judged. It never throws: errors end it. */
@@ -33,6 +34,15 @@ export interface TlsWish {
 /** How long an address may take to accept before the next one is tried. The last has all the time. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
 
+const NO_IPV6_ADDRESS = new Fault("connect", "This machine has no IPv6 address to connect from.");
+
+/** Returns true if this machine has an IPv6 address that is valid beyond one network link. */
+function hasIPv6Address(): boolean {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .some(({ address, internal }) => isIPv6(address) && !internal && !address.startsWith("fe80:"));
+}
+
 /** Opens connections: to the first address that accepts one. */
 export class Connector {
   readonly #clock: Clock;
@@ -46,15 +56,19 @@ export class Connector {
 
   async open(target: OpenTarget): Promise<Opened | Fault> {
     let fault: Fault | undefined;
-    for (const [index, address] of target.addresses.entries()) {
-      const isLast = index === target.addresses.length - 1;
+    const { addresses, signal } = target;
+    for (const [index, address] of addresses.entries()) {
+      const isLast = index === addresses.length - 1;
       const opened = await this.#attempt(target, address, isLast);
       if (!(opened instanceof Fault)) return opened;
-      fault = opened;
+      // An address that cannot be tried from here does not hide a refusal by another one.
+      if (opened !== NO_PORT) fault = opened;
       // Whoever accepted the connection has answered for the host; only silence and refusal pass on.
-      if (target.signal.aborted || fault.kind === "tls") break;
+      if (signal.aborted || opened.kind === "tls") break;
     }
-    return fault ?? new Fault("dns", "The name has no address.");
+    if (fault) return fault;
+    if (addresses.length === 0) return new Fault("dns", "The name has no address.");
+    return addresses.every(isIPv6) && !hasIPv6Address() ? NO_IPV6_ADDRESS : NO_PORT;
   }
 
   #attempt(target: OpenTarget, address: string, isLast: boolean): Promise<Opened | Fault> {

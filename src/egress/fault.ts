@@ -47,19 +47,13 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "The host did not answer.",
 };
 
-const OWN_ERRORS: Readonly<Record<string, string>> = {
-  EMFILE: "This server has too many open files and connections.",
-  ENFILE: "This machine has too many open files.",
-  ENOMEM: "This machine has no memory left.",
-  ENOBUFS: "This machine has no memory left for connections.",
-  EADDRNOTAVAIL: "This machine has no address or port left to connect from.",
-};
+/** No port is free to connect from. A machine without an IPv6 address reports the same for IPv6 addresses. */
+export const NO_PORT = new Fault("own", "This machine has no port left to connect from.");
 
 /** What a socket's error says. */
 export function socketFault(error: unknown): Fault {
   const code = codeOf(error);
-  const own = OWN_ERRORS[code];
-  if (own !== undefined) return new Fault("own", own);
+  if (code === "EADDRNOTAVAIL") return NO_PORT;
   return new Fault(
     "connect",
     SOCKET_ERRORS[code] ?? `The connection failed (${code || "no reason given"}).`,
