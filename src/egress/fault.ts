@@ -14,8 +14,8 @@ export type FaultKind =
   | "protocol"
   /** The signal aborted first. */
   | "timeout"
-  /** This server or its machine lacks something, such as file descriptors: the target is not to blame. */
-  | "own";
+  /** This server or its machine lacks file descriptors or ports. The target is not to blame. */
+  | "local";
 
 /** What went wrong with an outgoing request: a value, so that no caller forgets that it happens. */
 export class Fault {
@@ -48,7 +48,7 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** No port is free to connect from. A machine without an IPv6 address reports the same for IPv6 addresses. */
-export const NO_PORT = new Fault("own", "This machine has no port left to connect from.");
+export const NO_PORT = new Fault("local", "This machine has no port left to connect from.");
 
 /** What a socket's error says. */
 export function socketFault(error: unknown): Fault {

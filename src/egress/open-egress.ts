@@ -4,8 +4,8 @@ import { Connector } from "./connect";
 import { queryDns } from "./dns-query";
 import { Fault } from "./fault";
 import type { Egress, EgressMeans } from "./egress";
+import { createLocalFaultDetector } from "./local-fault";
 import { boundedLookup } from "./lookup";
-import { createFaultCheck } from "./own-fault";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
@@ -21,7 +21,7 @@ export function openEgress({
   trust = [],
   hasFreeDescriptor = () => hasFreeDescriptors(1),
 }: EgressMeans): Egress {
-  const checked = createFaultCheck(clock, hasFreeDescriptor);
+  const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
   const policies = policiesOf(config.outboundAllow);
   const asking = lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock);
   const resolve = createResolve(asking, policies);

@@ -3,6 +3,9 @@ import { devNull } from "node:os";
 
 /* File descriptors of this process: each connection takes one, incoming and outgoing. */
 
+/** Message for people: no file descriptor is left. */
+export const NO_DESCRIPTOR_LEFT = "This server has too many open files and connections.";
+
 const NOT_LEFT: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE"]);
 
 /** Returns the most that may be open, undefined where the system does not say. */

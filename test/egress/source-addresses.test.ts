@@ -55,7 +55,7 @@ describe.skipIf(!hasOwnNetworks())("a connection from a machine without IPv6", (
 describe.skipIf(!hasOwnNetworks())("a connection from a machine without free ports", () => {
   test("is a fault of this server", () => {
     expect(inOwnNetwork(WITH_FEW_PORTS, "8", PORT, "127.0.0.1")).toEqual({
-      kind: "own",
+      kind: "local",
       message: "This machine has no port left to connect from.",
     });
   });

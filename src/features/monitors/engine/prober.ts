@@ -1,6 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { Egress } from "../../../egress";
-import { isDescriptorError } from "../../../kernel/descriptors";
+import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
 import type { MonitorType } from "../../../kernel/monitor-state";
 import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
@@ -17,7 +17,7 @@ const OVERDUE_MS = 1_000;
 const NO_DESCRIPTOR: ProbeResult = {
   outcome: "unknown",
   latencyMs: null,
-  message: "This server has too many open files and connections.",
+  message: NO_DESCRIPTOR_LEFT,
 };
 
 const LOST_NETWORK = "This server had no network.";

@@ -46,7 +46,7 @@ export function elapsedMs({ clock }: Pick<ProbeMeans, "clock">, startedAt: numbe
 export function failed(fault: Fault): ProbeResult {
   const { kind, message, certificate } = fault;
   return {
-    outcome: kind === "own" ? "unknown" : "failed",
+    outcome: kind === "local" ? "unknown" : "failed",
     latencyMs: null,
     message,
     ...(certificate ? { certificateExpiresAt: certificate.expiresAt } : {}),

@@ -32,8 +32,8 @@ export type NoTry =
   | "over"
   /** The endpoint's format does not tell of this event. */
   | "untold"
-  /** This server could not send anything, by a fault of its own. */
-  | "own_fault";
+  /** This server could not send anything, by a local fault. */
+  | "local_fault";
 
 /**
  * Tries a delivery once, as the database shows it and its endpoint at this moment. Never throws; when
@@ -99,7 +99,7 @@ export function createAttempt(
         signal: deadline.signal,
       });
       if (answer instanceof Fault) {
-        return answer.kind === "own" ? "own_fault" : failed(answer.message);
+        return answer.kind === "local" ? "local_fault" : failed(answer.message);
       }
       return {
         at,

@@ -6,6 +6,7 @@ import { whenAsked } from "../../../kernel/when-asked";
 import { findFirstBatch } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
+import { Backoff } from "./backoff";
 import { Errands } from "./errands";
 import type { ReadHeadline } from "./message";
 import { createPace, type Pace } from "./pace";
@@ -33,8 +34,6 @@ export interface Deliverer {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
-/** Faults of this server are waited for longer each time, up to this. */
-const AGAIN_AFTER_MAX_MS = 30 * SECOND_MS;
 
 /**
  * Delivers what is queued: at once what is due, and later what falls due, whoever queued it. Nothing that
@@ -64,12 +63,9 @@ class Delivering implements Deliverer {
   readonly #breakOff = new AbortController();
   readonly #leave: (() => void)[];
   readonly #tick: Timer;
+  readonly #backoff = new Backoff();
   #timer: Timer | undefined;
   #paceTimer: Timer | undefined;
-  /** Milliseconds that a delivery waits after the next fault of this server. */
-  #ownFaultWaitMs = AGAIN_AFTER_MS;
-  /** Time at which `#ownFaultWaitMs` was last raised, on the steady clock. */
-  #ownFaultAt = Number.NEGATIVE_INFINITY;
   #isScheduled = false;
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
@@ -212,21 +208,13 @@ class Delivering implements Deliverer {
     if (outcome === undefined) this.#again(() => this.#queue.release(begun));
     else if (outcome === "over") this.#queue.release(begun);
     else if (outcome === "untold") void this.#takeBack(begun);
-    else if (outcome === "own_fault") this.#waitForOwnFault(begun);
-    else {
-      this.#ownFaultWaitMs = AGAIN_AFTER_MS;
+    else if (outcome === "local_fault") {
+      // A local fault counts as no attempt.
+      this.#again(() => this.#queue.release(begun), this.#backoff.nextWaitMs(this.#steadyNow()));
+    } else {
+      this.#backoff.reset();
       void this.#record(begun, outcome);
     }
-  }
-
-  /** Nothing was sent, so no try is charged. Deliveries that fail together wait equally long. */
-  #waitForOwnFault(begun: Begun): void {
-    const now = this.#steadyNow();
-    if (now - this.#ownFaultAt >= this.#ownFaultWaitMs) {
-      this.#ownFaultAt = now;
-      this.#ownFaultWaitMs = Math.min(2 * this.#ownFaultWaitMs, AGAIN_AFTER_MAX_MS);
-    }
-    this.#again(() => this.#queue.release(begun), this.#ownFaultWaitMs);
   }
 
   async #record(begun: Begun, result: TryResult): Promise<void> {
@@ -243,10 +231,8 @@ class Delivering implements Deliverer {
 
   #count(webhookId: string, hasSucceeded: boolean): void {
     const { succeeded, failed } = this.#tries.get(webhookId) ?? { succeeded: 0, failed: 0 };
-    const one = hasSucceeded
-      ? { succeeded: succeeded + 1, failed }
-      : { succeeded, failed: failed + 1 };
-    this.#tries.set(webhookId, one);
+    const one = Number(hasSucceeded);
+    this.#tries.set(webhookId, { succeeded: succeeded + one, failed: failed + 1 - one });
   }
 
   async #hasten(): Promise<void> {

@@ -34,10 +34,10 @@ describe("while this server has no free file descriptor", () => {
       const outcome = await egress.connect({ host: "127.0.0.1", port, policy: "monitor", signal });
       return outcome instanceof Fault ? outcome.kind : "connected";
     };
-    expect(await kind()).toBe("own");
+    expect(await kind()).toBe("local");
     short.isShort = false;
     await short.clock.advance(999);
-    expect(await kind()).toBe("own");
+    expect(await kind()).toBe("local");
     await short.clock.advance(1);
     expect(await kind()).toBe("connect");
   });
@@ -93,7 +93,7 @@ describe("while this server has no free file descriptor", () => {
         ...egress,
         async request() {
           askedAt.push(site.app.clock.now());
-          return isShort ? new Fault("own", "This server has too many open files.") : answer;
+          return isShort ? new Fault("local", "This server has too many open files.") : answer;
         },
       },
     });

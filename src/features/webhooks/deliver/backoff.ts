@@ -1,0 +1,24 @@
+import { SECOND_MS } from "../../../kernel/time";
+
+const FIRST_WAIT_MS = SECOND_MS;
+const LONGEST_WAIT_MS = 30 * SECOND_MS;
+
+/** Delay after a local fault: doubles up to 30 s; deliveries that fail within one delay share it. */
+export class Backoff {
+  #waitMs = FIRST_WAIT_MS;
+  #raisedAt = Number.NEGATIVE_INFINITY;
+
+  /** Returns the delay of a delivery that failed now. */
+  nextWaitMs(now: number): number {
+    if (now - this.#raisedAt >= this.#waitMs) {
+      this.#raisedAt = now;
+      this.#waitMs = Math.min(2 * this.#waitMs, LONGEST_WAIT_MS);
+    }
+    return this.#waitMs;
+  }
+
+  /** Starts again with the shortest delay, after something was sent. */
+  reset(): void {
+    this.#waitMs = FIRST_WAIT_MS;
+  }
+}
