@@ -1,27 +1,14 @@
 import type { Config } from "./config";
 import { OperatorError } from "./db";
 import { RUNTIME_BODY_MAX_BYTES } from "./http";
-import type { Clock, Timer } from "./kernel/clock";
-import { descriptorLimit, lowestFreeDescriptor } from "./kernel/descriptors";
-import type { Log } from "./kernel/log";
-import { MINUTE_MS } from "./kernel/time";
 
 /** Milliseconds that requests in progress may take to end when the server stops. */
 export const DRAIN_MS = 10_000;
 /** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
 const IDLE_TIMEOUT_SECONDS = 75;
 
-const LOOK_MS = 500;
-/** Descriptors kept free for outgoing connections and files, at most; half of them all where those are few. */
-const RESERVE = 600;
-/** With fewer than this free, or a tenth of them all, connections that are not idle are closed too. */
-const LAST_RESERVE = 64;
-/** Milliseconds allowed for the closing of idle connections to free descriptors. */
-const PATIENCE_MS = 500;
-/** Milliseconds within which a second shortage makes listening pause, longer each time. */
-const RECENT_MS = 10_000;
-const PAUSE_MAX_MS = 8_000;
-const WARN_EVERY_MS = MINUTE_MS;
+/** Time allowed for closing all connections before the port is opened again. */
+const CLOSE_MS = 2_000;
 
 type Socket = Bun.Server<undefined>;
 type Answer = (
@@ -31,76 +18,38 @@ type Answer = (
 
 export interface Listener {
   port: number;
-  /** Lets requests under way end, for `DRAIN_MS` at most. */
+  /** False between `close` and `reopen`. */
+  readonly isOpen: boolean;
+  closeIdleConnections(): void;
+  /** Closes the port and all connections. Resolves after `CLOSE_MS` at the latest. */
+  close(): Promise<void>;
+  /** Opens the port again, unless the server stops. Throws an OperatorError if that fails. */
+  reopen(): void;
+  /** Lets requests in progress end, for `DRAIN_MS` at most. */
   stop(): Promise<void>;
 }
 
-/**
- * Listens, and keeps file descriptors free. The runtime accepts connections until none is left, and then
- * uses a whole core trying. So idle connections are closed in time; where clients hold connections open
- * without finishing a request, all are closed.
- */
-export function listen(
-  config: Config,
-  { clock, log }: { clock: Clock; log: Log },
-  answer: Answer,
-): Listener {
-  const limit = descriptorLimit() ?? Number.POSITIVE_INFINITY;
-  const shortFrom = limit - Math.min(RESERVE, Math.floor(limit / 2));
-  const outFrom = limit - Math.min(LAST_RESERVE, Math.floor(limit / 10));
+/** Listens on the configured address. */
+export function listen(config: Config, answer: Answer): Listener {
   let socket: Socket | undefined = open(config, config.listen.port, answer);
   const port = socket.port ?? config.listen.port;
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  let outSince: number | undefined;
-  let isReopening = false;
-  let reopenedAt = Number.NEGATIVE_INFINITY;
-  let pauseMs = 0;
-
-  const timer: Timer = clock.every(LOOK_MS, () => {
-    const lowest = lowestFreeDescriptor() ?? Number.POSITIVE_INFINITY;
-    if (lowest < shortFrom && socket) {
-      outSince = undefined;
-      return;
-    }
-    warn("few file descriptors are left: closing idle connections");
-    socket?.closeIdleConnections();
-    if (lowest < outFrom && socket) return;
-    outSince ??= clock.monotonic();
-    if (clock.monotonic() - outSince >= PATIENCE_MS && !isReopening) void reopen();
-  });
-
-  function warn(message: string): void {
-    if (clock.monotonic() - warnedAt < WARN_EVERY_MS) return;
-    warnedAt = clock.monotonic();
-    log.warn({ limit }, message);
-  }
-
-  async function reopen(): Promise<void> {
-    isReopening = true;
-    try {
-      warn("no file descriptor is left: closing all connections");
-      const closing = socket;
-      socket = undefined;
-      await closing?.stop(true);
-      const isRecent = clock.monotonic() - reopenedAt < RECENT_MS;
-      pauseMs = isRecent ? Math.min(PAUSE_MAX_MS, Math.max(LOOK_MS, 2 * pauseMs)) : 0;
-      if (pauseMs > 0) await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
-      reopenedAt = clock.monotonic();
-      if (!isStopped) socket = open(config, port, answer);
-      outSince = undefined;
-    } catch (error) {
-      log.error({ err: error }, "cannot listen; trying again");
-    } finally {
-      isReopening = false;
-    }
-  }
-
   let isStopped = false;
   return {
     port,
+    get isOpen() {
+      return socket !== undefined;
+    },
+    closeIdleConnections: () => socket?.closeIdleConnections(),
+    async close() {
+      const closing = socket;
+      socket = undefined;
+      if (closing) await within(CLOSE_MS, closing.stop(true));
+    },
+    reopen() {
+      if (!isStopped) socket ??= open(config, port, answer);
+    },
     async stop() {
       isStopped = true;
-      timer.cancel();
       if (socket) await drain(socket);
     },
   };
@@ -133,9 +82,16 @@ function open(config: Config, port: number, answer: Answer): Socket {
 }
 
 async function drain(socket: Socket): Promise<void> {
-  const { promise: overdue, resolve } = Promise.withResolvers<"overdue">();
-  const timer = setTimeout(() => resolve("overdue"), DRAIN_MS);
-  const outcome = await Promise.race([socket.stop(), overdue]);
-  clearTimeout(timer);
-  if (outcome === "overdue") await socket.stop(true);
+  if (!(await within(DRAIN_MS, socket.stop()))) await socket.stop(true);
+}
+
+/** Waits for a promise, for a limited time. Resolves to true if it was settled by then. */
+async function within(limitMs: number, ended: Promise<void>): Promise<boolean> {
+  const { promise: overdue, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), limitMs);
+  try {
+    return await Promise.race([ended.then(() => true), overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,6 +1,7 @@
 import { type App, createApp } from "./app";
 import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
+import { guardDescriptors } from "./descriptor-guard";
 import { createEgress } from "./egress";
 import { Problem } from "./errors";
 import { startMaintenanceClock } from "./features/maintenance";
@@ -42,10 +43,11 @@ export async function startServer(given: Config): Promise<RunningServer> {
     }
     let app: App | undefined;
     let requests = 0;
-    const listener = listen(given, ctx, (request, peer) => {
+    const listener = listen(given, (request, peer) => {
       requests += 1;
       return (app as App).door(request, peer);
     });
+    const guard = guardDescriptors(listener, ctx);
     // The port is known only now where any free one was asked for; nothing was awaited since.
     const bound = { ...given, listen: { ...given.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
@@ -81,6 +83,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
       async stop() {
         running.readiness.isDraining = true;
         poll.cancel();
+        guard.stop();
         housekeeping.cancel();
         maintenanceClock.cancel();
         rollUps.cancel();

@@ -19,8 +19,8 @@ const FLOORS: readonly { name: string; files: RegExp }[] = [
   { name: "public, admin", files: /^(public|admin)\// },
   { name: "app", files: /^app\.ts$/ },
   {
-    name: "installation, housekeeping, listening, server",
-    files: /^(installation|housekeeping|listening|server)\.ts$/,
+    name: "installation, housekeeping, listening, descriptor-guard, server",
+    files: /^(installation|housekeeping|listening|descriptor-guard|server)\.ts$/,
   },
   { name: "cli", files: /^cli\// },
   { name: "main", files: /^main\.ts$/ },

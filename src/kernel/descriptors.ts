@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 
 /* File descriptors of this process: each connection takes one, incoming and outgoing. */
@@ -19,8 +19,28 @@ export function descriptorLimit(): number | undefined {
   }
 }
 
-/** Returns the lowest descriptor that is free, undefined if none is. All below it are in use. */
-export function lowestFreeDescriptor(): number | undefined {
+/** Largest limit up to which descriptors are counted one by one, which takes a few milliseconds. */
+const COUNTED_MAX = 20_000;
+
+/**
+ * Returns the number of open descriptors: the limit if no more can be opened. Where they cannot be counted
+ * quickly, returns the lowest one that is free: all below it are open.
+ */
+export function openDescriptors(limit: number): number {
+  const lowestFree = lowestFreeDescriptor();
+  if (lowestFree === undefined) return limit;
+  try {
+    // Linux gives their number as the size of this folder since version 6.2.
+    const { size } = statSync("/proc/self/fd");
+    if (size > 0) return size;
+    return limit <= COUNTED_MAX ? readdirSync("/proc/self/fd").length : lowestFree;
+  } catch {
+    return lowestFree;
+  }
+}
+
+/** Returns the lowest free descriptor, undefined if there is none, or 0 if it is not known. */
+function lowestFreeDescriptor(): number | undefined {
   try {
     const descriptor = openSync(devNull, "r");
     closeSync(descriptor);

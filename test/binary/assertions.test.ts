@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createInstallation, type Installation, PROCESS_TEST_MS } from "../support/binary";
+import { createServedMonitor, repeatUntil } from "../support/served-monitor";
 
 const LENGTH = 65_536;
 
@@ -22,24 +23,17 @@ test(
       env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
     });
     const check = async (patterns: string[], timeoutMs: number) => {
-      const created = await server.fetch("/api/v1/monitors", {
-        method: "POST",
-        key,
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          type: "http",
-          name: "Text",
-          interval_seconds: 3_600,
-          timeout_ms: timeoutMs,
-          config: {
-            url: target.url,
-            assertions: patterns.map((value) => ({ source: "body", op: "matches", value })),
-          },
-        }),
+      const monitor = await createServedMonitor(server, key, {
+        type: "http",
+        name: "Text",
+        interval_seconds: 3_600,
+        timeout_ms: timeoutMs,
+        config: {
+          url: target.url,
+          assertions: patterns.map((value) => ({ source: "body", op: "matches", value })),
+        },
       });
-      const { id } = (await created.json()) as { id: string };
-      const answer = await server.fetch(`/api/v1/monitors/${id}/check`, { method: "POST", key });
-      return (await answer.json()) as { outcome: string; message: string | null };
+      return monitor.check();
     };
 
     expect(await check(["^[ab]{9}", "[ab]c$"], 10_000)).toMatchObject({ outcome: "ok" });
@@ -52,10 +46,9 @@ test(
       return `(?:a[ab]{${count}}|b[ab]{${count}})[^ab]`;
     });
     const overrun = check(hostile, 2_000);
-    let hasEnded = false;
-    void overrun.finally(() => (hasEnded = true));
-    let reads = 0;
-    for (; !hasEnded; reads += 1) expect((await server.fetch("/")).status).toBe(200);
+    const reads = await repeatUntil(overrun, async () => {
+      expect((await server.fetch("/")).status).toBe(200);
+    });
     expect(await overrun).toMatchObject({
       outcome: "failed",
       message: "Evaluating the assertions took longer than the check's timeout allows.",

@@ -1,15 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import {
   createInstallation,
+  holdsWithin,
   type Installation,
   PROCESS_TEST_MS,
   type Server,
 } from "../support/binary";
+import { createServedMonitor, repeatUntil } from "../support/served-monitor";
 import { startTarget } from "../support/target";
 
 const DESCRIPTORS = 128;
 const CONNECTIONS = 200;
+/** Longest that clients keep the server short of descriptors. */
+const FLOOD_MS = 10_000;
+const RECONNECT_MS = 100;
+const HALF_A_REQUEST = "GET / HTTP/1.1\r\nHost:";
 
 let installation: Installation;
 
@@ -21,23 +28,47 @@ afterEach(async () => {
   await installation[Symbol.asyncDispose]();
 });
 
-/** Opens connections that send this and then nothing more. Resolves once the server closed them all. */
-async function holdUntilClosed({ port }: Server, sent: string): Promise<void> {
-  const closed = Array.from({ length: CONNECTIONS }, () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const socket: Socket = connect(port, "127.0.0.1", () => socket.write(sent));
-    socket.on("data", () => {});
-    socket.on("error", () => {});
-    socket.on("close", () => resolve());
-    return promise;
-  });
-  await Promise.all(closed);
+/** Opens a connection that sends this and then nothing more. */
+function openConnection({ port }: Server, sent: string, onClose: () => void): Socket {
+  const socket = connect(port, "127.0.0.1", () => socket.write(sent));
+  socket.on("data", () => {});
+  socket.on("error", () => {});
+  socket.on("close", onClose);
+  return socket;
+}
+
+/** Holds connections that send this and then nothing more, and opens each again that the server closes. */
+function startFlood(server: Server, sent: string) {
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  let closed = 0;
+  const open = () => {
+    if (isOver) return;
+    const socket = openConnection(server, sent, () => {
+      closed += 1;
+      sockets.delete(socket);
+      setTimeout(open, RECONNECT_MS);
+    });
+    sockets.add(socket);
+  };
+  for (let count = 0; count < CONNECTIONS; count++) open();
+  return {
+    closed: () => closed,
+    end() {
+      isOver = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function usedDescriptors({ pid }: Server): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
 }
 
 describe("a server whose connections are more than its file descriptors", () => {
   test.each([
     ["that send nothing", ""],
-    ["that send half a request", "GET / HTTP/1.1\r\nHost:"],
+    ["that send half a request", HALF_A_REQUEST],
     ["that stay open after their request", "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"],
   ])(
     "closes those %s, calls no target down and goes on answering",
@@ -45,31 +76,84 @@ describe("a server whose connections are more than its file descriptors", () => 
       using target = startTarget(Date.now);
       const { value: key } = await installation.createKey(["manage:monitors"]);
       const server = await installation.serve({ descriptors: DESCRIPTORS });
-      const created = await server.fetch("/api/v1/monitors", {
-        method: "POST",
-        key,
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          type: "http",
-          name: "Target",
-          interval_seconds: 5,
-          retry_interval_seconds: 1,
-          failure_threshold: 1,
-          config: {
-            url: target.url,
-            assertions: [{ source: "header", property: "Date", op: "matches", value: "GMT$" }],
-          },
-        }),
+      const monitor = await createServedMonitor(server, key, {
+        type: "http",
+        name: "Target",
+        interval_seconds: 5,
+        retry_interval_seconds: 1,
+        failure_threshold: 1,
+        config: {
+          url: target.url,
+          assertions: [{ source: "header", property: "Date", op: "matches", value: "GMT$" }],
+        },
       });
-      const { id } = (await created.json()) as { id: string };
-      await holdUntilClosed(server, sent);
+      const flood = startFlood(server, sent);
+      const outcomes = new Set<string>();
+      const isShort = async () => outcomes.has("unknown") && flood.closed() >= CONNECTIONS;
+      await repeatUntil(holdsWithin(FLOOD_MS, isShort), async () => {
+        // The server may close this connection as well.
+        const checked = await monitor.check().catch(() => undefined);
+        if (checked) outcomes.add(checked.outcome);
+      });
+      flood.end();
+      expect(flood.closed()).toBeGreaterThanOrEqual(CONNECTIONS);
+      const isAnswering = async () => (await server.fetch("/readyz").catch(() => undefined))?.ok;
+      expect(await holdsWithin(FLOOD_MS, async () => (await isAnswering()) === true)).toBe(true);
+      const isWell = async () => (await monitor.check()).outcome === "ok";
+      expect(await holdsWithin(FLOOD_MS, isWell)).toBe(true);
+      const all = await monitor.outcomes();
+      expect(all).toContain("unknown");
+      expect(all).not.toContain("failed");
+      expect(await server.stop()).toBe(0);
+    },
+    PROCESS_TEST_MS,
+  );
+
+  test(
+    "closes all of them although one that was accepted early has ended",
+    async () => {
+      const server = await installation.serve({ descriptors: DESCRIPTORS });
+      const count = DESCRIPTORS - usedDescriptors(server);
+      let closed = 0;
+      const sockets = Array.from({ length: count }, () =>
+        openConnection(server, HALF_A_REQUEST, () => void (closed += 1)),
+      );
+      expect(await holdsWithin(1_000, async () => usedDescriptors(server) >= DESCRIPTORS)).toBe(
+        true,
+      );
+      sockets[0]?.destroy();
+      // The runtime ends half requests by itself after 10 seconds.
+      expect(await holdsWithin(6_000, async () => closed === count)).toBe(true);
       expect((await server.fetch("/readyz")).status).toBe(200);
-      const path = `/api/v1/monitors/${id}`;
-      const checked = await server.fetch(`${path}/check`, { method: "POST", key });
-      expect(await checked.json()).toMatchObject({ outcome: "ok", message: null });
-      const checks = await (await server.fetch(`${path}/checks`, { key })).json();
-      const outcomes = (checks as { data: { outcome: string }[] }).data.map((one) => one.outcome);
-      expect(outcomes).not.toContain("failed");
+      expect(await server.stop()).toBe(0);
+    },
+    PROCESS_TEST_MS,
+  );
+
+  test(
+    "does not call a push monitor down whose job could not reach it, and does once it could",
+    async () => {
+      const { value: key } = await installation.createKey(["manage:monitors"]);
+      const server = await installation.serve({ descriptors: DESCRIPTORS });
+      const monitor = await createServedMonitor(server, key, {
+        type: "push",
+        name: "Job",
+        interval_seconds: 5,
+        failure_threshold: 1,
+        config: { grace_seconds: 1 },
+      });
+      const flood = startFlood(server, HALF_A_REQUEST);
+      expect(await holdsWithin(4_000, async () => flood.closed() >= CONNECTIONS)).toBe(true);
+      flood.end();
+      const hasOutcome = (wanted: string) =>
+        holdsWithin(15_000, async () => {
+          const [outcome] = await monitor.outcomes().catch(() => []);
+          return outcome === wanted;
+        });
+      expect(await hasOutcome("unknown")).toBe(true);
+      expect(await monitor.state()).toBe("no_data");
+      expect(await hasOutcome("failed")).toBe(true);
+      expect((await monitor.outcomes()).toReversed()[0]).toBe("unknown");
       expect(await server.stop()).toBe(0);
     },
     PROCESS_TEST_MS,
