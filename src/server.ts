@@ -56,7 +56,9 @@ export async function startServer(given: Config): Promise<RunningServer> {
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
     // One for all that goes out, since what it bounds (how many names are asked for) is the process's.
     const egress = createEgress(ctx);
-    const monitoring = createMonitoring(ctx, egress);
+    const monitoring = createMonitoring(ctx, egress, {
+      lastUnreachableAt: guard.lastUnreachableAt,
+    });
     app = createApp(ctx, monitoring);
     app.metrics.add(...checkFamilies(() => monitoring.figures()));
     // Who asks is answered from here on, before what only a first run needs is written.

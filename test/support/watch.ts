@@ -131,7 +131,7 @@ export async function openWatch(
       },
     };
     const ctx: AppContext = { ...app.ctx, clock: own.clock, db };
-    const engine = createMonitoring(ctx, egress, () => ({ run }));
+    const engine = createMonitoring(ctx, egress, { findProbe: () => ({ run }) });
     return {
       ctx,
       engine,

@@ -7,14 +7,15 @@ import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
 import { Agenda } from "./agenda";
 import type { MonitoringFigures } from "./figures";
-import { Findings, type Waiter } from "./findings";
+import { Findings } from "./findings";
 import { Lanes } from "./lanes";
 import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { Roster } from "./roster";
+import { type Waiter, Waiters } from "./waiters";
 import { Waker } from "./waker";
-import type { Watched } from "./watched";
+import { heartbeatExpectedSince, type Watched } from "./watched";
 
 /** How often it is looked whether the server was away. */
 const LOOK_MS = 15_000;
@@ -22,12 +23,6 @@ const LOOK_MS = 15_000;
 const COARSENESS_MS = 25;
 /** Monitors that are changed one after the other are read again no more often. */
 const REFRESH_MS = 250;
-
-const NO_HEARTBEAT: ProbeResult = {
-  outcome: "failed",
-  latencyMs: null,
-  message: "No heartbeat came in time.",
-};
 
 /** Runs the checks of all monitors, each when it is due, and hands on what they find. */
 export class Engine implements Monitoring {
@@ -39,7 +34,7 @@ export class Engine implements Monitoring {
   readonly #agenda: Agenda;
   readonly #roster = new Roster();
   readonly #lanes = new Lanes();
-  readonly #waiters = new Map<Watched, Waiter[]>();
+  readonly #waiters = new Waiters();
   readonly #leave: (() => void)[];
   #isRosterStale = true;
   #isFailing = false;
@@ -88,8 +83,7 @@ export class Engine implements Monitoring {
     for (const leave of this.#leave) leave();
     this.#waker.off();
     this.#prober.abort();
-    for (const waiter of [...this.#waiters.values()].flat()) waiter.reject(closing());
-    this.#waiters.clear();
+    this.#waiters.rejectAll(closing());
     this.#liveness.look();
     await this.#findings.recorder.close();
   }
@@ -117,8 +111,7 @@ export class Engine implements Monitoring {
     if (!watched) throw notFound("monitor");
     if (watched.isPaused) throw conflict("The monitor is paused.");
     if (watched.type === "push") throw conflict("A push monitor is not asked: its job calls.");
-    const waiter: Waiter = Promise.withResolvers();
-    this.#waiters.set(watched, [...(this.#waiters.get(watched) ?? []), waiter]);
+    const waiter = this.#waiters.add(watched);
     if (!watched.isUnderWay) this.#begin(watched);
     const check = await waiter.promise;
     if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
@@ -191,8 +184,7 @@ export class Engine implements Monitoring {
     const at = this.#ctx.clock.now();
     const startedAt = this.#ctx.clock.monotonic();
     const found = await (watched.type === "push"
-      ? // A server without a network is called by nobody.
-        this.#prober.blame(NO_HEARTBEAT, startedAt - watched.intervalMs - watched.graceMs)
+      ? this.#prober.missHeartbeat(heartbeatExpectedSince(watched, startedAt))
       : this.#prober.find(watched, startedAt));
     this.#lanes.end(watched, this.#ctx.clock.monotonic() - startedAt);
     if (this.#state === "stopped") return;
@@ -200,7 +192,7 @@ export class Engine implements Monitoring {
     const isWatched = this.#roster.ofNum(watched.num) === watched && !watched.isPaused;
     // What it was like before a change, or before this server was away, says nothing of now.
     const isOutdated = version !== watched.version || epoch !== this.#epoch;
-    if (!isWatched) this.#giveUp(watched);
+    if (!isWatched) this.#waiters.release(watched);
     else if (isOutdated && watched.type !== "push") this.#agenda.after(watched, 0);
     // A job may also have called while it was found out whether this server has a network.
     else if (isOutdated || watched.heartbeatAt !== heartbeatAt) this.#agenda.first(watched);
@@ -210,17 +202,10 @@ export class Engine implements Monitoring {
 
   /** Takes a result in, and arranges the next check. */
   #take(watched: Watched, began: { at: number; startedAt: number }, found: ProbeResult): void {
-    const waiters = this.#waiters.get(watched);
-    this.#waiters.delete(watched);
+    const waiters = this.#waiters.take(watched);
     const isUnsure = this.#findings.take("check", watched, began, found, waiters);
     this.#wakeForRecorder();
     this.#agenda.next(watched, isUnsure);
-  }
-
-  /** Nobody is going to know any more. */
-  #giveUp(watched: Watched): void {
-    for (const waiter of this.#waiters.get(watched) ?? []) waiter.resolve(undefined);
-    this.#waiters.delete(watched);
   }
 
   /** Reads monitors that were changed, if any were. A new or changed one is checked at once. */

@@ -1,5 +1,4 @@
 import type { AppContext } from "../../../context";
-import type { CheckRow } from "../checks-store";
 import { decide } from "../rules";
 import { listSilenced } from "../standing-store";
 import { CheckFigures } from "./figures";
@@ -8,9 +7,8 @@ import type { ProbeResult } from "../probe";
 import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
 import type { Roster } from "./roster";
+import type { Waiter } from "./waiters";
 import type { Watched } from "./watched";
-
-export type Waiter = PromiseWithResolvers<CheckRow | undefined>;
 
 /**
  * What was found, on its way into the database. What it changes is judged here for the next check, and again

@@ -4,9 +4,8 @@
  */
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
-import { probeOf } from "../probes";
 import { Engine } from "./engine";
-import { type ProbeOf, Prober } from "./prober";
+import { Prober, type ProberOptions } from "./prober";
 
 export { beginTimeline, enterByHand, refreshAfterChange } from "./by-hand";
 export type { Engine } from "./engine";
@@ -16,7 +15,7 @@ export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 export function createMonitoring(
   ctx: AppContext,
   egress: Egress = createEgress(ctx),
-  findProbe: ProbeOf = probeOf,
+  options?: ProberOptions,
 ): Engine {
-  return new Engine(ctx, new Prober(ctx, egress, findProbe));
+  return new Engine(ctx, new Prober(ctx, egress, options));
 }

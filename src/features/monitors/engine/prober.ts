@@ -4,14 +4,33 @@ import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descripto
 import type { MonitorType } from "../../../kernel/monitor-state";
 import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
-import type { MonitorConfig } from "../probes";
+import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";
 
 /** Who asks monitors of a type. */
 export type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
 
+export interface ProberOptions {
+  /** Returns the probe of a type; the registry's unless a test gives others. */
+  findProbe?: ProbeOf;
+  /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
+  lastUnreachableAt?: () => number;
+}
+
 /** A probe that does not stop at its deadline is left to itself after this. */
 const OVERDUE_MS = 1_000;
+
+const NO_HEARTBEAT: ProbeResult = {
+  outcome: "failed",
+  latencyMs: null,
+  message: "No heartbeat came in time.",
+};
+
+const UNREACHABLE: ProbeResult = {
+  outcome: "unknown",
+  latencyMs: null,
+  message: "This server could not be reached.",
+};
 
 /** The result of a check that could not start a program, such as ping. */
 const NO_DESCRIPTOR: ProbeResult = {
@@ -26,21 +45,27 @@ const LOST_NETWORK = "This server had no network.";
 export class Prober {
   readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
   readonly #egress: Egress;
-  readonly #probeOf: ProbeOf;
+  readonly #findProbe: ProbeOf;
+  readonly #lastUnreachableAt: () => number;
   readonly #underWay = new Set<AbortController>();
   readonly #evaluator: AssertionEvaluator;
   #connectivity: Connectivity | undefined;
 
-  constructor(ctx: Pick<AppContext, "clock" | "config" | "log">, egress: Egress, probeOf: ProbeOf) {
+  constructor(
+    ctx: Pick<AppContext, "clock" | "config" | "log">,
+    egress: Egress,
+    { findProbe = probeOf, lastUnreachableAt = () => Number.NEGATIVE_INFINITY }: ProberOptions = {},
+  ) {
     this.#ctx = ctx;
     this.#egress = egress;
-    this.#probeOf = probeOf;
+    this.#findProbe = findProbe;
+    this.#lastUnreachableAt = lastUnreachableAt;
     this.#evaluator = new AssertionEvaluator(ctx.clock);
   }
 
   /** Runs a check once. Rejects only for what is a defect of ours. */
   async run(type: MonitorType, config: MonitorConfig, timeoutMs: number): Promise<ProbeResult> {
-    const probe = this.#probeOf(type);
+    const probe = this.#findProbe(type);
     if (!probe.run) throw new Error(`monitors of type ${type} are not asked`);
     const { clock } = this.#ctx;
     const controller = new AbortController();
@@ -101,6 +126,14 @@ export class Prober {
     );
     const isLost = await this.#connectivity.wasLostSince(startedAt);
     return isLost ? { outcome: "unknown", latencyMs: null, message: LOST_NETWORK } : failure;
+  }
+
+  /**
+   * The result for a job that has not called since a moment on the monotonic clock: `unknown` where its
+   * call may not have reached this server since then. Never rejects.
+   */
+  async missHeartbeat(since: number): Promise<ProbeResult> {
+    return this.#lastUnreachableAt() >= since ? UNREACHABLE : this.blame(NO_HEARTBEAT, since);
   }
 
   /** Ends what is under way. */

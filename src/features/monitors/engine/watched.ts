@@ -47,6 +47,12 @@ export function watchedOf(row: WatchedRow): Watched {
   };
 }
 
+/** Returns the moment, on the monotonic clock, since which a job that is late now should have called. */
+export function heartbeatExpectedSince(watched: Watched, now: number): number {
+  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = watched;
+  return Math.max(now - intervalMs - graceMs, lastStartedAt);
+}
+
 /** Takes in what has been changed. */
 export function renew(watched: Watched, row: WatchedRow): void {
   Object.assign(watched, settingsOf(row));

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { createMonitoring } from "../../../../src/features/monitors";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { createTestApp } from "../../../support/app";
+
+/** A push monitor that expects a heartbeat each minute and allows 30 seconds more. */
+async function openJob() {
+  let unreachableAt = Number.NEGATIVE_INFINITY;
+  let engine: ReturnType<typeof createMonitoring> | undefined;
+  const app = await createTestApp({
+    monitoring: (ctx) =>
+      (engine = createMonitoring(ctx, undefined, { lastUnreachableAt: () => unreachableAt })),
+  });
+  engine?.start();
+  const key = await app.keyWith("manage:monitors", "read:status");
+  const { components } = await app.page({}, ["API"]);
+  const json = {
+    type: "push",
+    name: "Job",
+    interval_seconds: 60,
+    config: { grace_seconds: 30 },
+    component_ids: Object.values(components),
+  };
+  const { body } = await app.call("/api/v1/monitors", { key, method: "POST", json });
+  const path = `/api/v1/monitors/${body.id}`;
+  const beat = () => app.call(`/api/v1/heartbeats/${body.token}`, { method: "POST" });
+  return {
+    app,
+    body,
+    beat,
+    state: async () => (await app.call(path, { key })).body.state,
+    checks: async () => (await app.call(`${path}/checks`, { key })).body.data,
+    indicator: async () => (await app.call("/api/v1/status/acme", { key })).body.status.indicator,
+    beUnreachable: () => void (unreachableAt = app.clock.monotonic()),
+    async [Symbol.asyncDispose]() {
+      await engine?.stop();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a push monitor whose heartbeat is missing", () => {
+  test("has no data if clients could not reach this server in that time, and marks nothing", async () => {
+    await using job = await openJob();
+    await job.beat();
+    await job.app.clock.advance(SECOND_MS);
+    expect(await job.state()).toBe("up");
+    await job.app.clock.advance(65 * SECOND_MS);
+    job.beUnreachable();
+    await job.app.clock.advance(25 * SECOND_MS);
+    expect(await job.checks()).toMatchObject([
+      { outcome: "unknown", message: "This server could not be reached." },
+      { outcome: "ok" },
+    ]);
+    expect(await job.state()).toBe("no_data");
+    expect(await job.indicator()).toBe("none");
+    await job.beat();
+    expect(await job.state()).toBe("up");
+  });
+
+  test("is down if this server could be reached since its last heartbeat", async () => {
+    await using job = await openJob();
+    job.beUnreachable();
+    await job.app.clock.advance(SECOND_MS);
+    await job.beat();
+    await job.app.clock.advance(90 * SECOND_MS);
+    expect(await job.state()).toBe("down");
+    expect(await job.indicator()).not.toBe("none");
+  });
+
+  test("is down at its next time if this server could be reached since the one before", async () => {
+    await using job = await openJob();
+    await job.beat();
+    await job.app.clock.advance(80 * SECOND_MS);
+    job.beUnreachable();
+    await job.app.clock.advance(10 * SECOND_MS);
+    expect(await job.state()).toBe("no_data");
+    await job.app.clock.advance(MINUTE_MS);
+    expect(await job.state()).toBe("down");
+  });
+});
