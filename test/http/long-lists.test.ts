@@ -1,6 +1,6 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { examine } from "../../src/errors";
+import { examine, FieldErrors } from "../../src/errors";
 import { Text } from "../../src/kernel/schema";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 
@@ -130,6 +130,29 @@ describe("errors of one answer", () => {
     const colons = { page: "acme", name: "", body: ":".repeat(200_000) };
     const errors = await refuse(app, "/incidents", colons, key);
     expect(errors.map(({ pointer }) => pointer).sort()).toEqual(["#/body", "#/name", "#/page"]);
+  });
+
+  test("are collected up to the same number where a config is validated by its monitor's type", async () => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("manage:monitors");
+    const monitor = { type: "http", name: "Shop", config: { url: "https://example.com/" } };
+    const { body } = await app.call("/api/v1/monitors", { method: "POST", key, json: monitor });
+    const change = (more: object) => {
+      const assertion = { source: "body", op: "contains", value: "x", ...more };
+      const json = { config: { assertions: [assertion] } };
+      return app.call(`/api/v1/monitors/${body.id}`, { method: "PATCH", key, json });
+    };
+    const added = spyOn(FieldErrors.prototype, "add");
+    try {
+      const refused = expectProblem(await change(fields(23_900)), "validation_failed");
+      expect(refused.detail).toBe("23900 fields are wrong.");
+      expect(refused.errors).toHaveLength(101);
+      expect(refused.errors[100]).toEqual({ detail: "23,800 more fields are wrong" });
+      expect(added.mock.calls.length).toBeLessThanOrEqual(200);
+    } finally {
+      added.mockRestore();
+    }
+    expect((await change({})).status).toBe(200);
   });
 
   test("count unknown references too", async () => {

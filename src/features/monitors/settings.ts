@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { type FieldErrors, schemaErrors } from "../../errors";
+import { examine, type FieldErrors } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
 import { resolveComponents } from "../components";
 import { changeSchemaOf, type MonitorSettings } from "./bodies";
@@ -92,13 +92,13 @@ export function changedConfig(
   change: Readonly<Record<string, unknown>>,
 ): MonitorConfig {
   const probe = probeOf(type);
-  const broken = schemaErrors(changeSchemaOf(type), change);
+  const { errors: broken } = examine(changeSchemaOf(type), change);
   errors.addAll(["config"], broken);
-  if (broken.length > 0) return before;
+  if (!broken.isEmpty) return before;
   const after = probe.merge(before, change);
   // Together with what it was, a change that is well by itself may be too much.
-  const faults = schemaErrors(probe.config, after);
+  const { errors: faults } = examine(probe.config, after);
   errors.addAll(["config"], probe.judgeChange?.(before, change) ?? []);
-  errors.addAll(["config"], faults.length > 0 ? faults : probe.judge(after));
+  errors.addAll(["config"], faults.isEmpty ? probe.judge(after) : faults);
   return after;
 }
