@@ -1,7 +1,7 @@
 import { SCOPE_NAMES } from "../../src/features/keys";
 import { type Connection, openConnection, requestText } from "../support/connection";
 import type { Figure } from "../support/figure";
-import { hostileBodies, type JsonSchema } from "../support/hostile-bodies";
+import { type HostileBody, hostileBodies, type JsonSchema } from "../support/hostile-bodies";
 import { mainThreadMs } from "../support/processor-time";
 import { seed } from "../support/seed";
 import { startAllclear } from "../support/server";
@@ -25,6 +25,25 @@ const SECOND_FAULTS: Record<string, object> = {
   updateMonitor: { component_ids: ["cmp_none"] },
   createWebhook: { page: "no-such-page" },
   updateWebhook: { page: "no-such-page" },
+};
+
+/** As many unknown fields as a body that is parsed may have. */
+const UNKNOWN_FIELDS = Object.fromEntries(
+  Array.from({ length: 23_800 }, (_, index) => [index.toString(36).padStart(6, "k"), 1]),
+);
+
+/** Hostile bodies in places that the schema of an operation only describes, by the operation. */
+const FURTHER_BODIES: Record<string, HostileBody[]> = {
+  updateMonitor: [
+    {
+      what: "body.config.assertions[]: valid fields and unknown ones",
+      text: JSON.stringify({
+        config: {
+          assertions: [{ source: "body", op: "eq", value: "x", ...UNKNOWN_FIELDS }],
+        },
+      }),
+    },
+  ],
 };
 
 interface Operation {
@@ -58,18 +77,20 @@ export async function measureRefusedBodies(workshop: Workshop): Promise<Figure[]
         .reduce((part, name) => part[name] as JsonSchema, document);
     const refusals: Refusal[] = [];
     for (const { id, method, path, schema } of operationsOf(document)) {
-      const target = targetOf(path, ids);
       const second = SECOND_FAULTS[id];
       const faults = [{ "not a field": 1 }, ...(second ? [second] : [])];
-      for (const { what, text } of hostileBodies(schema, resolve, faults)) {
-        let ms = Number.POSITIVE_INFINITY;
-        for (let round = 0; round < TRIES && ms > REACH_MS / 2; round++) {
-          const since = mainThreadMs(server.pid);
-          const { status } = await send(method, target, text);
-          ms = Math.min(ms, mainThreadMs(server.pid) - since);
-          if (status < 400 || status >= 500) throw new Error(`${id} answered ${status}: ${what}`);
+      const further = FURTHER_BODIES[id] ?? [];
+      for (const { what, text } of [...further, ...hostileBodies(schema, resolve, faults)]) {
+        for (const target of targetsOf(path, ids)) {
+          let ms = Number.POSITIVE_INFINITY;
+          for (let round = 0; round < TRIES && ms > REACH_MS / 2; round++) {
+            const since = mainThreadMs(server.pid);
+            const { status } = await send(method, target, text);
+            ms = Math.min(ms, mainThreadMs(server.pid) - since);
+            if (status < 400 || status >= 500) throw new Error(`${id} answered ${status}: ${what}`);
+          }
+          refusals.push({ what: `${id}, ${what}`, ms, bytes: Buffer.byteLength(text) });
         }
-        refusals.push({ what: `${id}, ${what}`, ms, bytes: Buffer.byteLength(text) });
       }
     }
     return present(refusals);
@@ -114,8 +135,8 @@ function operationsOf(document: JsonSchema): Operation[] {
 
 type Send = (method: string, path: string, text: string) => ReturnType<Connection["send"]>;
 
-/** Creates what the paths of operations name. Answers ids by the first part of a path. */
-async function createTargets(send: Send, componentId: string): Promise<Record<string, string>> {
+/** Creates the resources that paths of operations name. Returns their ids by the first part of a path. */
+async function createTargets(send: Send, componentId: string): Promise<Record<string, string[]>> {
   const create = async (path: string, body: object): Promise<string> => {
     const answer = await send("POST", `/api/v1/${path}`, JSON.stringify(body));
     if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}`);
@@ -128,16 +149,28 @@ async function createTargets(send: Send, componentId: string): Promise<Record<st
   };
   const incidents = await create("incidents", text);
   return {
-    components: componentId,
-    incidents,
-    updates: await create(`incidents/${incidents}/updates`, { body: "Bench" }),
-    maintenance: await create("maintenance", { ...text, ...times, components: [] }),
-    monitors: await create("monitors", { type: "push", name: "Bench", paused: true }),
-    webhooks: await create("webhooks", { url: "https://receiver.example", enabled: false }),
+    components: [componentId],
+    incidents: [incidents],
+    updates: [await create(`incidents/${incidents}/updates`, { body: "Bench" })],
+    maintenance: [await create("maintenance", { ...text, ...times, components: [] })],
+    monitors: [
+      await create("monitors", { type: "push", name: "Bench", paused: true }),
+      await create("monitors", {
+        type: "http",
+        name: "Bench",
+        paused: true,
+        config: { url: "https://target.example/" },
+      }),
+    ],
+    webhooks: [await create("webhooks", { url: "https://receiver.example", enabled: false })],
   };
 }
 
-function targetOf(path: string, ids: Record<string, string>): string {
+/** Returns the paths at which an operation is measured. */
+function targetsOf(path: string, ids: Record<string, string[]>): string[] {
+  if (!path.includes("{id}")) return [path];
   const area = path.split("/")[3] ?? "";
-  return path.replace("{id}", ids[area] ?? "").replace("{update_id}", ids["updates"] ?? "");
+  return (ids[area] ?? []).map((id) =>
+    path.replace("{id}", id).replace("{update_id}", ids["updates"]?.[0] ?? ""),
+  );
 }
