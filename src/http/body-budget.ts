@@ -2,50 +2,57 @@ import { type ClientAddress, siteOf } from "../kernel/client-address";
 import { isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
 
 const MEBIBYTE = 1024 * 1024;
-const ONE_SITE_BYTES = 8 * MEBIBYTE;
-/** The part of it for callers without a live key or session, so that they never keep others out. */
-const STRANGERS_BYTES = 2 * MEBIBYTE;
+const SITE_BYTES = 8 * MEBIBYTE;
+const SITE_SMALL_BYTES = 4 * MEBIBYTE;
+const ANONYMOUS_BYTES = 2 * MEBIBYTE;
+const ANONYMOUS_SMALL_BYTES = MEBIBYTE;
 const ALL_SITES_BYTES = 128 * MEBIBYTE;
-/** A body of at most this declared size needs no part of what all sites share. */
-const SMALL_BODY_BYTES = 64 * 1024;
-/** The least that a body under way counts, since its request takes memory too. */
-const LEAST_BYTES = 4 * 1024;
+/** Largest declared size of a small body. */
+const SMALL_BODY_BYTES = 16 * 1024;
+/** Bytes that a smaller body counts, since its request takes memory too. */
+const MIN_COUNTED_BYTES = 4 * 1024;
 
 /** Bounds the memory of request bodies that are under way. */
 export interface BodyBudget {
   /**
-   * Reserves room for the body that a request's headers announce. Returns what gives the room back, and
+   * Reserves room for a body that counts `bytes`. Returns a function that gives the room back, which
    * may be called again without effect; undefined where the site or all sites together have none left.
-   * `isStranger`: the caller has shown no credential.
+   * `isAnonymous`: the caller has shown no credential.
    */
-  reserve(address: ClientAddress, headers: Headers, isStranger: boolean): (() => void) | undefined;
+  reserve(address: ClientAddress, bytes: number, isAnonymous: boolean): (() => void) | undefined;
 }
 
 /**
- * A site (an IPv4 address or an IPv6 /48) may have 8 MiB of bodies under way, without credentials
- * up to 2 MiB; all sites together 128 MiB. A body without a declared length counts as the most that the
- * runtime keeps of one, so a site has eight of them at a time, strangers two. Small bodies are taken while other sites fill the common room.
+ * Per site (IPv4 address or IPv6 /48): 8 MiB of bodies with credentials and 2 MiB without, so that
+ * neither keep the other out. Small bodies have room of their own, 4 MiB and 1 MiB: a form passes while
+ * large or unbounded bodies are under way. All sites together: 128 MiB of bodies that are not small.
  */
 export function createBodyBudget(): BodyBudget {
-  /** Bytes under way, by site; a site without any has no entry. */
-  const bySite = new Map<string, number>();
-  let ofAllSites = 0;
-
-  function add(site: string, bytes: number): void {
-    const left = (bySite.get(site) ?? 0) + bytes;
-    if (left > 0) bySite.set(site, left);
-    else bySite.delete(site);
-    ofAllSites += bytes;
-  }
+  const identified = { small: createRoom(SITE_SMALL_BYTES), large: createRoom(SITE_BYTES) };
+  const anonymous = {
+    small: createRoom(ANONYMOUS_SMALL_BYTES),
+    large: createRoom(ANONYMOUS_BYTES),
+  };
 
   return {
-    reserve(address, headers, isStranger) {
-      const bytes = announcedBytes(headers);
-      if (bytes === 0) return () => {};
-      const site = siteOf(address);
-      const most = isStranger ? STRANGERS_BYTES : ONE_SITE_BYTES;
-      if ((bySite.get(site) ?? 0) + bytes > most) return undefined;
-      if (bytes > SMALL_BODY_BYTES && ofAllSites + bytes > ALL_SITES_BYTES) return undefined;
+    reserve(address, bytes, isAnonymous) {
+      const { small, large } = isAnonymous ? anonymous : identified;
+      if (bytes <= SMALL_BODY_BYTES) return small.reserve(siteOf(address), bytes);
+      const total = identified.large.bytes + anonymous.large.bytes + bytes;
+      return total > ALL_SITES_BYTES ? undefined : large.reserve(siteOf(address), bytes);
+    },
+  };
+}
+
+/** Counts bytes under way, of which each site may have `siteBytes`. */
+function createRoom(siteBytes: number) {
+  /** A site without any has no entry. */
+  const bySite = new Map<string, number>();
+  const room = {
+    /** Bytes of all sites. */
+    bytes: 0,
+    reserve(site: string, bytes: number): (() => void) | undefined {
+      if ((bySite.get(site) ?? 0) + bytes > siteBytes) return undefined;
       add(site, bytes);
       let isReserved = true;
       return () => {
@@ -54,10 +61,23 @@ export function createBodyBudget(): BodyBudget {
       };
     },
   };
+
+  function add(site: string, bytes: number): void {
+    const left = (bySite.get(site) ?? 0) + bytes;
+    if (left > 0) bySite.set(site, left);
+    else bySite.delete(site);
+    room.bytes += bytes;
+  }
+
+  return room;
 }
 
-function announcedBytes(headers: Headers): number {
+/**
+ * Returns the bytes that the body of a request counts; 0 for no body. A body without a declared length
+ * counts the most that the runtime keeps of one.
+ */
+export function countedBytes(headers: Headers): number {
   if (isChunked(headers)) return RUNTIME_BODY_MAX_BYTES;
   const length = Number(headers.get("content-length") ?? 0);
-  return length === 0 ? 0 : Math.max(length, LEAST_BYTES);
+  return length === 0 ? 0 : Math.max(length, MIN_COUNTED_BYTES);
 }

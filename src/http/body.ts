@@ -1,6 +1,7 @@
 import { Kind } from "@sinclair/typebox";
 import { Problem } from "../errors";
 import type { DeclaredBody } from "./declared-body";
+import { incomingBodyOf } from "./incoming-body";
 
 /** The kind of the schema of a body that is a form. */
 export const FORM_KIND = "AllclearForm";
@@ -17,10 +18,10 @@ export const BODY_MAX_BYTES = 256 * 1024;
 /** The most that the runtime reads of a body before it answers 413 by itself. */
 export const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
 
-/** A body of which only a part arrived: its sender closed the connection, or was silent for too long. */
+/** A body of which only a part arrived: its sender closed the connection, or took too long. */
 export class UnfinishedBody extends Problem {
   constructor() {
-    super("invalid_request", "The connection was closed before the whole body had arrived.");
+    super("invalid_request", "The whole body did not arrive in time.");
   }
 }
 
@@ -87,7 +88,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 /**
  * Reads a body of at most 256 KiB, however it arrives. Throws `payload_too_large` for a larger one and
- * `UnfinishedBody` where the rest never comes.
+ * `UnfinishedBody` where the rest does not come in time.
  *
  * The runtime gathers the body, at most `RUNTIME_BODY_MAX_BYTES` of it. Reading `request.body` chunk by
  * chunk would make an object of every chunk, which a sender may make as small as a byte.
@@ -99,13 +100,18 @@ export async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 async function gather(request: Request): Promise<ArrayBuffer> {
+  const { promise: expiry, reject } = Promise.withResolvers<never>();
+  const deadline = incomingBodyOf(request)?.startDeadline(() => reject(new UnfinishedBody()));
   try {
-    return await request.arrayBuffer();
+    return await Promise.race([request.arrayBuffer(), expiry]);
   } catch (error) {
+    if (error instanceof UnfinishedBody) throw error;
     if (request.signal.aborted) throw new UnfinishedBody();
     // The runtime has told the sender so already, and has closed the connection.
     if ((error as Error).message.includes("maxRequestBodySize")) throw tooLarge();
     throw error;
+  } finally {
+    deadline?.cancel();
   }
 }
 

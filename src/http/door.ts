@@ -8,10 +8,11 @@ import type { Domains } from "../features/pages";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
-import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
-import { createBodyBudget } from "./body-budget";
+import { BODY_MAX_BYTES, isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
+import { countedBytes, createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
+import { allowedMs, IncomingBody, setIncomingBody } from "./incoming-body";
 import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
@@ -42,7 +43,7 @@ export interface DoorParts {
   failurePage(failure: Problem, visit: Visit): Response | undefined;
 }
 
-/** The status under which a request is counted whose sender never sent all of it; no answer reaches it. */
+/** Status counted for a request whose body never arrived whole. A sender that is too slow receives 400. */
 const CLIENT_CLOSED = 499;
 
 const NO_MATCH: Match = { route: undefined, allowed: [] };
@@ -89,7 +90,7 @@ export function createDoor(parts: DoorParts): Door {
 
   /** `answeredAt`, in unix ms: where nothing was waited for, the moment in which the request came. */
   function finish(visit: Visit, outcome: Response | Problem, answeredAt = visit.now): Response {
-    visit.releaseBody?.();
+    visit.body?.release();
     const failure = failureOf(visit, outcome);
     const response = failure ? tell(failure, visit) : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
@@ -99,8 +100,11 @@ export function createDoor(parts: DoorParts): Door {
       stampOnce(response.headers, visit.route?.operation.isCrossOrigin ?? false);
       stamp(response.headers, visit);
     }
+    const isUnfinished = failure instanceof UnfinishedBody;
+    // Its sender may go on for ever.
+    if (isUnfinished) response.headers.set("Connection", "close");
     // Asked once: what the runtime keeps of a request and of an answer costs a call each time.
-    const status = failure instanceof UnfinishedBody ? CLIENT_CLOSED : response.status;
+    const status = isUnfinished ? CLIENT_CLOSED : response.status;
     routes.counts.record(visit.route?.index, status);
     if (visit.caller.kind === "key") {
       usage.record(visit.caller.credential, status, answeredAt, visit);
@@ -148,6 +152,19 @@ export function createDoor(parts: DoorParts): Door {
     return visit.domain
       ? matchOnDomain(visit.domain, routes, { method, path })
       : routes.match(method, path);
+  }
+
+  /** Reserves room for a body and limits its time. Returns a Problem if there is no room. */
+  function letIn(visit: Visit): Problem | undefined {
+    const bytes = countedBytes(visit.request.headers);
+    if (bytes === 0) return undefined;
+    const isAnonymous = visit.caller.kind === "address";
+    const release = bodies.reserve(visit.address, bytes, isAnonymous);
+    if (!release) return tooManyBodies();
+    const ms = allowedMs(Math.min(bytes, BODY_MAX_BYTES), isAnonymous);
+    visit.body = new IncomingBody(clock, ms, release);
+    setIncomingBody(visit.request, visit.body);
+    return undefined;
   }
 
   /** Lets a request through to its handler. */
@@ -201,13 +218,11 @@ export function createDoor(parts: DoorParts): Door {
     const malformed =
       repeatedParameterProblem(query, url.query) ??
       (body ? judgeBodyHeaders(request.headers, body) : undefined);
-    const answer = malformed ?? operation.beforeBody?.(request, visit.address);
+    const answer =
+      malformed ??
+      (body ? letIn(visit) : undefined) ??
+      operation.beforeBody?.(request, visit.address);
     if (answer) return finishUnread(visit, answer);
-    if (body) {
-      const isStranger = visit.caller.kind === "address";
-      visit.releaseBody = bodies.reserve(visit.address, request.headers, isStranger);
-      if (!visit.releaseBody) return finishUnread(visit, tooManyBodies());
-    }
     return pass(visit, url, match.route);
   };
   return door;

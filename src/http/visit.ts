@@ -3,6 +3,7 @@ import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Problem } from "../errors";
 import type { Admission, Caller } from "./admission";
+import type { IncomingBody } from "./incoming-body";
 import type { Route } from "./route-table";
 
 /** What all visits share: how to learn what costs too much to find out for every one of them. */
@@ -28,8 +29,8 @@ export class Visit implements Admission {
   charge: Charge | undefined = undefined;
   failure: Problem | undefined = undefined;
   isStamped = false;
-  /** Gives back the room that was reserved for the body. */
-  releaseBody: (() => void) | undefined = undefined;
+  /** The body, once room was reserved for it; undefined for a request without one. */
+  body: IncomingBody | undefined = undefined;
   /** When it came, on the monotonic clock; kept only where requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;
@@ -56,7 +57,7 @@ export class Visit implements Admission {
 
   confirm(): void {
     // Called once the body has been read.
-    this.releaseBody?.();
+    this.body?.release();
     this.#means.confirm(this);
   }
 }

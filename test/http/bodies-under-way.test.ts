@@ -112,6 +112,16 @@ describe("bodies of unknown length", () => {
     expect((await site.signOut()).status).toBe(303);
   });
 
+  test("of callers with credentials never keep those without out", async () => {
+    await using site = await openSite();
+    const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
+    const signedOut = site.signOut();
+    expectProblem(await site.begin(), "rate_limited");
+    site.arrive();
+    expect((await signedOut).status).toBe(303);
+    await Promise.all(underWay);
+  });
+
   test("give their room back when they are refused for what they hold", async () => {
     await using site = await openSite();
     for (let count = 0; count < 2 * AT_ONCE; count++) {

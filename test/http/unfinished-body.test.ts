@@ -1,35 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { createTestClock, settle } from "../support/clock";
-import { openConnection } from "../support/raw-http";
+import { beginRequest, countedOf, untilCounted, untilRead } from "../support/body-senders";
+import { createTestClock } from "../support/clock";
 import { type ServedApp, serveApp } from "../support/served-app";
 
-/** The statuses of the requests to sign out that were counted so far. */
-function counted({ app }: ServedApp): Record<string, number> {
-  const found: Record<string, number> = {};
-  for (const family of app.app.routes.counts.families()) {
-    for (const { labels, value } of family.read()) {
-      if (labels?.["route"] === "/admin/sign-out") found[labels["status"] ?? ""] = value;
-    }
-  }
-  return found;
-}
+const ROUTE = "/admin/sign-out";
+const FORM = "Content-Type: application/x-www-form-urlencoded";
 
-const HEAD = ["POST /admin/sign-out HTTP/1.1", "Content-Type: application/x-www-form-urlencoded"];
-
-async function begin({ origin }: ServedApp, ...lines: string[]) {
-  const { port, host } = new URL(origin);
-  const connection = await openConnection(Number(port));
-  const head = [...HEAD, `Host: ${host}`, `Origin: ${origin}`, ...lines];
-  connection.send(`${head.join("\r\n")}\r\n\r\n`);
-  return connection;
-}
-
-/** Resolves once as many requests were counted. */
-async function untilCounted(site: ServedApp, total: number): Promise<void> {
-  while (Object.values(counted(site)).reduce((sum, value) => sum + value, 0) < total) {
-    await settle();
-  }
-}
+const begin = (site: ServedApp, ...lines: string[]) =>
+  beginRequest(site, `POST ${ROUTE}`, [FORM, ...lines]);
 
 describe("an upload that its sender breaks off", () => {
   test.each([
@@ -40,16 +18,15 @@ describe("an upload that its sender breaks off", () => {
     {
       using connection = await begin(site, line);
       connection.send(part);
-      // The server has the beginning once it answers what comes later.
-      expect((await fetch(`${site.origin}/healthz`)).status).toBe(200);
+      await untilRead(site);
     }
-    await untilCounted(site, 1);
-    expect(counted(site)).toEqual({ "499": 1 });
+    await untilCounted(site, ROUTE, 1);
+    expect(countedOf(site, ROUTE)).toEqual({ "499": 1 });
     expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
 
     using whole = await begin(site, "Content-Length: 0", "Connection: close");
     expect(await whole.untilClosed()).toStartWith("HTTP/1.1 303");
-    expect(counted(site)).toEqual({ "303": 1, "499": 1 });
+    expect(countedOf(site, ROUTE)).toEqual({ "303": 1, "499": 1 });
   });
 
   test("gives the room of its body back", async () => {
@@ -58,11 +35,11 @@ describe("an upload that its sender breaks off", () => {
       {
         using connection = await begin(site, "Transfer-Encoding: chunked");
         connection.send("4\r\nnext\r\n");
-        expect((await fetch(`${site.origin}/healthz`)).status).toBe(200);
+        await untilRead(site);
       }
-      await untilCounted(site, count);
+      await untilCounted(site, ROUTE, count);
     }
-    expect(counted(site)).toEqual({ "499": 20 });
+    expect(countedOf(site, ROUTE)).toEqual({ "499": 20 });
   });
 });
 
@@ -84,8 +61,8 @@ describe("a body in chunks of one byte", () => {
     using connection = await begin(site, "Transfer-Encoding: chunked");
     connection.send(chunks(1024 * 1024 + 1));
     expect(await connection.untilClosed()).toStartWith("HTTP/1.1 413");
-    await untilCounted(site, 1);
-    expect(counted(site)).toEqual({ "413": 1 });
+    await untilCounted(site, ROUTE, 1);
+    expect(countedOf(site, ROUTE)).toEqual({ "413": 1 });
     expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
   });
 });
