@@ -7,6 +7,8 @@ const SITE_SMALL_BYTES = 4 * MEBIBYTE;
 const ANONYMOUS_BYTES = 2 * MEBIBYTE;
 const ANONYMOUS_SMALL_BYTES = MEBIBYTE;
 const ALL_SITES_BYTES = 128 * MEBIBYTE;
+/** The part of it for bodies without credentials. */
+const ALL_ANONYMOUS_BYTES = 32 * MEBIBYTE;
 /** Largest declared size of a small body. */
 const SMALL_BODY_BYTES = 16 * 1024;
 /** Bytes that a smaller body counts, since its request takes memory too. */
@@ -25,7 +27,8 @@ export interface BodyBudget {
 /**
  * Per site (IPv4 address or IPv6 /48): 8 MiB of bodies with credentials and 2 MiB without, so that
  * neither keep the other out. Small bodies have room of their own, 4 MiB and 1 MiB: a form passes while
- * large or unbounded bodies are under way. All sites together: 128 MiB of bodies that are not small.
+ * large or unbounded bodies are under way. All sites together: 128 MiB of bodies that are not small,
+ * of which those without credentials may have 32 MiB.
  */
 export function createBodyBudget(): BodyBudget {
   const identified = { small: createRoom(SITE_SMALL_BYTES), large: createRoom(SITE_BYTES) };
@@ -39,7 +42,9 @@ export function createBodyBudget(): BodyBudget {
       const { small, large } = isAnonymous ? anonymous : identified;
       if (bytes <= SMALL_BODY_BYTES) return small.reserve(siteOf(address), bytes);
       const total = identified.large.bytes + anonymous.large.bytes + bytes;
-      return total > ALL_SITES_BYTES ? undefined : large.reserve(siteOf(address), bytes);
+      if (total > ALL_SITES_BYTES) return undefined;
+      if (isAnonymous && large.bytes + bytes > ALL_ANONYMOUS_BYTES) return undefined;
+      return large.reserve(siteOf(address), bytes);
     },
   };
 }

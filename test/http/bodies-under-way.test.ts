@@ -34,10 +34,10 @@ async function openSite(env: Record<string, string> = {}) {
       return app.call(path, { method: "PATCH", key, raw, from, headers: sent });
     },
     /** Begins to sign out, which asks for no credential. */
-    signOut(): Promise<Answer> {
+    signOut(from = HOME): Promise<Answer> {
       const headers = { ...CHUNKED, "content-type": FORM, origin: "http://status.test" };
       const raw = bodyOnItsWay("next=");
-      return app.call("/admin/sign-out", { method: "POST", raw, from: HOME, headers });
+      return app.call("/admin/sign-out", { method: "POST", raw, from, headers });
     },
     change: (from: string) =>
       app.call(path, { method: "PATCH", key, from, json: { status: "operational" } }),
@@ -149,6 +149,22 @@ test("bodies of many addresses that fill the room of all keep only large and unb
   site.arrive();
   await Promise.all(underWay);
   expect((await site.begin()).status).toBe(200);
+});
+
+test("bodies without credentials from many addresses fill a quarter of the room of all, so one with a key is taken", async () => {
+  await using site = await openSite();
+  // Otherwise the sign-outs reserve room only after the request with the key.
+  await site.app.app.loadDashboard();
+  const underWay = Array.from({ length: 128 }, (_, n) =>
+    site.signOut(`198.51.100.${Math.floor(n / AT_ONCE_OF_STRANGERS)}`),
+  );
+  const withKey = site.begin();
+  site.arrive();
+  expect((await withKey).status).toBe(200);
+  const statuses = (await Promise.all(underWay)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 303)).toHaveLength(32);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(96);
+  expect((await site.signOut()).status).toBe(303);
 });
 
 test("a body with a declared length counts as long as it says, so hundreds of small ones are taken at once", async () => {
