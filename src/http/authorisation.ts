@@ -46,7 +46,7 @@ export function createAuthorisation(
     }
   }
 
-  function judgeToken({ request }: Visit, route: Route): string | Problem {
+  function judgeToken(request: Request, route: Route): string | Problem {
     try {
       return judgeHeartbeat(heartbeats, request, route);
     } catch (error) {
@@ -79,7 +79,7 @@ export function createAuthorisation(
         return judgeCrossSite(ctx, visit.request) ?? judgeRole(verdict.user.role, access.role);
       }
       if (access.kind === "heartbeat") {
-        const verdict = judgeToken(visit, match.route);
+        const verdict = judgeToken(visit.request, match.route);
         if (verdict instanceof Problem) return verdict;
         visit.caller = { kind: "job", monitorId: verdict };
         return undefined;
@@ -91,6 +91,10 @@ export function createAuthorisation(
       const now = ctx.clock.now();
       if (caller.kind === "key") {
         const verdict = judgeCredential(request, now);
+        if (verdict instanceof Problem) throw verdict;
+      }
+      if (caller.kind === "job" && route) {
+        const verdict = judgeToken(request, route);
         if (verdict instanceof Problem) throw verdict;
       }
       if (caller.kind === "session") {

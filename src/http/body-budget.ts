@@ -1,5 +1,6 @@
 import { type ClientAddress, siteOf } from "../kernel/client-address";
-import { isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
+import { BODY_MAX_BYTES, isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
+import type { DeclaredBody } from "./declared-body";
 
 const MEBIBYTE = 1024 * 1024;
 const SITE_BYTES = 8 * MEBIBYTE;
@@ -13,6 +14,13 @@ const ALL_ANONYMOUS_BYTES = 32 * MEBIBYTE;
 const SMALL_BODY_BYTES = 16 * 1024;
 /** Bytes that a smaller body counts, since its request takes memory too. */
 const MIN_COUNTED_BYTES = 4 * 1024;
+
+/** Milliseconds that any body may take, however small it is. */
+const BASE_MS = { anonymous: 10_000, identified: 30_000 };
+/** Milliseconds after which the part that has come is the beginning of a body. */
+const BEGINNING_MS = 10_000;
+/** Milliseconds more for each byte: 16 KiB a second. */
+const MS_PER_BYTE = 1_000 / (16 * 1024);
 
 /** Bounds the memory of request bodies that are under way. */
 export interface BodyBudget {
@@ -79,10 +87,18 @@ function createRoom(siteBytes: number) {
 
 /**
  * Returns the bytes that the body of a request counts; 0 for no body. A body without a declared length
- * counts the most that the runtime keeps of one.
+ * counts the most that the runtime keeps of one. A body of which only the beginning is read is small.
  */
-export function countedBytes(headers: Headers): number {
-  if (isChunked(headers)) return RUNTIME_BODY_MAX_BYTES;
+export function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): number {
+  const max = beginningBytes === undefined ? RUNTIME_BODY_MAX_BYTES : SMALL_BODY_BYTES;
+  if (isChunked(headers)) return max;
   const length = Number(headers.get("content-length") ?? 0);
-  return length === 0 ? 0 : Math.max(length, MIN_COUNTED_BYTES);
+  return length === 0 ? 0 : Math.min(max, Math.max(length, MIN_COUNTED_BYTES));
+}
+
+/** Returns the milliseconds that a body which counts `bytes` may take. */
+export function allowedMs(bytes: number, body: DeclaredBody, isAnonymous: boolean): number {
+  if (body.beginningBytes !== undefined) return BEGINNING_MS;
+  const maxBytes = Math.min(bytes, BODY_MAX_BYTES);
+  return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(maxBytes * MS_PER_BYTE);
 }

@@ -31,17 +31,19 @@ export function isChunked(headers: Headers): boolean {
 }
 
 /**
- * What can be said of a body by its headers alone: 413 for a declared length over the limit, 415 for
- * one that is compressed or not declared as what the route reads. A request without a body passes; its
- * schema speaks later.
+ * Returns the problem of a body by its headers alone: 413 for a declared length over the limit, 415 for
+ * one that is compressed or not declared as what the route reads. A body of which only the beginning is
+ * read may be of any length and media type. A request without a body passes; its schema speaks later.
  */
 export function judgeBodyHeaders(headers: Headers, body: DeclaredBody): Problem | undefined {
   const length = headers.get("content-length");
-  if (length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
+  const isWhole = body.beginningBytes === undefined;
+  if (isWhole && length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
   const isEmpty = !isChunked(headers) && (length === null || length === "0");
   if (isEmpty) return undefined;
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return encoded(encoding);
+  if (!isWhole) return undefined;
   const { schema } = body;
   if (schema[Kind] === FORM_KIND) {
     const taken = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
@@ -91,12 +93,48 @@ export function decodeText(bytes: Uint8Array): string {
  * `UnfinishedBody` where the rest does not come in time.
  *
  * The runtime gathers the body, at most `RUNTIME_BODY_MAX_BYTES` of it. Reading `request.body` chunk by
- * chunk would make an object of every chunk, which a sender may make as small as a byte.
+ * chunk would make an object of every chunk, which a sender may make as small as a byte; only the small
+ * limit of `readBeginning` bounds the number of chunks.
  */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   const bytes = new Uint8Array(await gather(request));
   if (bytes.byteLength > BODY_MAX_BYTES) throw tooLarge();
   return bytes;
+}
+
+/**
+ * Reads the first `maxBytes` of a body, at most some thousands, since a sender can make each byte a chunk.
+ * Takes the part that has come where the sender goes away or is too slow.
+ */
+export async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const reader = request.body?.getReader();
+  if (!reader) return new Uint8Array();
+  const incoming = incomingBodyOf(request);
+  const cancel = () => {
+    if (incoming) incoming.isUnread = true;
+    return reader.cancel();
+  };
+  const deadline = incoming?.startDeadline(() => void cancel().catch(() => {}));
+  const beginning = new Uint8Array(maxBytes);
+  let size = 0;
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      beginning.set(value.subarray(0, maxBytes - size), size);
+      size += value.byteLength;
+      if (size > maxBytes) {
+        size = maxBytes;
+        await cancel();
+        break;
+      }
+    }
+  } catch {
+    // The sender has gone away.
+  } finally {
+    deadline?.cancel();
+  }
+  return beginning.subarray(0, size);
 }
 
 async function gather(request: Request): Promise<ArrayBuffer> {

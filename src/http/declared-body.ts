@@ -6,18 +6,23 @@ export interface DeclaredBody<Schema extends TSchema = TSchema> {
   schema: Schema;
   /** True if a request may leave the body out. */
   isOptional: boolean;
+  /** Number of bytes that are read of it, where the rest is ignored; such a body may be of any media type. */
+  beginningBytes?: number;
 }
 
-/** The kind of the schema that Elysia gets in place of a JSON body's own. */
-const JSON_KIND = "AllclearJson";
+/** Kind of the schema that Elysia gets in place of the declared one. */
+const DECLARED_KIND = "AllclearBody";
 const Declared = Symbol("declared");
 
 // Elysia's own check is quadratic in the length of a list, and composes a message of all errors.
-TypeRegistry.Set(JSON_KIND, () => true);
+TypeRegistry.Set(DECLARED_KIND, () => true);
 
-/** Returns a schema that passes every value, typed by the declared one, which it carries. */
+/**
+ * Returns the schema given to Elysia: accepts any value, has the static type of the declared schema, and
+ * stores the declaration.
+ */
 export function hideSchema<Schema extends TSchema>(declared: DeclaredBody<Schema>) {
-  return Type.Unsafe<Static<Schema>>({ [Kind]: JSON_KIND, [Declared]: declared });
+  return Type.Unsafe<Static<Schema>>({ [Kind]: DECLARED_KIND, [Declared]: declared });
 }
 
 /** Returns the body that a route's options declare; undefined for a route that reads none. */

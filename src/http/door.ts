@@ -8,11 +8,12 @@ import type { Domains } from "../features/pages";
 import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
-import { BODY_MAX_BYTES, isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
-import { countedBytes, createBodyBudget } from "./body-budget";
+import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
+import { allowedMs, countedBytes, createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import { judgeQuery } from "./credentials";
-import { allowedMs, IncomingBody, setIncomingBody } from "./incoming-body";
+import type { DeclaredBody } from "./declared-body";
+import { IncomingBody, setIncomingBody } from "./incoming-body";
 import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
@@ -101,8 +102,8 @@ export function createDoor(parts: DoorParts): Door {
       stamp(response.headers, visit);
     }
     const isUnfinished = failure instanceof UnfinishedBody;
-    // Its sender may go on for ever.
-    if (isUnfinished) response.headers.set("Connection", "close");
+    // The sender may go on for ever.
+    if (isUnfinished || visit.body?.isUnread) response.headers.set("Connection", "close");
     // Asked once: what the runtime keeps of a request and of an answer costs a call each time.
     const status = isUnfinished ? CLIENT_CLOSED : response.status;
     routes.counts.record(visit.route?.index, status);
@@ -155,13 +156,13 @@ export function createDoor(parts: DoorParts): Door {
   }
 
   /** Reserves room for a body and limits its time. Returns a Problem if there is no room. */
-  function letIn(visit: Visit): Problem | undefined {
-    const bytes = countedBytes(visit.request.headers);
+  function letIn(visit: Visit, body: DeclaredBody): Problem | undefined {
+    const bytes = countedBytes(visit.request.headers, body);
     if (bytes === 0) return undefined;
     const isAnonymous = visit.caller.kind === "address";
     const release = bodies.reserve(visit.address, bytes, isAnonymous);
     if (!release) return tooManyBodies();
-    const ms = allowedMs(Math.min(bytes, BODY_MAX_BYTES), isAnonymous);
+    const ms = allowedMs(bytes, body, isAnonymous);
     visit.body = new IncomingBody(clock, ms, release);
     setIncomingBody(visit.request, visit.body);
     return undefined;
@@ -220,7 +221,7 @@ export function createDoor(parts: DoorParts): Door {
       (body ? judgeBodyHeaders(request.headers, body) : undefined);
     const answer =
       malformed ??
-      (body ? letIn(visit) : undefined) ??
+      (body ? letIn(visit, body) : undefined) ??
       operation.beforeBody?.(request, visit.address);
     if (answer) return finishUnread(visit, answer);
     return pass(visit, url, match.route);

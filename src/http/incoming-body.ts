@@ -1,15 +1,10 @@
 import type { Clock, Timer } from "../kernel/clock";
 
-/** Milliseconds that any body may take, however small it is. */
-const BASE_MS = { anonymous: 10_000, identified: 30_000 };
-/** Milliseconds more for each byte: 16 KiB a second. */
-const MS_PER_BYTE = 1_000 / (16 * 1024);
-
 // A property of the request, so that the reader of the body finds it.
 const INCOMING_BODY = Symbol("incoming body");
 type Arriving = Request & { [INCOMING_BODY]?: IncomingBody };
 
-/** A request body that is on its way. */
+/** A request body that is under way. */
 export class IncomingBody {
   /** True if the answer is given before the whole body was read. */
   isUnread = false;
@@ -31,11 +26,6 @@ export class IncomingBody {
   startDeadline(expire: () => void): Timer {
     return this.#clock.after(this.#allowedMs, expire);
   }
-}
-
-/** Returns the milliseconds that a body of at most so many bytes may take. */
-export function allowedMs(bytes: number, isAnonymous: boolean): number {
-  return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(bytes * MS_PER_BYTE);
 }
 
 export function setIncomingBody(request: Arriving, body: IncomingBody): void {

@@ -21,7 +21,7 @@ export {
   sendUntagged,
   sendWithVersionTag,
 } from "./answers";
-export { readBeginning } from "./body-beginning";
+export { beginningOf } from "./beginning-body";
 export { SIGN_IN_PATH } from "./authorisation";
 export { RUNTIME_BODY_MAX_BYTES } from "./body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";

@@ -1,3 +1,5 @@
+import type { AppContext } from "../../src/context";
+import type { Monitoring } from "../../src/features/monitors";
 import { RUNTIME_BODY_MAX_BYTES } from "../../src/http";
 import { createTestApp, type TestApp } from "./app";
 import { calmMonitoring } from "./calm-monitoring";
@@ -7,6 +9,8 @@ export interface ServeOptions {
   clock: TestClock;
   /** The host in `origin`: 127.0.0.1 unless given. The server listens on this machine alone all the same. */
   host?: string | undefined;
+  /** Runs the checks; nothing is checked by itself unless given. */
+  monitoring?: (ctx: AppContext) => Monitoring;
 }
 
 /** An installation without a public address of its own, which really listens. */
@@ -17,8 +21,12 @@ export interface ServedApp extends AsyncDisposable {
 }
 
 /** Serves a new, empty installation as a start without options does. */
-export async function serveApp({ clock, host = "127.0.0.1" }: ServeOptions): Promise<ServedApp> {
-  const app = await createTestApp({ clock, env: NO_BASE_URL, monitoring: calmMonitoring });
+export async function serveApp({
+  clock,
+  host = "127.0.0.1",
+  monitoring = calmMonitoring,
+}: ServeOptions): Promise<ServedApp> {
+  const app = await createTestApp({ clock, env: NO_BASE_URL, monitoring });
   const { ctx } = app;
   const server = Bun.serve({
     port: 0,

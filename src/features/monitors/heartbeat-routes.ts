@@ -3,9 +3,9 @@ import { Elysia } from "elysia";
 import {
   type Admission,
   type Admissions,
+  beginningOf,
   monitorIdOf,
   operation,
-  readBeginning,
   sendUntagged,
 } from "../../http";
 import { OneOf, Text } from "../../kernel/schema";
@@ -46,10 +46,12 @@ const DECLARED = {
   answers: { 200: { description: "It is written down.", schema: Taken } },
 } as const;
 
+const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
+
 const DESCRIPTION =
   "A job calls this when it has run; without `status=down` that says that it went well. 60 calls a minute are taken by each token.";
 
-const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type: its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read and the rest is ignored, as is a body that is not UTF-8.`;
+const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type: its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read and the rest is ignored, as is a body that is not UTF-8. What has come after 10 seconds is taken. A body with a \`Content-Encoding\` is refused.`;
 
 /** `/api/v1/heartbeats`: watched jobs call, with the token of their monitor in the path or as bearer. */
 export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) {
@@ -58,11 +60,8 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
     await monitoring.heartbeat(monitorIdOf(admission), heartbeat);
     return sendUntagged({ ok: true, ...(isTruncated ? { msg_truncated: true } : {}) });
   };
-  const takePost = async (admission: Admission, query: HeartbeatQuery, request: Request) => {
-    if (query.msg !== undefined || request.body === null) return take(admission, query);
-    const msg = messageInBody(await readBeginning(request, BODY_READ_BYTES));
-    return take(admission, { ...query, msg });
-  };
+  const takePost = (admission: Admission, query: HeartbeatQuery, body: Uint8Array) =>
+    take(admission, { msg: messageInBody(body), ...query });
   return new Elysia()
     .use(admissions.plugin)
     .get("/heartbeats/:token", ({ query, admission }) => take(admission, query), {
@@ -74,20 +73,16 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
         description: DESCRIPTION,
       }),
     })
-    .post(
-      "/heartbeats/:token",
-      ({ query, request, admission }) => takePost(admission, query, request),
-      {
-        query: HeartbeatQuery,
-        parse: "none",
-        ...operation({
-          ...DECLARED,
-          id: "postHeartbeat",
-          summary: "Say that a job has run",
-          description: POST_DESCRIPTION,
-        }),
-      },
-    )
+    .post("/heartbeats/:token", ({ query, body, admission }) => takePost(admission, query, body), {
+      query: HeartbeatQuery,
+      ...MESSAGE_BODY,
+      ...operation({
+        ...DECLARED,
+        id: "postHeartbeat",
+        summary: "Say that a job has run",
+        description: POST_DESCRIPTION,
+      }),
+    })
     .get("/heartbeats", ({ query, admission }) => take(admission, query), {
       query: HeartbeatQuery,
       ...operation({
@@ -97,9 +92,9 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
         description: DESCRIPTION,
       }),
     })
-    .post("/heartbeats", ({ query, request, admission }) => takePost(admission, query, request), {
+    .post("/heartbeats", ({ query, body, admission }) => takePost(admission, query, body), {
       query: HeartbeatQuery,
-      parse: "none",
+      ...MESSAGE_BODY,
       ...operation({
         ...DECLARED,
         id: "postHeartbeatAsBearer",

@@ -17,8 +17,13 @@ export function errorsOf(route: Route): ErrorCode[] {
     if (route.path.endsWith("/:token")) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");
   }
-  if (route.body && access.kind !== "key") codes.push("cross_site_request", "unavailable");
-  if (route.body) codes.push("payload_too_large", "unsupported_media_type", "validation_failed");
+  if (route.body) codes.push("unsupported_media_type");
+  if (route.body && route.body.beginningBytes === undefined) {
+    codes.push("payload_too_large", "validation_failed");
+  }
+  if (route.body && (access.kind === "session" || access.kind === "public")) {
+    codes.push("cross_site_request", "unavailable");
+  }
   if (conditional === "if-match") codes.push("precondition_failed");
   if (idempotent) codes.push("idempotency_mismatch");
   return [...new Set(codes)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);

@@ -26,7 +26,8 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
 /** Describes the request body of a route that reads one. */
 function bodyOf({ body }: Route, schemas: NamedSchemas): Json {
   if (!body) return {};
-  const content = { "application/json": { schema: schemas.refer(body.schema) } };
+  const mediaType = body.beginningBytes === undefined ? "application/json" : "*/*";
+  const content = { [mediaType]: { schema: schemas.refer(body.schema) } };
   return { requestBody: { required: !body.isOptional, content } };
 }
 

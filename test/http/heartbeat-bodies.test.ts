@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { beginRequest, countedOf, untilCounted, untilRead } from "../support/body-senders";
+import { createTestClock } from "../support/clock";
+import { type MonitorApi, recordingMonitoring } from "../support/monitor-api";
+import { parseAnswer, type RawConnection } from "../support/raw-http";
+import { serveApp } from "../support/served-app";
+
+/** Milliseconds after which a heartbeat is recorded with the part of its body that has come. */
+const DEADLINE_MS = 10_000;
+const ROUTE = "/api/v1/heartbeats/:token";
+const CHUNKED = "Transfer-Encoding: chunked";
+
+/** A server that listens, with a push monitor whose heartbeats are kept. */
+async function openSite() {
+  const clock = createTestClock();
+  const heartbeats: MonitorApi["heartbeats"] = [];
+  const site = await serveApp({
+    clock,
+    monitoring: (ctx) => recordingMonitoring(ctx, heartbeats, []),
+  });
+  const key = await site.app.keyWith("manage:monitors");
+  const json = { type: "push", name: "Backup", config: {} };
+  const { body } = await site.app.call("/api/v1/monitors", { method: "POST", key, json });
+  const path = `/api/v1/heartbeats/${body.token}`;
+  return {
+    ...site,
+    clock,
+    heartbeats,
+    /** Sends the head of a heartbeat. */
+    begin: (headers: readonly string[], query = "") =>
+      beginRequest(site, `POST ${path}${query}`, headers),
+    rotate: () =>
+      site.app.call(`/api/v1/monitors/${body.id}/rotate-token`, { method: "POST", key }),
+    messages: () => heartbeats.map(({ message }) => message),
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
+  };
+}
+
+/** Sends chunks of one byte for as long as the connection is open. */
+async function sendForever(connection: RawConnection): Promise<string> {
+  const chunks = "1\r\na\r\n".repeat(1_000);
+  const closed = connection.untilClosed();
+  let isClosed = false;
+  void closed.then(() => (isClosed = true));
+  while (!isClosed) {
+    connection.send(chunks);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return closed;
+}
+
+describe("the body of a heartbeat", () => {
+  test("is refused where it is compressed, and taken where it is not", async () => {
+    await using site = await openSite();
+    using zipped = await site.begin(["Content-Encoding: gzip", "Content-Length: 4"]);
+    zipped.send("abcd");
+    const refused = parseAnswer(await zipped.until(/"instance"/));
+    expect(refused?.status).toBe(415);
+    expect(refused?.headers["accept-encoding"]).toBe("identity");
+    expect(site.heartbeats).toEqual([]);
+
+    using plain = await site.begin(["Content-Encoding: identity", "Content-Length: 4"]);
+    plain.send("abcd");
+    const taken = parseAnswer(await plain.until(/"ok"/));
+    expect(taken?.status).toBe(200);
+    expect(taken?.headers["connection"]).toBeUndefined();
+    expect(site.messages()).toEqual(["abcd"]);
+  });
+
+  test("that trickles in is recorded after 10 seconds with what has come, and the connection is closed", async () => {
+    await using site = await openSite();
+    using connection = await site.begin([CHUNKED]);
+    connection.send("5\r\ndisk \r\n");
+    await untilRead(site);
+    await site.clock.advance(DEADLINE_MS - 1);
+    connection.send("4\r\nfull\r\n");
+    await untilRead(site);
+    expect(site.heartbeats).toEqual([]);
+    await site.clock.advance(1);
+    const answer = parseAnswer(await connection.untilClosed());
+    expect([answer?.status, answer?.headers["connection"]]).toEqual([200, "close"]);
+    expect(site.messages()).toEqual(["disk full"]);
+  });
+
+  test("that never ends is answered after its beginning, and the connection is closed", async () => {
+    await using site = await openSite();
+    using connection = await site.begin([CHUNKED]);
+    const answer = parseAnswer(await sendForever(connection));
+    expect([answer?.status, answer?.headers["connection"]]).toEqual([200, "close"]);
+    expect(answer?.body).toBe('{"ok":true,"msg_truncated":true}');
+    expect(site.messages()).toEqual(["a".repeat(1_000)]);
+  });
+
+  test("that never ends is left unread where the query has a message, and the connection is closed", async () => {
+    await using site = await openSite();
+    using connection = await site.begin([CHUNKED], "?msg=done");
+    const answer = parseAnswer(await sendForever(connection));
+    expect([answer?.status, answer?.headers["connection"]]).toEqual([200, "close"]);
+    expect(site.messages()).toEqual(["done"]);
+  });
+
+  test("that arrives after its token was rotated counts for nothing", async () => {
+    await using site = await openSite();
+    using connection = await site.begin(["Content-Length: 4"]);
+    await untilRead(site);
+    expect((await site.rotate()).status).toBe(200);
+    connection.send("done");
+    expect(await connection.until(/"instance"/)).toStartWith("HTTP/1.1 404");
+    expect(site.heartbeats).toEqual([]);
+  });
+
+  test("whose sender goes away half-way is recorded with what has come", async () => {
+    await using site = await openSite();
+    {
+      using connection = await site.begin(["Content-Length: 1000"]);
+      connection.send("half");
+      await untilRead(site);
+    }
+    await untilCounted(site, ROUTE, 1);
+    expect(site.messages()).toEqual(["half"]);
+    expect(countedOf(site, ROUTE)).toEqual({ "200": 1 });
+    expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
+  });
+
+  test("counts at most 16 KiB, so 256 of one address are taken at once and one more waits", async () => {
+    await using site = await openSite();
+    const headers = { "transfer-encoding": "chunked" };
+    const key = await site.app.keyWith("manage:monitors");
+    const tokens: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const json = { type: "push", name: `Job ${n}`, config: {} };
+      const { body } = await site.app.call("/api/v1/monitors", { method: "POST", key, json });
+      tokens.push(body.token);
+    }
+    const arrived = Promise.withResolvers<void>();
+    const beat = (n: number) => {
+      const raw = new ReadableStream({
+        async pull(stream) {
+          await arrived.promise;
+          stream.close();
+        },
+      });
+      const path = `/api/v1/heartbeats/${tokens[n % tokens.length]}`;
+      return site.app.call(path, { method: "POST", raw, headers });
+    };
+    const underWay = Array.from({ length: 256 }, (_, n) => beat(n));
+    expect((await beat(256)).status).toBe(429);
+    arrived.resolve();
+    const statuses = (await Promise.all(underWay)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect((await beat(256)).status).toBe(200);
+  });
+});
