@@ -115,11 +115,15 @@ export function createDoor(parts: DoorParts): Door {
   }
 
   /**
-   * Answers before the body is read. Where it may have no end, the connection is closed with the
-   * answer: reading on would cost time for every chunk, of which a sender may make millions.
+   * Answers without the body. A chunked one may have no end, so the connection is closed with the
+   * answer: the runtime would go on parsing chunks, of which a sender may make millions.
    */
-  function finishUnread(visit: Visit, outcome: Response | Problem): Response {
-    const response = finish(visit, outcome);
+  function finishUnread(
+    visit: Visit,
+    outcome: Response | Problem,
+    answeredAt = visit.now,
+  ): Response {
+    const response = finish(visit, outcome, answeredAt);
     if (isChunked(visit.request.headers)) response.headers.set("Connection", "close");
     return response;
   }
@@ -156,7 +160,7 @@ export function createDoor(parts: DoorParts): Door {
   }
 
   /** Reserves room for a body and limits its time. Returns a Problem if there is no room. */
-  function letIn(visit: Visit, body: DeclaredBody): Problem | undefined {
+  function reserveBody(visit: Visit, body: DeclaredBody): Problem | undefined {
     const bytes = countedBytes(visit.request.headers, body);
     if (bytes === 0) return undefined;
     const isAnonymous = visit.caller.kind === "address";
@@ -175,15 +179,16 @@ export function createDoor(parts: DoorParts): Door {
     }
     const inner = visit.request.method === "HEAD" ? asGet(visit.request, url) : visit.request;
     admissions.set(inner, visit);
+    const end = route.body ? finish : finishUnread;
     try {
       const answer = route.handle(inner);
       return answer instanceof Promise
         ? answer
             .catch((error: unknown) => toProblem(error, "UNKNOWN"))
-            .then((outcome) => finish(visit, outcome, clock.now()))
-        : finish(visit, answer);
+            .then((outcome) => end(visit, outcome, clock.now()))
+        : end(visit, answer);
     } catch (error) {
-      return finish(visit, toProblem(error, "UNKNOWN"));
+      return end(visit, toProblem(error, "UNKNOWN"));
     }
   }
 
@@ -200,7 +205,7 @@ export function createDoor(parts: DoorParts): Door {
     if (loading) {
       return loading.then(
         () => door(request, peer),
-        (error: unknown) => finish(arrive(request, peer), toProblem(error, "UNKNOWN")),
+        (error: unknown) => finishUnread(arrive(request, peer), toProblem(error, "UNKNOWN")),
       );
     }
     const visit = arrive(request, peer);
@@ -221,7 +226,7 @@ export function createDoor(parts: DoorParts): Door {
       (body ? judgeBodyHeaders(request.headers, body) : undefined);
     const answer =
       malformed ??
-      (body ? letIn(visit, body) : undefined) ??
+      (body ? reserveBody(visit, body) : undefined) ??
       operation.beforeBody?.(request, visit.address);
     if (answer) return finishUnread(visit, answer);
     return pass(visit, url, match.route);

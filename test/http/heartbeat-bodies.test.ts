@@ -1,8 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { beginRequest, countedOf, untilCounted, untilRead } from "../support/body-senders";
+import {
+  beginRequest,
+  countedOf,
+  sendForever,
+  untilCounted,
+  untilRead,
+} from "../support/body-senders";
 import { createTestClock } from "../support/clock";
 import { type MonitorApi, recordingMonitoring } from "../support/monitor-api";
-import { parseAnswer, type RawConnection } from "../support/raw-http";
+import { parseAnswer } from "../support/raw-http";
 import { serveApp } from "../support/served-app";
 
 /** Milliseconds after which a heartbeat is recorded with the part of its body that has come. */
@@ -34,19 +40,6 @@ async function openSite() {
     messages: () => heartbeats.map(({ message }) => message),
     [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
   };
-}
-
-/** Sends chunks of one byte for as long as the connection is open. */
-async function sendForever(connection: RawConnection): Promise<string> {
-  const chunks = "1\r\na\r\n".repeat(1_000);
-  const closed = connection.untilClosed();
-  let isClosed = false;
-  void closed.then(() => (isClosed = true));
-  while (!isClosed) {
-    connection.send(chunks);
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
-  return closed;
 }
 
 describe("the body of a heartbeat", () => {

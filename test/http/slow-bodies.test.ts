@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { beginRequest, CHUNKED_FORM, countedOf, untilRead } from "../support/body-senders";
+import {
+  beginRequest,
+  CHUNKED_FORM,
+  countedOf,
+  sendForever,
+  untilRead,
+} from "../support/body-senders";
 import { createTestClock } from "../support/clock";
 import { userWithPassword } from "../support/dashboard";
+import { parseAnswer } from "../support/raw-http";
 import { type ServedApp, serveApp } from "../support/served-app";
 
 /** Milliseconds within which a chunked body without credentials must have arrived. */
@@ -81,6 +88,32 @@ describe("bodies that their senders keep on the way", () => {
     await clock.advance(1);
     await change.untilClosed();
     expect(countedOf(site, "/api/v1/components/:id")).toEqual({ "499": 1 });
+  });
+});
+
+describe("a body that its route does not read", () => {
+  test.each([
+    "GET /",
+    "HEAD /",
+    "GET /status/acme/summary.json",
+    "GET /healthz",
+    "GET /admin/sign-in",
+  ])("is no longer taken after the answer where it comes in chunks: %s", async (requestLine) => {
+    await using site = await serveApp({ clock: createTestClock() });
+    await site.app.page({}, ["API"]);
+    using connection = await beginRequest(site, requestLine, ["Transfer-Encoding: chunked"]);
+    const answer = parseAnswer(await sendForever(connection));
+    expect([answer?.status, answer?.headers["connection"]]).toEqual([200, "close"]);
+  });
+
+  test("leaves the connection open where its length is declared", async () => {
+    await using site = await serveApp({ clock: createTestClock() });
+    using connection = await beginRequest(site, "GET /healthz", ["Content-Length: 4"]);
+    connection.send("abcd");
+    const { origin } = site;
+    await connection.until(/"ok"/);
+    connection.send(`GET /readyz HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n\r\n`);
+    expect(await connection.until(/writable/)).not.toContain("Connection: close");
   });
 });
 

@@ -43,3 +43,16 @@ export async function untilRead({ origin }: ServedApp): Promise<void> {
   const { status } = await fetch(`${origin}/healthz`);
   if (status !== 200) throw new Error(`/healthz answered ${status}`);
 }
+
+/** Sends chunks of one byte for as long as the connection is open. Resolves to everything received. */
+export async function sendForever(connection: RawConnection): Promise<string> {
+  const chunks = "1\r\na\r\n".repeat(1_000);
+  const closed = connection.untilClosed();
+  let isClosed = false;
+  void closed.then(() => (isClosed = true));
+  while (!isClosed) {
+    connection.send(chunks);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return closed;
+}
