@@ -251,3 +251,41 @@ describe("a time whose year is out of range", () => {
     expect(form.text).toContain(RANGE);
   });
 });
+
+describe("a list whose every entry breaks its schema is counted once:", () => {
+  const NUMBERS = Array.from({ length: 300 }, (_, index) => index + 1);
+
+  test("POST /maintenance with 300 numbers as components has 300 wrong fields", async () => {
+    await using site = await createSite();
+    const json = { ...MAINTENANCE, components: NUMBERS };
+    const answer = await site.app.call("/api/v1/maintenance", {
+      method: "POST",
+      key: site.key,
+      json,
+    });
+    const { detail, errors } = expectProblem(answer, "validation_failed");
+    expect(detail).toBe("300 fields are wrong.");
+    expect(errors).toHaveLength(101);
+    expect(errors.at(-1)).toEqual({ detail: "200 more fields are wrong" });
+  });
+
+  test("unknown components between the numbers are counted too, and the valid one is not", async () => {
+    await using site = await createSite();
+    const unknown = Array.from({ length: 150 }, (_, index) => `cmp_${index}`);
+    const components = [...NUMBERS.slice(0, 149), site.api, ...unknown];
+    const answer = await site.app.call("/api/v1/maintenance", {
+      method: "POST",
+      key: site.key,
+      json: { ...MAINTENANCE, components },
+    });
+    expect(expectProblem(answer, "validation_failed").detail).toBe("299 fields are wrong.");
+  });
+
+  test("POST /monitors with 100 component ids that are numbers has 100 wrong fields, and those of config", async () => {
+    await using site = await createSite();
+    const config = Object.fromEntries(NUMBERS.map((number) => [`field_${number}`, true]));
+    const json = { type: "push", name: "Backup", config, component_ids: NUMBERS.slice(0, 100) };
+    const answer = await site.app.call("/api/v1/monitors", { method: "POST", key: site.key, json });
+    expect(expectProblem(answer, "validation_failed").detail).toBe("400 fields are wrong.");
+  });
+});

@@ -59,27 +59,37 @@ export interface ResolvedComponent {
 /**
  * Returns the components that references name, in their order. Adds an error for each reference that
  * `problemOf` refuses, by default an unknown one, and for each that names an earlier one's component again.
- * `pathOf` returns the path of a reference in the body.
+ * `pathOf` returns the path of a reference in the body; undefined skips it (see `pathInList`).
  */
 export function resolveComponents(
   reader: Reader,
   references: readonly string[],
   errors: FieldErrors,
-  pathOf: (reference: string, index: number) => readonly (string | number)[],
+  pathOf: (reference: string, index: number) => readonly (string | number)[] | undefined,
   problemOf: (row: ComponentRow | undefined, id: string) => string | undefined = existenceProblem,
 ): ResolvedComponent[] {
   const ids = resolveComponentIds(reader, references);
   const rows = findComponents(reader, [...ids.values()]);
   const resolved = new Map<string, ResolvedComponent>();
   for (const [index, reference] of references.entries()) {
+    const path = pathOf(reference, index);
+    if (path === undefined) continue;
     const id = ids.get(reference) ?? reference;
     const row = rows.get(id);
     const problem =
       problemOf(row, id) ?? (resolved.has(id) ? "names a component twice" : undefined);
     if (problem === undefined) resolved.set(id, { reference, id, row });
-    else errors.add(pathOf(reference, index), problem);
+    else errors.add(path, problem);
   }
   return [...resolved.values()];
+}
+
+/**
+ * Returns the `pathOf` of a list of references. It skips empty ones, which stand for entries that break the
+ * schema and have their error already.
+ */
+export function pathInList(field: string) {
+  return (reference: string, index: number) => (reference === "" ? undefined : [field, index]);
 }
 
 /** Returns the error of a reference to an unknown component. */

@@ -8,6 +8,7 @@ export {
   REFERENCE_MAX,
   resolveComponentId,
   type ResolvedComponent,
+  pathInList,
   resolveComponents,
 } from "./component-reference";
 export { deleteComponentsOfPage } from "./delete-of-page";

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
-import { resolveComponents } from "../components";
+import { pathInList, resolveComponents } from "../components";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 
 /** The components that a maintenance is about, with the names from when they were chosen. */
@@ -22,7 +22,7 @@ export function chooseComponents(
     reader,
     references,
     errors,
-    (_, index) => ["components", index],
+    pathInList("components"),
     (row, id) => {
       const isAllowed = row?.pageId === pageId || namesBefore.has(id);
       return isAllowed ? undefined : "is no component of the page";

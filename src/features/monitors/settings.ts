@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { examine, type FieldErrors } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
-import { resolveComponents } from "../components";
+import { pathInList, resolveComponents } from "../components";
 import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
@@ -72,8 +72,9 @@ export function readComponents(
   errors: FieldErrors,
   references: readonly string[],
 ): string[] {
-  const pathOf = (_: string, index: number) => ["component_ids", index];
-  return resolveComponents(reader, references, errors, pathOf).map(({ id }) => id);
+  return resolveComponents(reader, references, errors, pathInList("component_ids")).map(
+    ({ id }) => id,
+  );
 }
 
 /** Adds what is wrong with a config that its schema has passed. */
