@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ParseError, ValidationError } from "elysia";
 import { isResourceFailure } from "../db/sqlite-errors";
-import { ERRORS, invalidFields, notFound, Problem, schemaErrors, unavailable } from "../errors";
+import { ERRORS, examine, invalidFields, notFound, Problem, unavailable } from "../errors";
 
 /**
  * Whatever was thrown, as the Problem that the caller is told of. A cause that is nobody's business
@@ -22,13 +22,14 @@ export function toProblem(error: unknown, code: string | number): Problem {
 function fromValidation(error: ValidationError): Problem {
   // Elysia hands over a compiled check, whose schema its types do not show, or the schema itself.
   const { schema = error.validator } = error.validator as { schema?: TSchema };
-  const fields = schemaErrors(schema as TSchema, error.value);
-  if (error.type === "body") return invalidFields(fields);
+  const { all: fields, unlisted } = examine(schema as TSchema, error.value).errors;
+  if (error.type === "body") return invalidFields(fields, unlisted);
   if (error.type === "query") {
     const [first] = fields;
     const name = first?.pointer.slice(2) ?? "";
     return new Problem("invalid_request", `The query parameter ${name} ${first?.detail}.`, {
       fields,
+      unlisted,
     });
   }
   return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });

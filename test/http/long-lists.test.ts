@@ -170,3 +170,26 @@ describe("errors of one answer", () => {
     expect(problem.errors[100].detail).toBe("50 more fields are wrong");
   });
 });
+
+describe("a query with unknown parameters", () => {
+  const refuseQuery = async (count: number): Promise<Listed[]> => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    const query = texts(count).join("&");
+    const answer = await app.call(`/api/v1/incidents?${query}`, { key });
+    return expectProblem(answer, "invalid_request").errors;
+  };
+
+  test("is answered with at most 100 of them and the number of the others", async () => {
+    const errors = await refuseQuery(4_000);
+    expect(errors).toHaveLength(101);
+    expect(errors[0]).toEqual({ pointer: "#/x0", detail: "is not a known field" });
+    expect(errors.at(-1)).toEqual({ detail: "3,900 more fields are wrong" });
+  });
+
+  test("is answered with all of them where they are 100", async () => {
+    const errors = await refuseQuery(100);
+    expect(errors).toHaveLength(100);
+    expect(errors.at(-1)?.pointer).toBe("#/x99");
+  });
+});
