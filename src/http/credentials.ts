@@ -8,7 +8,6 @@ import {
   missingScope,
   type Scope,
 } from "../features/keys";
-import { containsKeyShape } from "../kernel/key-shape";
 import { toIso } from "../kernel/time";
 
 /** RFC 6750's challenge. */
@@ -91,20 +90,6 @@ export function judgeScopes(credential: Credential, needed: readonly Scope[]): P
       },
     },
   );
-}
-
-/** 400, if a query string holds a key or asks to be read for one: it would end up in logs. */
-export function judgeQuery(query: string): Problem | undefined {
-  if (query === "") return undefined;
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
-      return new Problem(
-        "invalid_request",
-        "An API key does not belong in the query string, where logs keep it. Send it in the Authorization header, and rotate it if it is a real one.",
-      );
-    }
-  }
-  return undefined;
 }
 
 function missingKey(): Problem {

@@ -11,13 +11,12 @@ import { createAuthorisation } from "./authorisation";
 import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
 import { allowedMs, countedBytes, createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
-import { judgeQuery } from "./credentials";
 import type { DeclaredBody } from "./declared-body";
 import { IncomingBody, setIncomingBody } from "./incoming-body";
 import { matchOnDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
-import { repeatedParameterProblem } from "./query";
+import { judgeQuery, repeatedParameterProblem } from "./query";
 import { badHost, rateLimited, tooManyBodies } from "./refusals";
 import type { Match, Route, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
@@ -50,10 +49,10 @@ const CLIENT_CLOSED = 499;
 const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
- * The one entrance. A request's way: host and query, the declared route (on a page's custom domain, of
- * that page's public surface), the credential (looked up in memory), exactly one token from the one bucket that pays for it, then 401, the scope, the body's
- * size and media type, and only then the handler. Every answer, whoever made it, leaves through
- * `finish` with the same headers.
+ * Creates the entrance of all requests. Checks in this order: Host and query; route (on a page's custom
+ * domain, of that page's public surface); credential (looked up in memory); one token from the bucket that
+ * pays; 401 and scope; repeated query parameters; size, media type and encoding of the body; room for the
+ * body; `beforeBody`; handler. Every response leaves through `finish` with the same headers.
  */
 export function createDoor(parts: DoorParts): Door {
   const { ctx, routes, admissions, usage, limiter, addresses } = parts;

@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { invalidParameter, type Problem } from "../errors";
+import { invalidParameter, Problem } from "../errors";
+import { containsKeyShape } from "../kernel/key-shape";
 
 /**
  * Returns the problem of a query that gives a declared parameter more than once: readers would differ in
@@ -16,6 +17,20 @@ export function repeatedParameterProblem(
     if (!Object.hasOwn(names, name)) continue;
     if (seen.has(name)) return invalidParameter(name, "is given more than once");
     seen.add(name);
+  }
+  return undefined;
+}
+
+/** Returns 400 for a query string that holds a key or asks to be read for one: it would end up in logs. */
+export function judgeQuery(query: string): Problem | undefined {
+  if (query === "") return undefined;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
+      return new Problem(
+        "invalid_request",
+        "An API key does not belong in the query string, where logs keep it. Send it in the Authorization header, and rotate it if it is a real one.",
+      );
+    }
   }
   return undefined;
 }
