@@ -62,8 +62,8 @@ export interface Operation {
   /** Whether Idempotency-Key is heard: for every POST of the API that creates. See `createOnce`. */
   idempotent?: true;
   /**
-   * Answers a request before its body is read; undefined lets it through. For refusals that have to stay
-   * cheap however many requests come.
+   * Answers a request before its body is read, once room for the body was reserved; undefined lets the
+   * request through. For refusals that have to stay cheap however many requests come.
    */
   beforeBody?: (request: Request, address: ClientAddress) => Response | undefined;
   /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
