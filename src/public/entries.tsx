@@ -95,7 +95,7 @@ function EntryRow({ entry: { thing }, context }: { entry: Entry; context: PageCo
 }
 
 function IncidentRow({ incident, context }: { incident: IncidentLine; context: PageContext }) {
-  const { id, name, components, startedAt, resolvedAt, postmortemPublishedAt } = incident;
+  const { id, name, components, isCut, startedAt, resolvedAt, postmortemPublishedAt } = incident;
   const href = context.paths.incident(id);
   return (
     <li class="row">
@@ -105,7 +105,7 @@ function IncidentRow({ incident, context }: { incident: IncidentLine; context: P
         </a>
         <p class="muted">
           {resolvedAt === null ? "Going on" : lasting(toIso(startedAt), toIso(resolvedAt))}
-          <Affected components={components} />
+          <Affected components={components} isCut={isCut} />
           {postmortemPublishedAt === null ? null : (
             <>
               {" · "}
@@ -121,7 +121,7 @@ function IncidentRow({ incident, context }: { incident: IncidentLine; context: P
 
 function MaintenanceRow(props: { maintenance: MaintenanceLine; context: PageContext }) {
   const { maintenance, context } = props;
-  const { id, name, status, components, startedAt, endedAt } = maintenance;
+  const { id, name, status, components, isCut, startedAt, endedAt } = maintenance;
   return (
     <li class="row">
       <div class="row-text">
@@ -133,7 +133,7 @@ function MaintenanceRow(props: { maintenance: MaintenanceLine; context: PageCont
           {endedAt === null || status === "cancelled"
             ? ""
             : ` · ${lasting(toIso(startedAt), toIso(endedAt))}`}
-          <Affected components={components} />
+          <Affected components={components} isCut={isCut} />
         </p>
       </div>
       <MaintenanceState maintenance={maintenance} />
@@ -141,12 +141,13 @@ function MaintenanceRow(props: { maintenance: MaintenanceLine; context: PageCont
   );
 }
 
-function Affected({ components }: { components: readonly string[] }) {
+function Affected(props: { components: readonly string[]; isCut: boolean }) {
+  const { components, isCut } = props;
   if (components.length === 0) return null;
   return (
     <>
       {" · "}
-      <Names names={components} most={NAMES_SHOWN} />
+      <Names names={components} most={NAMES_SHOWN} isCut={isCut} />
     </>
   );
 }

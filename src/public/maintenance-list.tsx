@@ -42,7 +42,8 @@ function MaintenanceCard(props: {
   budget: TextBudget;
 }) {
   const { maintenance, context, budget } = props;
-  const { id, name, components, updates, scheduled_for: at, scheduled_until: until } = maintenance;
+  const { id, name, components, updates, truncated } = maintenance;
+  const { scheduled_for: at, scheduled_until: until } = maintenance;
   const { paths, times } = context;
   const href = paths.maintenance(id);
   const [newest] = updates;
@@ -59,7 +60,11 @@ function MaintenanceCard(props: {
         {components.length > 0 ? (
           <>
             {" · affects "}
-            <Names names={components.map((component) => component.name)} most={NAMES_SHOWN} />
+            <Names
+              names={components.map((component) => component.name)}
+              most={NAMES_SHOWN}
+              isCut={truncated}
+            />
           </>
         ) : null}
       </p>

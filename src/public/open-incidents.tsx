@@ -33,12 +33,12 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const { incident, context, budget } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
-  const { id, name, status, impact, started_at, components, updates } = incident;
+  const { id, name, status, impact, started_at, components, updates, truncated } = incident;
   const names = components.slice(0, NAMES_SHOWN).map((component) => component.name);
   const told = newestOf(updates, budget);
   const isMore = updates.length > told.length;
   // Hundreds of components may be named, and few of them are shown.
-  const facts = [name, status, impact, started_at, names, components.length, isMore];
+  const facts = [name, status, impact, started_at, names, components.length, isMore, truncated];
   const html = context.renderPart(id, [facts, shownOf(told, NAMES_SHOWN)], () => (
     <>
       <div class="story-head">
@@ -52,11 +52,15 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
         {components.length > 0 ? (
           <>
             {" · affects "}
-            <Names names={components.map((component) => component.name)} most={NAMES_SHOWN} />
+            <Names
+              names={components.map((component) => component.name)}
+              most={NAMES_SHOWN}
+              isCut={truncated}
+            />
           </>
         ) : null}
       </p>
-      <UpdateList told={told} times={times} named={NAMES_SHOWN} href={href} />
+      <UpdateList told={told} times={times} named={NAMES_SHOWN} isCut={truncated} href={href} />
       {isMore ? (
         <p class="more">
           <a href={href}>Earlier updates</a>

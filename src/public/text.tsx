@@ -21,9 +21,15 @@ function Html({ html }: { html: string }) {
   return <div class="text" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
+interface NamesProps {
+  names: readonly string[];
+  most: number;
+  /** True if there are more names than these. */
+  isCut?: boolean | undefined;
+}
+
 /** Names in a row, each in its own direction; those beyond `most` are counted. */
-export function Names({ names, most }: { names: readonly string[]; most: number }) {
-  const rest = names.length - most;
+export function Names({ names, most, isCut }: NamesProps) {
   return (
     <>
       {names.slice(0, most).map((name, index) => (
@@ -32,7 +38,13 @@ export function Names({ names, most }: { names: readonly string[]; most: number 
           <bdi>{name}</bdi>
         </>
       ))}
-      {rest > 0 ? ` and ${rest} more` : ""}
+      {moreThan(names.length, most, isCut)}
     </>
   );
+}
+
+/** Returns " and 12 more" for a list of `count` of which `most` are shown; without a number where it is cut. */
+export function moreThan(count: number, most: number, isCut = false): string {
+  if (isCut) return " and more";
+  return count > most ? ` and ${count - most} more` : "";
 }

@@ -4,7 +4,7 @@ import { StatusLabel } from "../ui";
 import { ClockTime } from "./clock-time";
 import type { PageTimes } from "./page-times";
 import type { TextBudget, ShownText } from "./text-budget";
-import { Text } from "./text";
+import { moreThan, Text } from "./text";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
 type Update = Incident["updates"][number] | Maintenance["updates"][number];
@@ -48,12 +48,14 @@ interface UpdateListProps {
   times: PageTimes;
   /** How many components that an update names are shown; the others are counted. */
   named: number;
+  /** True if an update may name more components than it has here. */
+  isCut?: boolean | undefined;
   /** The path of the page that has all of it. */
   href: string;
 }
 
 /** What was told, newest first. */
-export function UpdateList({ told, times, named, href }: UpdateListProps) {
+export function UpdateList({ told, times, named, isCut, href }: UpdateListProps) {
   return (
     <ol class="timeline">
       {told.map(({ update, text }) => (
@@ -65,7 +67,9 @@ export function UpdateList({ told, times, named, href }: UpdateListProps) {
             </span>
           </p>
           <Text text={text} href={`${href}#${update.id}`} />
-          {"components" in update ? <Named components={update.components} most={named} /> : null}
+          {"components" in update ? (
+            <Named components={update.components} most={named} isCut={isCut} />
+          ) : null}
         </li>
       ))}
     </ol>
@@ -76,10 +80,14 @@ function isOver({ status }: Update): boolean {
   return status === "resolved" || status === "completed";
 }
 
-function Named(props: { components: Incident["updates"][number]["components"]; most: number }) {
-  const { components, most } = props;
+function Named(props: {
+  components: Incident["updates"][number]["components"];
+  most: number;
+  isCut: boolean | undefined;
+}) {
+  const { components, most, isCut } = props;
   if (components.length === 0) return null;
-  const rest = components.length - most;
+  const more = moreThan(components.length, most, isCut).trim();
   return (
     <ul class="named">
       {components.slice(0, most).map(({ id, name, new_status: status }) => (
@@ -87,7 +95,7 @@ function Named(props: { components: Incident["updates"][number]["components"]; m
           <bdi>{name}</bdi> <StatusLabel status={status} />
         </li>
       ))}
-      {rest > 0 ? <li class="muted">and {rest} more</li> : null}
+      {more === "" ? null : <li class="muted">{more}</li>}
     </ul>
   );
 }

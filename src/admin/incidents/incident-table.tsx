@@ -1,6 +1,7 @@
 import type { IncidentRecord } from "../../features/incidents";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
+import { moreThan } from "../../public/text";
 import {
   Cell,
   CellNote,
@@ -111,8 +112,7 @@ function ImpactLabel(props: { impact: IncidentRecord["row"]["impact"]; isOver: b
   );
 }
 
-function affected({ components }: IncidentRecord): string {
+function affected({ components, isCut }: IncidentRecord): string {
   const names = components.map(({ name }) => name);
-  if (names.length <= NAMES_SHOWN) return names.join(", ");
-  return `${names.slice(0, NAMES_SHOWN).join(", ")} and ${names.length - NAMES_SHOWN} more`;
+  return names.slice(0, NAMES_SHOWN).join(", ") + moreThan(names.length, NAMES_SHOWN, isCut);
 }

@@ -124,7 +124,8 @@ interface RowProps {
   isPageShown: boolean;
 }
 
-function MaintenanceRow({ record: { row, components }, page, isPageShown }: RowProps) {
+function MaintenanceRow({ record, page, isPageShown }: RowProps) {
+  const { row, components, isCut } = record;
   return (
     <Row isOver={row.status === "cancelled"}>
       <Cell>
@@ -143,7 +144,7 @@ function MaintenanceRow({ record: { row, components }, page, isPageShown }: RowP
       </Cell>
       <Cell label="Components">
         {components.length > 0 ? (
-          <Names names={components.map(({ name }) => name)} most={NAMES_SHOWN} />
+          <Names names={components.map(({ name }) => name)} most={NAMES_SHOWN} isCut={isCut} />
         ) : (
           <span class="quiet-text">None</span>
         )}

@@ -5,6 +5,7 @@
 export { createIncident } from "./create";
 export { deleteIncident, deleteOpenIncidentsOfPage } from "./delete";
 export { updateIncident } from "./edit";
+export { listNewestIncidents, listOpenIncidents, type ReadRecords } from "./document-records";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export {
   findFirstIncidentStart,
@@ -28,9 +29,6 @@ export {
   getIncidentPart,
   getIncidentRow,
   type IncidentRecord,
-  listNewestIncidents,
-  listOpenIncidents,
-  type ReadRecords,
   UPDATES_IN_LISTS,
 } from "./records";
 export { listOpenIncidentIds, listOpenImpacts } from "./store";

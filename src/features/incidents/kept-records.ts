@@ -1,42 +1,65 @@
 import { LRUCache } from "lru-cache";
-import { type IncidentRecord, type ReadRecords, toRecords } from "./records";
+import type { Reader } from "../../db";
+import { countWhole, type ReadRecords, toCutRecords } from "./document-records";
+import { type Found, type IncidentRecord, toRecords } from "./records";
 
 /** In UTF-16 units of texts: some thousand updates of usual length. */
 const KEPT_MAX_LENGTH = 4_000_000;
 /** What an update, and each component that a record or an update names, takes beside texts. */
 const EACH_LENGTH = 500;
 
-interface KeptIncident extends Pick<IncidentRecord, "components" | "updates"> {
+interface KeptIncident extends Omit<IncidentRecord, "row" | "page"> {
   version: number;
 }
 
 /**
- * Reads records as `toRecords` does, and keeps what each tells for its incident's version: every change
- * of it raises that (`settle`). Only for committed data: a version that is rolled back comes again with
- * something else.
+ * Reads records as `toDocumentRecords` does, and keeps what each tells for its incident's version: every
+ * change of it raises that (`settle`). Only for committed data: a version that is rolled back comes again
+ * with something else.
  */
 export function createKeptRecords(): ReadRecords {
   const kept = new LRUCache<string, KeptIncident>({
     maxSize: KEPT_MAX_LENGTH,
     sizeCalculation: lengthOf,
   });
-  return (reader, found) => {
+
+  /** Returns records of one kind, reading by `read` those that are not kept. */
+  function readKept(
+    reader: Reader,
+    found: readonly Found[],
+    kind: "whole" | "cut",
+    read: ReadRecords,
+  ): IncidentRecord[] {
+    const keyOf = ({ row }: Pick<Found, "row">) => `${kind} ${row.id}`;
     const told = new Map<string, KeptIncident>();
     for (const { row } of found) {
-      const known = kept.get(row.id);
+      const known = kept.get(keyOf({ row }));
       if (known?.version === row.version) told.set(row.id, known);
     }
     const missing = found.filter(({ row }) => !told.has(row.id));
-    const read = missing.length === 0 ? [] : toRecords(reader, missing);
-    for (const { row, components, updates } of read) {
-      const fresh = { version: row.version, components, updates };
-      kept.set(row.id, fresh);
-      told.set(row.id, fresh);
+    const fresh = missing.length === 0 ? [] : read(reader, missing);
+    for (const { row, page: _, ...rest } of fresh) {
+      const record = { version: row.version, ...rest };
+      kept.set(keyOf({ row }), record);
+      told.set(row.id, record);
     }
     return found.flatMap(({ row, page }) => {
       const own = told.get(row.id);
-      return own ? [{ row, page, components: own.components, updates: own.updates }] : [];
+      if (!own) return [];
+      const { version: _, ...rest } = own;
+      return [{ row, page, ...rest }];
     });
+  }
+
+  return (reader, found) => {
+    const count = countWhole(
+      reader,
+      found.map(({ row }) => row.id),
+    );
+    return [
+      ...readKept(reader, found.slice(0, count), "whole", toRecords),
+      ...readKept(reader, found.slice(count), "cut", toCutRecords),
+    ];
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import type { Impact, IncidentStatus } from "../../kernel/incident-status";
+import { countWhole, listCutHeads } from "./document-records";
 import { findFirstLine, listEndedLines, listLinesBetween, listNames } from "./line-store";
 
 /** An incident where many are listed: what it was, without what was told of it. Times in unix ms. */
@@ -14,6 +15,8 @@ export interface IncidentLine {
   postmortemPublishedAt: number | null;
   /** The names of the components that it ever named, as it called them last. */
   components: readonly string[];
+  /** True if names are left out because the list has no room for all of them. */
+  isCut: boolean;
 }
 
 /** Where a part of a list ended that runs from the last begun: a beginning in unix ms, and an id. */
@@ -54,17 +57,28 @@ export function findFirstIncidentStart(
   return findFirstLine(reader, page)?.startedAt;
 }
 
-/** One statement, however many there are. */
+/** Adds names of components. Lines beyond the budget of a document get the first 20 of the newest updates. */
 function withNames(
   reader: Reader,
-  rows: readonly Omit<IncidentLine, "components">[],
+  rows: readonly Omit<IncidentLine, "components" | "isCut">[],
 ): IncidentLine[] {
   if (rows.length === 0) return [];
-  const names = new Map<string, Map<string, string>>(rows.map(({ id }) => [id, new Map()]));
-  const ids = JSON.stringify(rows.map(({ id }) => id));
-  // From the first that was told to the last: a name that came later takes the place of an earlier one.
-  for (const { incidentId, componentId, name } of listNames(reader, { ids })) {
+  const ids = rows.map(({ id }) => id);
+  const names = new Map<string, Map<string, string>>(ids.map((id) => [id, new Map()]));
+  const count = countWhole(reader, ids);
+  const whole = JSON.stringify(ids.slice(0, count));
+  const cut = count === ids.length ? [] : listCutHeads(reader, ids.slice(count));
+  const named = [
+    ...listNames(reader, { ids: whole }),
+    ...cut.flatMap(({ heads }) => heads.toReversed().flatMap((head) => head.components)),
+  ];
+  // In the order of the updates: a later name replaces an earlier one.
+  for (const { incidentId, componentId, name } of named) {
     names.get(incidentId)?.set(componentId, name);
   }
-  return rows.map((row) => ({ ...row, components: [...(names.get(row.id)?.values() ?? [])] }));
+  return rows.map((row, index) => ({
+    ...row,
+    components: [...(names.get(row.id)?.values() ?? [])],
+    isCut: cut[index - count]?.isCut ?? false,
+  }));
 }

@@ -1,7 +1,8 @@
 import type { Reader } from "../../db";
 import { NEWEST } from "../../kernel/ids";
 import type { IncidentStatus } from "../../kernel/incident-status";
-import { type IncidentRecord, toRecords } from "./records";
+import { toDocumentRecords } from "./document-records";
+import type { IncidentRecord } from "./records";
 import { listIncidentRows } from "./store";
 
 /** Longer than any name. */
@@ -22,7 +23,10 @@ export interface IncidentQuery {
   limit: number;
 }
 
-/** Incidents of every page, drafts too, newest first, each with its 20 newest updates. */
+/**
+ * Returns incidents of every page, drafts too, newest first, each with its 20 newest updates. Named
+ * components are cut as in a public document.
+ */
 export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRecord[] {
   const name = query.name?.trim().slice(0, SEARCH_MAX);
   const found = listIncidentRows(reader, {
@@ -38,5 +42,5 @@ export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRec
     before: query.before ?? NEWEST,
     limit: query.limit,
   });
-  return toRecords(reader, found);
+  return toDocumentRecords(reader, found);
 }

@@ -100,6 +100,12 @@ export const Incident = Type.Object(
     updates: Type.Array(IncidentUpdate, {
       description: "Newest first. Lists and the status document carry the 20 newest.",
     }),
+    truncated: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "Only in a status document: the incident and its updates show no more than 20 named components, since the document would be too large. The incident by itself shows all of them.",
+      }),
+    ),
   },
   { title: "Incident" },
 );
@@ -136,15 +142,16 @@ export function presentIncident(
   maySeeDrafts = false,
 ): Incident {
   const incident = presentWithoutUpdates(record, baseUrl, maySeeDrafts);
-  return { ...incident, updates: record.updates.map(presentUpdate) };
+  const updates = record.updates.map(presentUpdate);
+  return { ...incident, updates, ...(record.isCut ? { truncated: true } : {}) };
 }
 
 /** The same but for the updates. */
 export function presentWithoutUpdates(
-  { row, page, components }: Omit<IncidentRecord, "updates">,
+  { row, page, components }: Omit<IncidentRecord, "updates" | "isCut">,
   baseUrl: string,
   maySeeDrafts = false,
-): Omit<Incident, "updates"> {
+): Omit<Incident, "updates" | "truncated"> {
   const showsPostmortem = maySeeDrafts || row.postmortemPublishedAt !== null;
   return {
     id: row.id,

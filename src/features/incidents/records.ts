@@ -7,8 +7,6 @@ import {
   findIncident,
   type IncidentRow,
   listNamings,
-  listNewestRows,
-  listOpenRows,
   listUpdateBodies,
   listUpdateHeads,
   type NamingRow,
@@ -33,6 +31,8 @@ export interface IncidentRecord {
   page: PageAddress;
   components: { id: string; name: string; status: ComponentStatus }[];
   updates: UpdateRecord[];
+  /** True if components are left out because a document has no room for all of them. */
+  isCut?: boolean;
 }
 
 export interface Found {
@@ -78,27 +78,6 @@ export function getIncidentPart(
     record: { ...found, components: affectedBy(found.row, heads), updates },
     isMore: place + 1 + limit < heads.length,
   };
-}
-
-/** Reads the records of incidents that were found, in their order, each with its 20 newest updates. */
-export type ReadRecords = (reader: Reader, found: readonly Found[]) => IncidentRecord[];
-
-/** The published, open incidents of a page, newest start first: 50 at most, each with its 20 newest updates. */
-export function listOpenIncidents(
-  reader: Reader,
-  page: { pageId: string },
-  read: ReadRecords = toRecords,
-): IncidentRecord[] {
-  return read(reader, listOpenRows(reader, page));
-}
-
-/** The published incidents of a page that started last, newest start first, each with its 20 newest updates. */
-export function listNewestIncidents(
-  reader: Reader,
-  wanted: { pageId: string; limit: number },
-  read: ReadRecords = toRecords,
-): IncidentRecord[] {
-  return read(reader, listNewestRows(reader, wanted));
 }
 
 /** All updates of one incident without their texts, newest first. */
@@ -157,11 +136,14 @@ function headsOf(reader: Reader, incidentIds: readonly string[]): Map<string, Up
   return byIncident;
 }
 
-function bodiesOf(reader: Reader, heads: readonly UpdateHead[]): ReadonlyMap<string, string> {
+export function bodiesOf(
+  reader: Reader,
+  heads: readonly UpdateHead[],
+): ReadonlyMap<string, string> {
   const ids = JSON.stringify(heads.map((head) => head.id));
   return new Map(listUpdateBodies(reader, { ids }).map(({ id, body }) => [id, body]));
 }
 
-function withBody(head: UpdateHead, bodies: ReadonlyMap<string, string>): UpdateRecord {
+export function withBody(head: UpdateHead, bodies: ReadonlyMap<string, string>): UpdateRecord {
   return { ...head, body: bodies.get(head.id) ?? "" };
 }

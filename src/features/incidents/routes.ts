@@ -26,6 +26,7 @@ import { createIncident } from "./create";
 import { updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { Incident, IncidentStatusText, presentIncident } from "./model";
+import { countForPage } from "./document-records";
 import { putPostmortem } from "./postmortem";
 import { getIncident, getIncidentRow, toRecords } from "./records";
 import { listIncidentRows } from "./store";
@@ -68,7 +69,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
         });
         const page = toPage(
           found,
-          limit,
+          Math.min(limit, countForPage(ctx.db, found)),
           ({ row }) => row.id,
           (each) => each,
         );
@@ -84,7 +85,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
           id: "listIncidents",
           summary: "List incidents",
           description:
-            "Newest first, each with its 20 newest updates. `component` matches every incident that ever named the component. Drafts are among them for keys that hold both read:status and write:incidents.",
+            "Newest first, each with its 20 newest updates. `component` matches every incident that ever named the component. A page ends before `limit` where its incidents have more than 10,000 updates and named components, or 2.5 MB of texts, in all; `next_cursor` leads to the rest. Drafts are among them for keys that hold both read:status and write:incidents.",
           tag: "Incidents",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Incident) } },

@@ -40,16 +40,16 @@ export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRe
 
 const { id, incidentId, status, displayAt, notify, createdAt, updatedAt } = incidentUpdates;
 
+/** An update without its text. */
+export const UPDATE_HEAD = { id, incidentId, status, displayAt, notify, createdAt, updatedAt };
+
 /** Whether a column is among `ids`, a JSON list. */
 export const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
   sql`${column} IN (SELECT value FROM json_each(${ids}))`;
 
 /** The updates of some incidents (`ids`: a JSON list), all of them, without their texts. */
 export const listUpdateHeads = selectMany((orm, $: { ids: string }) =>
-  orm
-    .select({ id, incidentId, status, displayAt, notify, createdAt, updatedAt })
-    .from(incidentUpdates)
-    .where(isOneOf(incidentId, $.ids)),
+  orm.select(UPDATE_HEAD).from(incidentUpdates).where(isOneOf(incidentId, $.ids)),
 );
 
 /** The texts of some updates (`ids`: a JSON list). */

@@ -1,12 +1,12 @@
 import type { Reader } from "../../db";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
+import { componentsForDocument } from "./document-records";
 import {
   findFirstBegun,
   listBegunLines,
   listEndedLines,
   type MaintenanceLineRow,
 } from "./line-store";
-import { listComponentsOfMaintenances } from "./store";
 
 /** A maintenance that has begun, where many are listed. Times in unix ms. */
 export interface MaintenanceLine {
@@ -18,6 +18,8 @@ export interface MaintenanceLine {
   endedAt: number | null;
   /** The names of its components, in the page's order, from when they were chosen. */
   components: readonly string[];
+  /** True if names are left out because the list has no room for all of them. */
+  isCut: boolean;
 }
 
 /**
@@ -61,17 +63,15 @@ export function findFirstMaintenanceStart(
   return findFirstBegun(reader, page)?.startedAt ?? undefined;
 }
 
-/** One statement, however many there are. */
 function toLines(reader: Reader, rows: readonly MaintenanceLineRow[]): MaintenanceLine[] {
   if (rows.length === 0) return [];
-  const ids = JSON.stringify(rows.map(({ id }) => id));
-  const named = Map.groupBy(
-    listComponentsOfMaintenances(reader, { ids }),
-    (component) => component.maintenanceId,
+  const chosen = componentsForDocument(
+    reader,
+    rows.map(({ id }) => id),
   );
-  return rows.map(({ startedAt, ...row }) => ({
-    ...row,
-    startedAt: startedAt ?? 0,
-    components: (named.get(row.id) ?? []).map(({ name }) => name),
-  }));
+  return rows.map(({ startedAt, ...row }) => {
+    const { components = [], isCut = false } = chosen.get(row.id) ?? {};
+    const names = components.map(({ name }) => name);
+    return { ...row, startedAt: startedAt ?? 0, components: names, isCut };
+  });
 }

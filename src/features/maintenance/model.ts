@@ -183,6 +183,12 @@ export const Maintenance = Type.Object(
     updates: Type.Array(MaintenanceUpdate, {
       description: "Newest first: all of them where one maintenance is read, else the 20 newest.",
     }),
+    truncated: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "Only in a status document: 20 components are shown and others left out, since the document would be too large. The maintenance by itself shows all of them.",
+      }),
+    ),
   },
   { title: "Maintenance" },
 );
@@ -228,5 +234,6 @@ export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): 
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
     updates: updates.map(presentMaintenanceUpdate),
+    ...(record.isCut ? { truncated: true } : {}),
   };
 }

@@ -80,11 +80,11 @@ export function cancelMaintenance(
  * about to be deleted. People are notified of each as they were of its plan.
  */
 export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
-  for (const { row, updatedAt } of listPendingOfPage(tx, { pageId })) {
+  for (const { row, lastDisplayAt } of listPendingOfPage(tx, { pageId })) {
     const update: NewUpdate = {
       status: "cancelled",
       body: "The status page was deleted.",
-      displayAt: Math.max(ctx.clock.now(), updatedAt ?? 0),
+      displayAt: Math.max(ctx.clock.now(), lastDisplayAt ?? 0),
       notify: plannedNotify(tx, row.id),
     };
     goOn(ctx, tx, row, update, actor);

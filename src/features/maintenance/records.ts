@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import { NEWEST } from "../../kernel/ids";
+import { componentsForDocument, UPDATES_IN_LISTS } from "./document-records";
 import { type Maintenance, presentMaintenance } from "./model";
 import { UPCOMING_MS } from "./rules";
 import {
@@ -18,8 +19,6 @@ import {
   type MaintenanceRecord,
 } from "./store";
 
-/** The updates that are shown of each where several maintenances are shown. */
-const UPDATES_IN_LISTS = 20;
 const ALL_UPDATES = Number.MAX_SAFE_INTEGER;
 /** A page shows no more of what is under way and to come. */
 const SHOWN_MAX = 100;
@@ -87,47 +86,52 @@ export interface MaintenanceQuery extends Partial<MaintenanceFilter> {
   limit: number;
 }
 
-/** Maintenances, the last planned first, each with its 20 newest updates. */
+/** Maintenances, the last planned first, each with its 20 newest updates; cut as a document is. */
 export function listMaintenance(reader: Reader, query: MaintenanceQuery): MaintenanceRecord[] {
+  return toDocumentRecords(reader, findMaintenances(reader, query));
+}
+
+/** Maintenances without components and updates, the last planned first. */
+export function findMaintenances(reader: Reader, query: MaintenanceQuery): Found[] {
   const { pageId, before = NEWEST, limit, ...filter } = query;
   const request = {
     status: null,
     componentId: null,
     isUpcoming: null,
     isActive: null,
+    isCancelled: null,
     ...filter,
     before,
     limit,
   };
-  const found =
-    pageId === undefined
-      ? listMaintenanceBefore(reader, request)
-      : listPageMaintenanceBefore(reader, { ...request, pageId });
-  return assemble(reader, found, UPDATES_IN_LISTS);
+  return pageId === undefined
+    ? listMaintenanceBefore(reader, request)
+    : listPageMaintenanceBefore(reader, { ...request, pageId });
 }
 
 /**
  * What a page shows at `now`: what is under way, then what begins by `until` and whose time is not over
- * yet, each by its planned beginning; at most 100, each with its 20 newest updates. Times in unix ms.
+ * yet, each by its planned beginning; at most 100, each with its 20 newest updates and cut as a document
+ * is. Times in unix ms.
  */
 export function listMaintenanceForPage(
   reader: Reader,
   { pageId, now, until }: { pageId: string; now: number; until: number },
 ): MaintenanceRecord[] {
   const shown = listShownOfPage(reader, { pageId, now, until, limit: SHOWN_MAX });
-  return assemble(reader, shown, UPDATES_IN_LISTS);
+  return toDocumentRecords(reader, shown);
 }
 
 /**
  * What has not ended, of one page or of every page: what is under way, then what is scheduled however far
- * ahead, each by its planned beginning, with its 20 newest updates.
+ * ahead, each by its planned beginning, with its 20 newest updates and cut as a document is.
  */
 export function listPendingMaintenance(
   reader: Reader,
   { pageId, limit }: { pageId?: string | undefined; limit: number },
 ): MaintenanceRecord[] {
   const found = listPending(reader, { pageId: pageId ?? null, limit });
-  return assemble(reader, found, UPDATES_IN_LISTS);
+  return toDocumentRecords(reader, found);
 }
 
 /**
@@ -142,21 +146,42 @@ export function nextEdge(
   return findNextEdge(reader, { pageId, now, ahead: UPCOMING_MS })?.at ?? undefined;
 }
 
-/** Two statements, however many there are. */
+/** Maintenances with their components and their 20 newest updates, by two statements. */
+export function toRecords(reader: Reader, found: readonly Found[]): MaintenanceRecord[] {
+  return assemble(reader, found, UPDATES_IN_LISTS);
+}
+
+function toDocumentRecords(reader: Reader, found: readonly Found[]): MaintenanceRecord[] {
+  if (found.length === 0) return [];
+  const ids = found.map(({ row }) => row.id);
+  const chosen = componentsForDocument(reader, ids);
+  const updates = updatesOf(reader, ids, UPDATES_IN_LISTS);
+  return found.map((one) => {
+    const { components = [], isCut = false } = chosen.get(one.row.id) ?? {};
+    const own = updates.get(one.row.id) ?? [];
+    return { ...one, components, updates: own, ...(isCut ? { isCut } : {}) };
+  });
+}
+
 function assemble(reader: Reader, found: readonly Found[], each: number): MaintenanceRecord[] {
   if (found.length === 0) return [];
-  const ids = JSON.stringify(found.map(({ row }) => row.id));
+  const ids = found.map(({ row }) => row.id);
   const components = Map.groupBy(
-    listComponentsOfMaintenances(reader, { ids }),
+    listComponentsOfMaintenances(reader, { ids: JSON.stringify(ids) }),
     (row) => row.maintenanceId,
   );
-  const updates = Map.groupBy(
-    listUpdatesOfMaintenances(reader, { ids, each }),
-    (row) => row.maintenanceId,
-  );
+  const updates = updatesOf(reader, ids, each);
   return found.map((one) => ({
     ...one,
     components: components.get(one.row.id) ?? [],
     updates: updates.get(one.row.id) ?? [],
   }));
+}
+
+function updatesOf(reader: Reader, maintenanceIds: readonly string[], each: number) {
+  const ids = JSON.stringify(maintenanceIds);
+  return Map.groupBy(
+    listUpdatesOfMaintenances(reader, { ids, each }),
+    (update) => update.maintenanceId,
+  );
 }

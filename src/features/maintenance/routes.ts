@@ -39,9 +39,10 @@ import {
   SingleMaintenanceUpdate,
   UpdateMaintenanceBody,
 } from "./model";
+import { countForPage } from "./document-records";
 import { planMaintenance, updateMaintenance } from "./plan";
 import { addMaintenanceUpdate, cancelMaintenance } from "./progress";
-import { getMaintenance, getMaintenanceRecord, listMaintenance } from "./records";
+import { findMaintenances, getMaintenance, getMaintenanceRecord, toRecords } from "./records";
 
 const PATH = "/api/v1/maintenance";
 
@@ -67,7 +68,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
       "/maintenance",
       ({ query, request, admission }) => {
         const { limit, after } = readPageRequest(query, "string");
-        const rows = listMaintenance(ctx.db, {
+        const found = findMaintenances(ctx.db, {
           pageId: readPageFilter(ctx.db, query),
           componentId: readComponentFilter(ctx.db, query) ?? null,
           status: query.status ?? null,
@@ -76,14 +77,17 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           before: after,
           limit: limit + 1,
         });
-        const list = toPage(
-          rows,
-          limit,
+        const page = toPage(
+          found,
+          Math.min(limit, countForPage(ctx.db, found)),
           ({ row }) => row.id,
-          (record) => presentMaintenance(record, ctx.baseUrl),
+          (each) => each,
+        );
+        const data = toRecords(ctx.db, page.data).map((record) =>
+          presentMaintenance(record, ctx.baseUrl),
         );
         const self = listAddress(ctx.baseUrl + PATH, query, limit);
-        return sendList(request, admission, list, self);
+        return sendList(request, admission, { ...page, data }, self);
       },
       {
         query: ListQuery,
@@ -91,7 +95,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           id: "listMaintenance",
           summary: "List maintenance",
           description:
-            "Of one page or of all, the last planned first. Filters add up: what passes all of them is listed.",
+            "Of one page or of all, the last planned first. Filters add up: what passes all of them is listed. A page ends before `limit` where its maintenances have more than 10,000 components, or 2.5 MB of texts, in all; `next_cursor` leads to the rest.",
           tag: "Maintenance",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Maintenance) } },

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { componentCauses, components } from "../../db/tables/components";
 import {
@@ -9,6 +9,7 @@ import {
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
 import type { PageAddress } from "../pages";
+import { COMPONENT } from "./size-store";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
@@ -21,6 +22,8 @@ export interface MaintenanceRecord {
   components: readonly { id: string; name: string }[];
   /** Newest first. */
   updates: readonly MaintenanceUpdateRow[];
+  /** True if components are left out because a document has no room for all of them. */
+  isCut?: boolean;
 }
 
 export const insertMaintenance = insertInto(maintenances);
@@ -45,12 +48,13 @@ export const findMaintenance = selectOne((orm, $: { id: string }) =>
     .where(and(eq(maintenances.id, $.id), isThere())),
 );
 
-/** What a list lets through; null lets everything through. `isUpcoming` and `isActive` are 0 or 1. */
+/** Filters of a list, of which null lets everything through; the others are 0 or 1. */
 export interface MaintenanceFilter {
   status: MaintenanceStatus | null;
   componentId: string | null;
   isUpcoming: number | null;
   isActive: number | null;
+  isCancelled: number | null;
 }
 
 interface ListRequest extends MaintenanceFilter {
@@ -62,6 +66,7 @@ const passes = ($: ListRequest): SQL => sql`maintenances.id < ${$.before}
   AND (${$.status} IS NULL OR maintenances.status = ${$.status})
   AND (${$.isUpcoming} IS NULL OR (maintenances.status = 'scheduled') = ${$.isUpcoming})
   AND (${$.isActive} IS NULL OR (maintenances.status IN ('in_progress', 'verifying')) = ${$.isActive})
+  AND (${$.isCancelled} IS NULL OR (maintenances.status = 'cancelled') = ${$.isCancelled})
   AND (${$.componentId} IS NULL OR EXISTS (SELECT 1 FROM maintenance_components AS c
     WHERE c.maintenance_id = maintenances.id AND c.component_id = ${$.componentId}))`;
 
@@ -94,6 +99,15 @@ export const listPageMaintenanceBefore = selectMany((orm, $: ListRequest & { pag
  */
 export const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
 
+/** Maintenance under way first, each by its planned beginning. */
+const pendingOrder = [
+  sql`maintenances.status = 'scheduled'`,
+  asc(maintenances.scheduledFor),
+  asc(maintenances.id),
+];
+
+const isPendingOfPage = (pageId: string) => and(isPending, sql`+maintenances.page_id = ${pageId}`);
+
 /**
  * What a page shows at `now` of what it has not ended: all that is under way, then what begins by `until`
  * and whose time is not over; each by its planned beginning. Unix ms.
@@ -106,18 +120,13 @@ export const listShownOfPage = selectMany(
       .innerJoin(pages, eq(pages.id, maintenances.pageId))
       .where(
         and(
-          isPending,
-          sql`+maintenances.page_id = ${$.pageId}`,
+          isPendingOfPage($.pageId),
           sql`(maintenances.status <> 'scheduled'
             OR (maintenances.scheduled_for <= ${$.until} AND maintenances.scheduled_until > ${$.now}))`,
           isThere(),
         ),
       )
-      .orderBy(
-        sql`maintenances.status = 'scheduled'`,
-        asc(maintenances.scheduledFor),
-        asc(maintenances.id),
-      )
+      .orderBy(...pendingOrder)
       .limit($.limit),
 );
 
@@ -133,11 +142,7 @@ export const listPending = selectMany((orm, $: { pageId: string | null; limit: n
     .where(
       and(isPending, sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`, isThere()),
     )
-    .orderBy(
-      sql`maintenances.status = 'scheduled'`,
-      asc(maintenances.scheduledFor),
-      asc(maintenances.id),
-    )
+    .orderBy(...pendingOrder)
     .limit($.limit),
 );
 
@@ -146,17 +151,13 @@ export const listPendingOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({
       row: maintenances,
-      updatedAt: sql<number | null>`(
+      lastDisplayAt: sql<number | null>`(
         SELECT max(u.display_at) FROM maintenance_updates AS u
         WHERE u.maintenance_id = ${maintenances.id})`,
     })
     .from(maintenances)
-    .where(and(isPending, sql`+maintenances.page_id = ${$.pageId}`))
-    .orderBy(
-      sql`maintenances.status = 'scheduled'`,
-      asc(maintenances.scheduledFor),
-      asc(maintenances.id),
-    ),
+    .where(isPendingOfPage($.pageId))
+    .orderBy(...pendingOrder),
 );
 
 /**
@@ -173,17 +174,13 @@ export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ah
           END)`,
     })
     .from(maintenances)
-    .where(and(isPending, sql`+maintenances.page_id = ${$.pageId}`)),
+    .where(isPendingOfPage($.pageId)),
 );
 
 /** The components of some maintenances, in the order of their page. `ids` is a JSON array. */
 export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string }) =>
   orm
-    .select({
-      maintenanceId: maintenanceComponents.maintenanceId,
-      id: maintenanceComponents.componentId,
-      name: maintenanceComponents.name,
-    })
+    .select(COMPONENT)
     .from(maintenanceComponents)
     .innerJoin(components, eq(components.id, maintenanceComponents.componentId))
     .where(sql`${maintenanceComponents.maintenanceId} IN (SELECT value FROM json_each(${$.ids}))`)
@@ -193,13 +190,12 @@ export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string })
 /** The newest updates of some maintenances, at most `each` of one. `ids` is a JSON array. */
 export const listUpdatesOfMaintenances = selectMany((orm, $: { ids: string; each: number }) =>
   orm
-    .select()
-    .from(maintenanceUpdates)
+    .select(getTableColumns(maintenanceUpdates))
+    .from(sql`json_each(${$.ids}) AS i`)
+    .crossJoin(maintenanceUpdates)
     .where(
-      sql`${maintenanceUpdates.id} IN (SELECT id FROM (
-        SELECT id, row_number() OVER (PARTITION BY maintenance_id ORDER BY display_at DESC, id DESC) AS place
-        FROM maintenance_updates WHERE maintenance_id IN (SELECT value FROM json_each(${$.ids})))
-        WHERE place <= ${$.each})`,
+      sql`${maintenanceUpdates.id} IN (SELECT id FROM maintenance_updates
+        WHERE maintenance_id = i.value ORDER BY display_at DESC, id DESC LIMIT ${$.each})`,
     )
     .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id)),
 );

@@ -69,13 +69,14 @@ function wholeSecondAfter(iso: string): Date {
   return new Date(Math.min(ms, LAST_SECOND));
 }
 
-function describe({ components, updates, url }: Maintenance): string {
+function describe({ components, truncated, updates, url }: Maintenance): string {
   const told = updates.map(
     ({ status, display_at: at, body }) =>
       `${MAINTENANCE_WORDS[status]} · ${exactTime(at)}\n${body}`,
   );
   if (components.length > 0) {
-    told.unshift(`Affected: ${components.map(({ name }) => name).join(", ")}`);
+    const names = components.map(({ name }) => name).join(", ");
+    told.unshift(`Affected: ${names}${truncated ? " and more" : ""}`);
   }
   const points = [...told.join("\n\n")];
   const isCut = points.length > DESCRIPTION_MAX_LENGTH;

@@ -3,11 +3,15 @@ import type { ComponentChildren } from "preact";
 import type { Incident } from "../../features/incidents";
 import type { Maintenance } from "../../features/maintenance";
 import { exactTime, STATUS_WORDS } from "../../ui";
+import { moreThan } from "../text";
 import type { ShownText, TextBudget } from "../text-budget";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../words";
 
 /** Markdown of the updates of one entry, at most, in UTF-16 units. The newest update may exceed it. */
 const UPDATES_MAX_LENGTH = 20_000;
+
+/** Names of components that an entry, and each of its updates, shows; the others are counted. */
+const NAMES_SHOWN = 24;
 
 const UPDATE_WORDS = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
 
@@ -20,10 +24,10 @@ interface Update {
 
 /** What a feed says of an incident: its post-mortem if there is one, and its updates, newest first. */
 export function incidentContent(incident: Incident, budget: TextBudget): string {
-  const { components, postmortem, updates, url } = incident;
+  const { components, postmortem, updates, url, truncated } = incident;
   return renderToString(
     <>
-      <Affected components={components} />
+      <Affected components={components} isCut={truncated} />
       {postmortem?.published_at ? (
         <Told
           title="Post-mortem"
@@ -33,7 +37,7 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
         />
       ) : null}
       <Updates url={url} updates={updates} budget={budget}>
-        {(update) => <Named components={update.components} />}
+        {(update) => <Named components={update.components} isCut={truncated} />}
       </Updates>
     </>,
   );
@@ -41,22 +45,30 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
 
 /** What a feed says of a maintenance: when it is planned, and its updates, newest first. */
 export function maintenanceContent(maintenance: Maintenance, budget: TextBudget): string {
-  const { components, scheduled_for: from, scheduled_until: until, updates, url } = maintenance;
+  const { components, truncated, updates, url } = maintenance;
+  const { scheduled_for: from, scheduled_until: until } = maintenance;
   return renderToString(
     <>
       <p>
         Planned from <time dateTime={from}>{exactTime(from)}</time> until{" "}
         <time dateTime={until}>{exactTime(until)}</time>
       </p>
-      <Affected components={components} />
+      <Affected components={components} isCut={truncated} />
       <Updates url={url} updates={updates} budget={budget} />
     </>,
   );
 }
 
-function Affected({ components }: { components: readonly { name: string }[] }) {
+function Affected(props: { components: readonly { name: string }[]; isCut?: boolean | undefined }) {
+  const { components, isCut } = props;
   if (components.length === 0) return null;
-  return <p>Affected: {components.map(({ name }) => name).join(", ")}</p>;
+  const names = components.slice(0, NAMES_SHOWN).map(({ name }) => name);
+  return (
+    <p>
+      Affected: {names.join(", ")}
+      {moreThan(components.length, NAMES_SHOWN, isCut)}
+    </p>
+  );
 }
 
 function Updates<T extends Update>(props: {
@@ -118,15 +130,21 @@ function Told(props: {
   );
 }
 
-function Named({ components }: { components: Incident["updates"][number]["components"] }) {
+function Named(props: {
+  components: Incident["updates"][number]["components"];
+  isCut: boolean | undefined;
+}) {
+  const { components, isCut } = props;
   if (components.length === 0) return null;
+  const more = moreThan(components.length, NAMES_SHOWN, isCut).trim();
   return (
     <ul>
-      {components.map(({ id, name, new_status: status }) => (
+      {components.slice(0, NAMES_SHOWN).map(({ id, name, new_status: status }) => (
         <li key={id}>
           {name}: {STATUS_WORDS[status]}
         </li>
       ))}
+      {more === "" ? null : <li>{more}</li>}
     </ul>
   );
 }

@@ -147,17 +147,9 @@ function notEnded({ snapshot, reader, now }: Source): MaintenanceRecord[] {
   return listMaintenanceForPage(reader, { pageId, now, until: Number.MAX_SAFE_INTEGER });
 }
 
-/** Without what was cancelled, of which there may be any number in between. */
 function newestMaintenance({ snapshot, reader }: Source): MaintenanceRecord[] {
   const pageId = snapshot.document.page.id;
-  const found: MaintenanceRecord[] = [];
-  let before: string | undefined;
-  do {
-    const batch = listMaintenance(reader, { pageId, before, limit: LISTED_MAX });
-    found.push(...batch.filter(({ row }) => row.status !== "cancelled"));
-    before = batch.length === LISTED_MAX ? batch.at(-1)?.row.id : undefined;
-  } while (before !== undefined && found.length < LISTED_MAX);
-  return found.slice(0, LISTED_MAX);
+  return listMaintenance(reader, { pageId, isCancelled: 0, limit: LISTED_MAX });
 }
 
 function surroundingsOf(snapshot: Snapshot): Surroundings {
