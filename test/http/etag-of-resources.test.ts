@@ -3,6 +3,7 @@ import { updateComponent } from "../../src/features/components";
 import { updatePage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "../support/app";
+import { createIncidentSite } from "../support/incident-site";
 import { createMonitorApi } from "../support/monitor-api";
 
 const SCOPES = [
@@ -175,4 +176,22 @@ describe("the entity tag of a resource", () => {
     expect((await site.app.call(path, { ...change, json: { name: "One" } })).status).toBe(200);
     expect((await site.app.call(path, { ...change, json: { name: "Two" } })).status).toBe(412);
   });
+});
+
+test("an incident and an update that name components have the same answer and ETag when created and when read", async () => {
+  await using site = await createIncidentSite();
+  const [low = "", high = ""] = [site.api, site.web].toSorted();
+  const read = async (path: string) =>
+    site.app.call(`/api/v1/incidents/${path}`, { key: site.key });
+  const components = { [high]: "major_outage", [low]: "partial_outage" };
+  const incident = await site.post({ components });
+  const path: string = incident.body.id;
+  expect(await read(path)).toMatchObject({ status: 200, body: incident.body });
+  expect((await read(path)).headers.get("etag")).toBe(incident.headers.get("etag"));
+  const update = await site.update(path, {
+    components: { [high]: "operational", [low]: "degraded_performance" },
+  });
+  const updatePath = `${path}/updates/${update.body.id}`;
+  expect(await read(updatePath)).toMatchObject({ status: 200, body: update.body });
+  expect((await read(updatePath)).headers.get("etag")).toBe(update.headers.get("etag"));
 });

@@ -8,8 +8,8 @@ import { insertNaming, insertUpdate, type NamingRow } from "./store";
 type Statuses = Readonly<Record<string, ComponentStatus>>;
 
 /**
- * Returns the rows for the components that a new update names, with their present names and statuses. Adds
- * the errors of `resolveNamedComponents`.
+ * Returns the rows for the components that a new update names, in the order of their ids, with their present
+ * names and statuses. Adds the errors of `resolveNamedComponents`.
  */
 export function nameComponents(
   reader: Reader,
@@ -25,7 +25,7 @@ export function nameComponents(
     const { id: componentId, name, status: oldStatus } = row;
     named.push({ updateId, incidentId, componentId, name, oldStatus, newStatus });
   }
-  return named;
+  return named.sort((one, other) => (one.componentId < other.componentId ? -1 : 1));
 }
 
 /**
