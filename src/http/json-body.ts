@@ -15,6 +15,8 @@ const FIELDS_MAX = 24_000;
 export interface RefusedRequest {
   /** The id or reference in the path; empty without one. */
   id: string;
+  /** All parameters of the path. */
+  params: Readonly<Record<string, string>>;
   admission: Admission;
   isBroken: IsBroken;
 }
@@ -59,14 +61,16 @@ function declareBody<Schema extends TSchema>(
   return {
     body: hideSchema({ schema, isOptional }),
     parse: ({ request }: { request: Request }) => readJsonBody(request, isOptional),
-    beforeHandle({ body, params, admission }: BodyContext): void {
+    beforeHandle({ body, params = {}, admission }: BodyContext): void {
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
       if (furtherErrors) {
         const isBroken: IsBroken = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const fields = (valid ?? {}) as Partial<Static<Schema>>;
-        errors.addMissing(furtherErrors(fields, { id: params?.["id"] ?? "", admission, isBroken }));
+        errors.addMissing(
+          furtherErrors(fields, { id: params["id"] ?? "", params, admission, isBroken }),
+        );
       }
       errors.throwIfAny();
     },
@@ -76,7 +80,7 @@ function declareBody<Schema extends TSchema>(
 interface BodyContext {
   body: unknown;
   /** Undefined on a path without parameters. */
-  params: Record<string, string> | undefined;
+  params?: Record<string, string>;
   admission: Admission;
 }
 

@@ -72,6 +72,56 @@ describe("one answer names every wrong field, unknown references included:", () 
     await site.create("/incidents", { ...INCIDENT, components: { [site.api]: "major_outage" } });
   });
 
+  test("POST /incidents with a resolved_at for an open incident", async () => {
+    await using site = await createSite();
+    const past = new Date(site.app.clock.now() - 60_000).toISOString();
+    const body = { ...INCIDENT, status: "investigating", resolved_at: past };
+    const detail = "is for an incident that is resolved, and this is investigating";
+    expect(await site.refuse("POST", "/incidents", body)).toEqual({ "#/resolved_at": detail });
+    expect(await site.refuse("POST", "/incidents", { ...body, colour: 1 })).toEqual({
+      "#/colour": expect.any(String),
+      "#/resolved_at": detail,
+    });
+    await site.create("/incidents", { ...body, status: "resolved" });
+  });
+
+  test("PATCH /incidents/{id}", async () => {
+    await using site = await createSite();
+    const id = await site.create("/incidents", INCIDENT);
+    const path = `/incidents/${id}`;
+    expect(await site.refuse("PATCH", path, { name: "", started_at: FAR })).toEqual({
+      "#/name": expect.any(String),
+      "#/started_at": "lies in the future",
+    });
+    const early = "2020-01-01T00:00:00Z";
+    expect(await site.refuse("PATCH", path, { colour: 1, identified_at: early })).toEqual({
+      "#/colour": expect.any(String),
+      "#/identified_at": "is before the incident started",
+    });
+    const json = { name: "Up", started_at: early };
+    const changed = await site.app.call(`/api/v1${path}`, { method: "PATCH", key: site.key, json });
+    expect(changed.status).toBe(200);
+  });
+
+  test("PATCH /incidents/{id}/updates/{update_id}", async () => {
+    await using site = await createSite();
+    const id = await site.create("/incidents", INCIDENT);
+    const update = await site.create(`/incidents/${id}/updates`, { body: "More." });
+    const path = `/incidents/${id}/updates/${update}`;
+    expect(await site.refuse("PATCH", path, { body: "", display_at: FAR })).toEqual({
+      "#/body": expect.any(String),
+      "#/display_at": "lies in the future",
+    });
+    const early = "2020-01-01T00:00:00Z";
+    expect(await site.refuse("PATCH", path, { body: "", display_at: early })).toEqual({
+      "#/body": expect.any(String),
+      "#/display_at": "is before the incident started",
+    });
+    const json = { body: "Less." };
+    const changed = await site.app.call(`/api/v1${path}`, { method: "PATCH", key: site.key, json });
+    expect(changed.status).toBe(200);
+  });
+
   test("POST /incidents/{id}/updates", async () => {
     await using site = await createSite();
     const id = await site.create("/incidents", INCIDENT);

@@ -1,8 +1,18 @@
 import type { Reader } from "../../db";
 import { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
-import type { AddUpdateBody, CreateIncidentBody } from "./bodies";
+import type {
+  AddUpdateBody,
+  CreateIncidentBody,
+  EditUpdateBody,
+  UpdateIncidentBody,
+} from "./bodies";
+import { startOf, statusOf } from "./create";
+import { wantedRow } from "./edit";
 import { resolveNamedComponents } from "./naming";
+import { listHeads } from "./records";
+import { firstWritten } from "./rules";
+import { rowAfter } from "./settle";
 import { findIncident } from "./store";
 import { judgeDisplayAt, judgeTimes, toMs } from "./times";
 
@@ -15,11 +25,35 @@ export function createIncidentErrors(
   const errors = new FieldErrors();
   const page = input.page === undefined ? undefined : findNamedPage(reader, errors, input.page);
   resolveNamedComponents(reader, errors, page?.id, input.components);
-  const resolvedAt = input.resolved_at === undefined ? null : toMs(input.resolved_at);
-  const startedAt =
-    input.started_at === undefined ? Math.min(resolvedAt ?? now, now) : toMs(input.started_at);
+  const status = statusOf(errors, input);
+  const end = status === "resolved" ? input.resolved_at : undefined;
+  const resolvedAt = end === undefined ? null : toMs(end);
+  const startedAt = startOf(input, now);
   const times = { startedAt, identifiedAt: null, monitoringAt: null, resolvedAt };
   judgeTimes(errors, times, [], input, now);
+  return errors;
+}
+
+/** The request whose body breaks its schema; `now` in unix ms. */
+interface Refused {
+  maySeeDrafts: boolean;
+  now: number;
+}
+
+/** Returns the impossible times in a change of an incident. */
+export function updateIncidentErrors(
+  reader: Reader,
+  incidentId: string,
+  input: UpdateIncidentBody,
+  refused: Refused,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const row = findVisible(reader, incidentId, refused);
+  if (!row) return errors;
+  const heads = listHeads(reader, incidentId);
+  const wanted = wantedRow(row, input);
+  const after = rowAfter({ found: { row }, wanted, heads, after: heads }, refused.now);
+  judgeTimes(errors, after, heads, input, refused.now);
   return errors;
 }
 
@@ -28,14 +62,35 @@ export function addUpdateErrors(
   reader: Reader,
   incidentId: string,
   input: Partial<AddUpdateBody>,
-  request: { maySeeDrafts: boolean; now: number },
+  refused: Refused,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findIncident(reader, { id: incidentId })?.row;
-  if (!row || (row.draft && !request.maySeeDrafts)) return errors;
+  const row = findVisible(reader, incidentId, refused);
+  if (!row) return errors;
   resolveNamedComponents(reader, errors, row.pageId, input.components);
   if (input.display_at !== undefined) {
-    judgeDisplayAt(errors, toMs(input.display_at), row.startedAt, request.now);
+    judgeDisplayAt(errors, toMs(input.display_at), row.startedAt, refused.now);
   }
   return errors;
+}
+
+/** Returns the impossible time in a change of an incident's update. */
+export function editUpdateErrors(
+  reader: Reader,
+  { incidentId, updateId }: { incidentId: string; updateId: string },
+  input: EditUpdateBody,
+  refused: Refused,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const row = findVisible(reader, incidentId, refused);
+  if (!row || input.display_at === undefined) return errors;
+  const isFirst = firstWritten(listHeads(reader, incidentId))?.id === updateId;
+  const startedAt = isFirst ? undefined : row.startedAt;
+  judgeDisplayAt(errors, toMs(input.display_at), startedAt, refused.now);
+  return errors;
+}
+
+function findVisible(reader: Reader, id: string, { maySeeDrafts }: Refused) {
+  const row = findIncident(reader, { id })?.row;
+  return row && (!row.draft || maySeeDrafts) ? row : undefined;
 }

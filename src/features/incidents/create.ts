@@ -2,6 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
+import type { IncidentStatus } from "../../kernel/incident-status";
 import { findNamedPage, getPage, touchPage } from "../pages";
 import { eventData } from "./event";
 import { CreateIncidentBody } from "./bodies";
@@ -97,9 +98,22 @@ export function requireFreeRef(
 }
 
 /** Start of a new incident in unix ms: as named, else now, but no later than a named end. */
-function startOf({ started_at: start, resolved_at: end }: CreateIncidentBody, now: number): number {
+export function startOf(input: Partial<CreateIncidentBody>, now: number): number {
+  const { started_at: start, resolved_at: end } = input;
   if (start !== undefined) return toMs(start);
   return end === undefined ? now : Math.min(now, toMs(end));
+}
+
+/** Returns the status of a new incident, and adds an error for a `resolved_at` that does not fit it. */
+export function statusOf(
+  errors: FieldErrors,
+  { status: named, resolved_at: end }: Partial<CreateIncidentBody>,
+): IncidentStatus {
+  const status = named ?? (end === undefined ? "investigating" : "resolved");
+  if (status !== "resolved" && end !== undefined) {
+    errors.add(["resolved_at"], `is for an incident that is resolved, and this is ${status}`);
+  }
+  return status;
 }
 
 function firstUpdate(
@@ -111,10 +125,7 @@ function firstUpdate(
   startedAt: number,
 ): UpdateRecord {
   const now = ctx.clock.now();
-  const status = input.status ?? (input.resolved_at === undefined ? "investigating" : "resolved");
-  if (status !== "resolved" && input.resolved_at !== undefined) {
-    errors.add(["resolved_at"], `is for an incident that is resolved, and this is ${status}`);
-  }
+  const status = statusOf(errors, input);
   const resolvedAt =
     input.resolved_at === undefined ? Math.max(now, startedAt) : toMs(input.resolved_at);
   const id = ctx.newId("upd");

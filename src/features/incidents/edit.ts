@@ -53,7 +53,8 @@ export function updateIncident(
   return toRecord(tx, { row, page: record.page }, updates);
 }
 
-function wantedRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
+/** Returns the row with the fields that a change names. */
+export function wantedRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
   const time = (given: string | null | undefined, known: number | null) => {
     if (given === undefined) return known;
     return given === null ? null : toMs(given);

@@ -21,7 +21,7 @@ import { NEWEST } from "../../kernel/ids";
 import { InstantText, OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
-import { createIncidentErrors } from "./body-errors";
+import { createIncidentErrors, updateIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
 import { updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
@@ -153,7 +153,12 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
         return sendResource(request, incident);
       },
       {
-        ...jsonBody(UpdateIncidentBody),
+        ...jsonBody(UpdateIncidentBody, (valid, { id, admission }) =>
+          updateIncidentErrors(ctx.db, id, valid, {
+            maySeeDrafts: readsDrafts(admission),
+            now: ctx.clock.now(),
+          }),
+        ),
         ...operation({
           id: "updateIncident",
           summary: "Change an incident",

@@ -34,29 +34,10 @@ export interface Change {
  * Throws `validation_failed` for times that cannot be.
  */
 export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
-  const { found, wanted, heads, after, input, actor, tell } = change;
+  const { found, heads, after, input, actor, tell } = change;
   const { row: before, page } = found;
   const now = ctx.clock.now();
-  const given = timelineOf(before, heads);
-  const timeline = timelineOf({ ...wanted, resolvedAt: null }, after);
-  const times = timesAfter(before, given, timeline);
-  const row: IncidentRow = {
-    ...wanted,
-    status: timeline.status,
-    impact: impactOf(
-      after.flatMap((head) => head.components.map((named) => named.newStatus)),
-      wanted.impactOverride,
-    ),
-    identifiedAt: setByHand("identifiedAt"),
-    monitoringAt: setByHand("monitoringAt"),
-    resolvedAt: times.resolvedAt === null ? null : setByHand("resolvedAt"),
-    version: before.version + 1,
-    updatedAt: now,
-  };
-  function setByHand(time: "identifiedAt" | "monitoringAt" | "resolvedAt"): number | null {
-    return wanted[time] === before[time] ? times[time] : wanted[time];
-  }
-
+  const row = rowAfter(change, now);
   const errors = new FieldErrors();
   judgeTimes(errors, row, after, input, now);
   errors.throwIfAny();
@@ -77,6 +58,35 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
   markComponents(ctx, tx, row, after, by, before.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
   return row;
+}
+
+/** Returns the row of an incident as its fields and its updates make it, at `now` (unix ms). */
+export function rowAfter(
+  change: Pick<Change, "wanted" | "heads" | "after"> & { found: Pick<Found, "row"> },
+  now: number,
+): IncidentRow {
+  const { found, wanted, heads, after } = change;
+  const before = found.row;
+  const given = timelineOf(before, heads);
+  const timeline = timelineOf({ ...wanted, resolvedAt: null }, after);
+  const times = timesAfter(before, given, timeline);
+  return {
+    ...wanted,
+    status: timeline.status,
+    impact: impactOf(
+      after.flatMap((head) => head.components.map((named) => named.newStatus)),
+      wanted.impactOverride,
+    ),
+    identifiedAt: setByHand("identifiedAt"),
+    monitoringAt: setByHand("monitoringAt"),
+    resolvedAt: times.resolvedAt === null ? null : setByHand("resolvedAt"),
+    version: before.version + 1,
+    updatedAt: now,
+  };
+
+  function setByHand(time: "identifiedAt" | "monitoringAt" | "resolvedAt"): number | null {
+    return wanted[time] === before[time] ? times[time] : wanted[time];
+  }
 }
 
 /** Marks components as a published incident says. `by` tells who made it say so, and whether people hear. */

@@ -13,7 +13,7 @@ import {
   sendWithVersionTag,
 } from "../../http";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
-import { addUpdateErrors } from "./body-errors";
+import { addUpdateErrors, editUpdateErrors } from "./body-errors";
 import { presentSingleUpdate, SingleUpdate } from "./model";
 import { getIncidentRow } from "./records";
 import { mayReadDrafts } from "./rules";
@@ -90,16 +90,21 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
         return sendWithVersionTag(request, edited);
       },
       {
-        ...jsonBody(EditUpdateBody),
+        ...jsonBody(EditUpdateBody, (valid, { id, params, admission }) =>
+          editUpdateErrors(ctx.db, { incidentId: id, updateId: params["update_id"] ?? "" }, valid, {
+            maySeeDrafts: readsDrafts(admission),
+            now: ctx.clock.now(),
+          }),
+        ),
         ...operation({
           id: "editIncidentUpdate",
           summary: "Edit an update of an incident",
           description:
-            "Its text, or the moment at which it took effect; when it was written stays. If-Match names the incident's version.",
+            "Its text, or the moment at which it took effect; when it was written stays. A moment that would reopen a resolved incident is a conflict where that has no room for one more update. If-Match names the incident's version.",
           tag: "Incidents",
           access: scope("write:incidents"),
           answers: { 200: { description: "The update as it is now.", schema: SingleUpdate } },
-          errors: ["not_found"],
+          errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),
       },
