@@ -59,8 +59,8 @@ export function firstWritten<U extends { id: string }>(updates: readonly U[]): U
 /** The most components that all updates of one incident name, each counted in every update that names it. */
 const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
 
-/** Returns which limit of an incident one more update would exceed, or undefined if there is room. */
-export function fullnessOf(
+/** Returns the limit of an incident that one more update of `added` components would exceed, or undefined. */
+export function exceededLimit(
   updates: readonly Pick<UpdateFacts, "components">[],
   added: number,
 ): "updates" | "components" | undefined {

@@ -12,7 +12,7 @@ import {
   type UpdateRecord,
 } from "./records";
 import { UPDATES_MAX } from "../../kernel/update-fields";
-import { firstWritten, fullnessOf, isResolving } from "./rules";
+import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
 import { type Services, settle } from "./settle";
 import { type IncidentRow, updateUpdateRow } from "./store";
 import { judgeDisplayAt, toMs } from "./times";
@@ -78,7 +78,8 @@ export function addUpdate(
 
 /**
  * Changes the text of an update, or the moment at which it took effect; when it was written stays.
- * The incident is reckoned anew. Throws `not_found`, or `validation_failed`.
+ * The incident is computed again. Throws `not_found`, `validation_failed`, or `conflict` where the moment
+ * would reopen an incident that is full.
  */
 export function editUpdate(
   ctx: Services,
@@ -106,13 +107,17 @@ export function editUpdate(
   const startedAt = isFirst ? undefined : before.startedAt;
   judgeDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
   errors.throwIfAny();
+  const after = updates.map((each) => (each === known ? update : each));
+  if (before.status === "resolved" && timelineOf(before, after).status !== "resolved") {
+    requireRoomToReopen(updates);
+  }
   const { components: _, ...fields } = update;
   updateUpdateRow(tx, fields);
   const row = settle(ctx, tx, {
     found: { row: before, page },
     wanted: before,
     heads: updates,
-    after: updates.map((each) => (each === known ? update : each)),
+    after,
     input,
     actor,
     // Who mends a typing error wakes nobody.
@@ -138,19 +143,27 @@ export function getUpdate(
 
 /** Returns true if an incident has room for one more update, whether or not that resolves it. */
 export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
-  return fullnessOf(listHeads(reader, incidentId), 0) === undefined;
+  return exceededLimit(listHeads(reader, incidentId), 0) === undefined;
 }
 
 /** Throws `conflict` if an incident is full, unless the update resolves it. */
 function requireRoom(heads: readonly UpdateHead[], update: UpdateRecord): void {
-  const fullness = fullnessOf(heads, update.components.length);
-  if (fullness === undefined || isResolving(heads, update)) return;
-  const limit =
-    fullness === "updates"
-      ? `The incident has ${UPDATES_MAX} updates, the most that it can have.`
-      : "The updates of the incident name as many components as they can.";
-  throw conflict(`${limit} Resolve it, or open a new incident for what follows.`);
+  const exceeded = exceededLimit(heads, update.components.length);
+  if (exceeded === undefined || isResolving(heads, update)) return;
+  throw conflict(`${LIMITS[exceeded]} Resolve it, or open a new incident for what follows.`);
 }
+
+/** Throws `conflict` if a resolved incident is full: once it is open, the update that resolves it is one more. */
+function requireRoomToReopen(heads: readonly UpdateHead[]): void {
+  const exceeded = exceededLimit(heads, 1);
+  if (exceeded === undefined) return;
+  throw conflict(`${LIMITS[exceeded]} It cannot be reopened: open a new incident.`);
+}
+
+const LIMITS = {
+  updates: `The incident has ${UPDATES_MAX} updates, the most that it can have.`,
+  components: "The updates of the incident name as many components as they can.",
+};
 
 /** Now, or where a clock was set back or a caller's runs fast, just behind what was told before. */
 function behindAll(row: IncidentRow, heads: readonly UpdateHead[], now: number): number {

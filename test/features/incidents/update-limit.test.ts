@@ -58,6 +58,47 @@ describe("the updates of an incident", () => {
     expectProblem(answer, "conflict");
   });
 
+  test("stay 251 where one is moved to a time at which it would reopen the resolved incident", async () => {
+    await using site = await createIncidentSite();
+    const { id, started_at: start } = await site.open();
+    await site.app.clock.advance(60_000);
+    await Promise.all(Array.from({ length: 249 }, () => site.update(id, {})));
+    await site.app.clock.advance(60_000);
+    const resolved = await site.update(id, { status: "resolved", body: "Over." });
+    expect(resolved.status).toBe(201);
+    const edit = (json: object) =>
+      site.app.call(`/api/v1/incidents/${id}/updates/${resolved.body.id}`, {
+        method: "PATCH",
+        key: site.key,
+        json,
+      });
+    const before = await site.state();
+    expect(expectProblem(await edit({ display_at: start }), "conflict").detail).toBe(
+      "The incident has 250 updates, the most that it can have. It cannot be reopened: open a new incident.",
+    );
+    expect(await site.state()).toEqual(before);
+    expectProblem(await site.update(id, { status: "resolved" }), "conflict");
+    const later = new Date(site.app.clock.now() - 30_000).toISOString();
+    expect((await edit({ display_at: later, body: "It is over." })).status).toBe(200);
+    expect(await site.read(id)).toMatchObject({ status: "resolved", resolved_at: later });
+    expect((await site.read(id)).updates).toHaveLength(251);
+  });
+
+  test("may be moved so that an incident with room for more is open again", async () => {
+    await using site = await createIncidentSite();
+    const { id, started_at: start } = await site.open();
+    await site.app.clock.advance(60_000);
+    await site.update(id, {});
+    const resolved = await site.update(id, { status: "resolved" });
+    const edited = await site.app.call(`/api/v1/incidents/${id}/updates/${resolved.body.id}`, {
+      method: "PATCH",
+      key: site.key,
+      json: { display_at: start },
+    });
+    expect(edited.status).toBe(200);
+    expect((await site.read(id)).status).toBe("investigating");
+  });
+
   test("can be edited when there are 250", async () => {
     await using site = await createIncidentSite();
     const id = await openFull(site);
