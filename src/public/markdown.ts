@@ -27,12 +27,12 @@ WORK_BY_CODE["\n".charCodeAt(0)] = 3;
 const ADDRESS = /:\/\/|mailto:/gi;
 const ADDRESS_WORK = 6;
 /** The most that one text may cost. What people write stays far below it: 1,000 links cost as much. */
-const WORK_MAX = 12_000;
+const TEXT_WORK_MAX = 12_000;
 
-/** Returns how much work it is to render a text, in units of about 4 µs. */
+/** Returns the cost of rendering a text, in units of about 4 µs; 0 for a text that is shown as written. */
 export function renderingWork(text: string): number {
   const work = workOf(text);
-  return work > WORK_MAX ? 0 : work;
+  return work > TEXT_WORK_MAX ? 0 : work;
 }
 
 function workOf(text: string): number {
@@ -57,7 +57,7 @@ interface Place {
  */
 export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): string {
   const text = source.replace(OVERRIDES, "");
-  if (workOf(text) > WORK_MAX) return asWritten(text);
+  if (workOf(text) > TEXT_WORK_MAX) return asWritten(text);
   return rendererFor(text).render(text, { topHeading } satisfies Required<Place>);
 }
 

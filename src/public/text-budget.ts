@@ -6,7 +6,7 @@ const FIRST_WORDS = 280;
 /** What a component that an update names takes beside its name, in bytes. */
 const NAMED_BYTES = 150;
 /** Work of rendering all texts of one document, in units of `renderingWork`: about 65 ms. */
-const WORK_MAX = 16_000;
+const DOCUMENT_WORK_MAX = 16_000;
 
 /** Part of a text that is shown: all of it as HTML, or only its first words in plain text. */
 export type ShownText = { html: string } | { words: string };
@@ -42,7 +42,7 @@ export function createTextBudget(
   updateBytes = 0,
 ): TextBudget {
   let left = bytes;
-  let workLeft = WORK_MAX;
+  let workLeft = DOCUMENT_WORK_MAX;
 
   function measure({ body, components = [] }: Written): { html: string; size: number } {
     const html = render(body, topHeading);
