@@ -1,36 +1,37 @@
 import type { Tx } from "../../db";
-import { audit } from "../../events";
+import { audit, recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { replaceMarks } from "../components";
 import { touchPage } from "../pages";
+import { listDocumentHeads } from "./document-records";
 import { eventData } from "./event";
-import { affectedBy, getIncidentRow, listHeads, toRecord } from "./records";
+import {
+  affectedBy,
+  bodiesOf,
+  type Found,
+  getIncidentRow,
+  listHeads,
+  type UpdateHead,
+  withBody,
+} from "./records";
 import { timelineOf } from "./rules";
 import type { Services } from "./settle";
-import { listOpenIncidentIds, updateIncidentRow } from "./store";
+import { deleteIncidentRows, type IncidentRow, listAllOpenRows, updateIncidentRow } from "./store";
 
 /**
  * Deletes an incident: 404 from now on. What it marks ends now; what it marked stays in the history of
  * its components. Throws `not_found`.
  */
 export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor): void {
-  const found = getIncidentRow(tx, id, true);
-  const { row: before } = found;
+  const { row: before, page } = getIncidentRow(tx, id, true);
   const now = ctx.clock.now();
-  const row = { ...before, version: before.version + 1, updatedAt: now, deletedAt: now };
+  const row = deletedRow(before, now);
   updateIncidentRow(tx, row);
-  audit(ctx, tx, actor, "incident.delete", id, `Deleted the incident “${row.name}”`);
+  audit(ctx, tx, actor, "incident.delete", id, summaryOf(row));
   if (row.draft) return;
   const heads = listHeads(tx, id);
-  // Only the newest update is in the event: the texts of the others are not read.
-  const [latest] = toRecord(tx, found, heads.slice(0, 1)).updates;
-  const record = { row, page: found.page, components: affectedBy(row, heads) };
-  ctx.outbox.record(tx, {
-    type: "incident.deleted",
-    pageId: row.pageId,
-    subjectId: id,
-    data: eventData(record, latest, true, ctx.baseUrl),
-  });
+  // The event holds the newest update alone: the texts of the others are not read.
+  recordDeletion(ctx, tx, { row, page }, { heads, isCut: false }, bodiesOf(tx, heads.slice(0, 1)));
   const marks = timelineOf(row, heads).marks.map((mark) => ({ ...mark, to: mark.to ?? now }));
   const why = { source: "incident", actor, reason: row.name, notify: true } as const;
   replaceMarks(ctx, tx, "incident", id, marks, why);
@@ -38,8 +39,9 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
 }
 
 /**
- * Deletes the published incidents of a page that are not resolved, as `deleteIncident` does. Drafts and
- * resolved incidents have no open causes and were never announced or have ended; they stay as they are.
+ * Deletes the published incidents of a page that are not resolved, with the same events and audit rows as
+ * `deleteIncident`. The components of the page are deleted already, so there are no causes to end. Drafts
+ * and resolved incidents were never announced or have ended; they stay as they are.
  */
 export function deleteOpenIncidentsOfPage(
   ctx: Services,
@@ -47,5 +49,53 @@ export function deleteOpenIncidentsOfPage(
   pageId: string,
   actor: Actor,
 ): void {
-  for (const { id } of listOpenIncidentIds(tx, { pageId })) deleteIncident(ctx, tx, id, actor);
+  const found = listAllOpenRows(tx, { pageId });
+  if (found.length === 0) return;
+  const now = ctx.clock.now();
+  const ids = found.map(({ row }) => row.id);
+  const heads = listDocumentHeads(tx, ids);
+  const newest = ids.flatMap((id) => heads.get(id)?.heads.slice(0, 1) ?? []);
+  const bodies = bodiesOf(tx, newest);
+  deleteIncidentRows(tx, { ids: JSON.stringify(ids), at: now });
+  recordAudits(
+    tx,
+    found.map(({ row }) => ({
+      actor,
+      action: "incident.delete",
+      targetId: row.id,
+      summary: summaryOf(row),
+      at: now,
+    })),
+  );
+  for (const { row: before, page } of found) {
+    const own = heads.get(before.id) ?? { heads: [], isCut: false };
+    recordDeletion(ctx, tx, { row: deletedRow(before, now), page }, own, bodies);
+  }
+  touchPage(ctx, tx, pageId);
+}
+
+function deletedRow(before: IncidentRow, now: number): IncidentRow {
+  return { ...before, version: before.version + 1, updatedAt: now, deletedAt: now };
+}
+
+function summaryOf({ name }: IncidentRow): string {
+  return `Deleted the incident “${name}”`;
+}
+
+/** Records the event of a deletion with the newest update, whose text is in `bodies`. */
+function recordDeletion(
+  ctx: Services,
+  tx: Tx,
+  { row, page }: Found,
+  { heads, isCut }: { heads: readonly UpdateHead[]; isCut: boolean },
+  bodies: ReadonlyMap<string, string>,
+): void {
+  const [newest] = heads;
+  const record = { row, page, components: affectedBy(row, heads), isCut };
+  ctx.outbox.record(tx, {
+    type: "incident.deleted",
+    pageId: row.pageId,
+    subjectId: row.id,
+    data: eventData(record, newest && withBody(newest, bodies), true, ctx.baseUrl),
+  });
 }

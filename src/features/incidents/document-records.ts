@@ -9,6 +9,7 @@ import {
   affectedBy,
   bodiesOf,
   type Found,
+  headsOf,
   type IncidentRecord,
   toRecords,
   type UpdateHead,
@@ -100,6 +101,26 @@ export function listCutHeads(reader: Reader, incidentIds: readonly string[]): Cu
     const isCut = newest.length > UPDATES_IN_LISTS || namings.length > CUT_COMPONENTS;
     return { heads, isCut };
   });
+}
+
+/**
+ * Reads the updates of incidents without their texts, newest first, by the ids of the incidents: all of
+ * them, and of incidents beyond the budget of a document those that `listCutHeads` returns.
+ */
+export function listDocumentHeads(
+  reader: Reader,
+  incidentIds: readonly string[],
+): Map<string, CutHeads> {
+  const count = countWhole(reader, incidentIds);
+  const whole = headsOf(reader, incidentIds.slice(0, count));
+  const rest = incidentIds.slice(count);
+  const cut = rest.length === 0 ? [] : listCutHeads(reader, rest);
+  return new Map(
+    incidentIds.map((id, index) => [
+      id,
+      cut[index - count] ?? { heads: whole.get(id) ?? [], isCut: false },
+    ]),
+  );
 }
 
 /** Reads incidents with their updates as `listCutHeads` does, and the texts of these. */

@@ -20,9 +20,10 @@ export function eventData(
 ): Record<string, unknown> {
   const incident = presentWithoutUpdates(record, baseUrl);
   const update = told ? presentUpdate(told) : null;
+  const isCut = record.isCut === true;
   for (let share = 1; ; share /= 2) {
     const most = { text: Math.floor(TEXT_MAX * share), list: Math.floor(COMPONENTS_MAX * share) };
-    const data = { ...cut(incident, update, most), notify };
+    const data = { ...cut(incident, update, { ...most, isCut }), notify };
     const isSmall = Buffer.byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES;
     if (isSmall || most.text === 0) return data;
   }
@@ -31,13 +32,13 @@ export function eventData(
 function cut(
   incident: Omit<Incident, "updates">,
   update: IncidentUpdate | null,
-  most: { text: number; list: number },
+  most: { text: number; list: number; isCut: boolean },
 ): Record<string, unknown> {
   const { components, postmortem } = incident;
   return {
     ...incident,
     components: components.slice(0, most.list),
-    ...(components.length > most.list ? { truncated: true } : {}),
+    ...(most.isCut || components.length > most.list ? { truncated: true } : {}),
     postmortem: postmortem && { ...postmortem, ...cutBody(postmortem.body, most.text) },
     latest_update: update && {
       ...update,

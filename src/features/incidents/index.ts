@@ -31,5 +31,5 @@ export {
   type IncidentRecord,
   UPDATES_IN_LISTS,
 } from "./records";
-export { listOpenIncidentIds, listOpenImpacts } from "./store";
+export { listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

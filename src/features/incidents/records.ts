@@ -122,7 +122,8 @@ export function affectedBy(
   return [...components].map(([id, status]) => ({ id, name: names.get(id) ?? "", status }));
 }
 
-function headsOf(reader: Reader, incidentIds: readonly string[]): Map<string, UpdateHead[]> {
+/** All updates of some incidents without their texts, newest first, by the ids of the incidents. */
+export function headsOf(reader: Reader, incidentIds: readonly string[]): Map<string, UpdateHead[]> {
   const ids = JSON.stringify(incidentIds);
   const namings = Map.groupBy(
     listNamings(reader, { ids }).map(({ naming }) => naming),
@@ -132,8 +133,7 @@ function headsOf(reader: Reader, incidentIds: readonly string[]): Map<string, Up
     ...head,
     components: namings.get(head.id) ?? [],
   }));
-  const byIncident = Map.groupBy(inOrder(heads).reverse(), (head) => head.incidentId);
-  return byIncident;
+  return Map.groupBy(inOrder(heads).reverse(), (head) => head.incidentId);
 }
 
 export function bodiesOf(

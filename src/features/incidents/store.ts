@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, exists, isNull, or, type SQL, sql } from "drizzle-orm";
-import { insertInto, type Reader, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { IncidentStatus } from "../../kernel/incident-status";
@@ -205,14 +205,23 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
     ),
 );
 
-/** Ids of the published incidents of a page that are not resolved, unordered. */
-export const listOpenIncidentIds = selectMany((orm, $: { pageId: string }) =>
+/** The published, open incidents of a page, unordered. */
+export const listAllOpenRows = selectMany((orm, $: { pageId: string }) =>
   orm
-    .select({ id: incidents.id })
+    .select(COLUMNS)
     .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
     .where(
       and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished),
     ),
+);
+
+/** Deletes some incidents (`ids`: a JSON list) at a moment (unix ms), each at a new version. */
+export const deleteIncidentRows = mutate((orm, $: { ids: string; at: number }) =>
+  orm
+    .update(incidents)
+    .set({ version: sql`${incidents.version} + 1`, updatedAt: $.at, deletedAt: $.at })
+    .where(sql`${incidents.id} IN (SELECT value FROM json_each(${$.ids}))`),
 );
 
 /** The published incidents of a page that started last, newest start first. */

@@ -11,14 +11,16 @@ import type { Maintenance } from "./model";
 import { getMaintenance } from "./records";
 import { isEnded, isUnderWay, type MaintenanceMark, marksAfter, STATUS_IN_WORDS } from "./rules";
 import {
-  findFirstUpdate,
-  insertMaintenanceUpdate,
   listComponentsOfMaintenances,
   listMarksOf,
   type MaintenanceRow,
-  type MaintenanceUpdateRow,
   updateMaintenanceRow,
 } from "./store";
+import {
+  insertMaintenanceUpdate,
+  listFirstUpdates,
+  type MaintenanceUpdateRow,
+} from "./update-store";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
@@ -132,5 +134,5 @@ export function tellChange(ctx: Services, tx: Tx, id: string, told: Told): Maint
  * told of the plan.
  */
 export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
-  return findFirstUpdate(tx, { maintenanceId })?.notify ?? true;
+  return listFirstUpdates(tx, { ids: JSON.stringify([maintenanceId]) })[0]?.notify ?? true;
 }

@@ -43,15 +43,22 @@ export function eventData(maintenance: Maintenance, notify: boolean): Record<str
     latest_update: latest ? { ...latest, ...cut(latest.body, textLength) } : null,
     notify,
   });
+  const isSmall = (textLength: number, count: number) =>
+    mayFit(resource.components, count) && weigh(dataWith(textLength, count)) <= DATA_MAX_BYTES;
   let textLength = TEXT_MAX;
-  let components = resource.components.length;
-  let data = dataWith(textLength, components);
-  while (weigh(data) > DATA_MAX_BYTES && (components > 0 || textLength > 0)) {
-    if (components > 0) components = Math.floor(components / 2);
-    else textLength = Math.floor(textLength / 2);
-    data = dataWith(textLength, components);
+  let count = resource.components.length;
+  while (count > 0 && !isSmall(textLength, count)) count = Math.floor(count / 2);
+  while (textLength > 0 && !isSmall(textLength, count)) textLength = Math.floor(textLength / 2);
+  return dataWith(textLength, count);
+}
+
+/** Returns false if the first `count` components alone are more than an event may weigh. */
+function mayFit(components: Maintenance["components"], count: number): boolean {
+  let bytes = 0;
+  for (let index = 0; index < count && bytes <= DATA_MAX_BYTES; index++) {
+    bytes += weigh(components[index]);
   }
-  return data;
+  return bytes <= DATA_MAX_BYTES;
 }
 
 function weigh(data: unknown): number {

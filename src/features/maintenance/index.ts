@@ -3,6 +3,7 @@
  * begins and ends it. While it is under way its components are under maintenance; the marks are theirs.
  */
 export { advanceMaintenance } from "./advance";
+export { cancelMaintenanceOfPage } from "./cancel-of-page";
 export { startMaintenanceClock } from "./clock";
 export {
   findFirstMaintenanceStart,
@@ -18,7 +19,7 @@ export {
   UpdateMaintenanceBody,
 } from "./model";
 export { planMaintenance, updateMaintenance } from "./plan";
-export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
+export { addMaintenanceUpdate, cancelMaintenance } from "./progress";
 export {
   getMaintenance,
   getMaintenancePart,
@@ -29,9 +30,5 @@ export {
   nextEdge,
 } from "./records";
 export { isEnded, isUnderWay, mayFollow, UPCOMING_MS } from "./rules";
-export {
-  listPendingOfPage,
-  type MaintenanceRecord,
-  type MaintenanceRow,
-  type MaintenanceUpdateRow,
-} from "./store";
+export { countPendingOfPage, type MaintenanceRecord, type MaintenanceRow } from "./store";
+export { type MaintenanceUpdateRow } from "./update-store";

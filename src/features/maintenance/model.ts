@@ -10,7 +10,8 @@ import {
 } from "../../kernel/update-fields";
 import { pageUrl } from "../pages";
 import { ComponentReference } from "../components";
-import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
+import type { MaintenanceRecord } from "./store";
+import type { MaintenanceUpdateRow } from "./update-store";
 
 /** The earliest that people can be reminded: 30 days before the beginning. */
 const REMIND_MINUTES_MAX = 43_200;

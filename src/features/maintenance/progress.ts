@@ -23,7 +23,7 @@ import {
 } from "./model";
 import { getMaintenanceRecord } from "./records";
 import { isEnded, isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
-import { listPendingOfPage, type MaintenanceRow } from "./store";
+import type { MaintenanceRow } from "./store";
 import { readDisplayTime } from "./times";
 
 /**
@@ -73,22 +73,6 @@ export function cancelMaintenance(
   );
   const displayAt = Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0);
   return goOn(ctx, tx, row, { status: "cancelled", body, displayAt, notify }, actor);
-}
-
-/**
- * Cancels every maintenance of a page that is neither completed nor cancelled, because the page is
- * about to be deleted. People are notified of each as they were of its plan.
- */
-export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
-  for (const { row, lastDisplayAt } of listPendingOfPage(tx, { pageId })) {
-    const update: NewUpdate = {
-      status: "cancelled",
-      body: "The status page was deleted.",
-      displayAt: Math.max(ctx.clock.now(), lastDisplayAt ?? 0),
-      notify: plannedNotify(tx, row.id),
-    };
-    goOn(ctx, tx, row, update, actor);
-  }
 }
 
 function goOn(

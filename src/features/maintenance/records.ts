@@ -7,17 +7,15 @@ import { UPCOMING_MS } from "./rules";
 import {
   findMaintenance,
   findNextEdge,
-  findUpdate,
   listComponentsOfMaintenances,
   listMaintenanceBefore,
   listPageMaintenanceBefore,
   listPending,
   listShownOfPage,
-  listUpdatesBehind,
-  listUpdatesOfMaintenances,
   type MaintenanceFilter,
   type MaintenanceRecord,
 } from "./store";
+import { findUpdate, listUpdatesBehind, listUpdatesOfMaintenances } from "./update-store";
 
 const ALL_UPDATES = Number.MAX_SAFE_INTEGER;
 /** A page shows no more of what is under way and to come. */
@@ -178,7 +176,8 @@ function assemble(reader: Reader, found: readonly Found[], each: number): Mainte
   }));
 }
 
-function updatesOf(reader: Reader, maintenanceIds: readonly string[], each: number) {
+/** The newest updates of some maintenances by the ids of these, at most `each` of one. */
+export function updatesOf(reader: Reader, maintenanceIds: readonly string[], each: number) {
   const ids = JSON.stringify(maintenanceIds);
   return Map.groupBy(
     listUpdatesOfMaintenances(reader, { ids, each }),

@@ -1,18 +1,14 @@
-import { and, asc, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { componentCauses, components } from "../../db/tables/components";
-import {
-  maintenanceComponents,
-  maintenances,
-  maintenanceUpdates,
-} from "../../db/tables/maintenances";
+import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
 import type { PageAddress } from "../pages";
 import { COMPONENT } from "./size-store";
+import type { MaintenanceUpdateRow } from "./update-store";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
-export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
 
 /** A maintenance with all that is shown of it. */
 export interface MaintenanceRecord {
@@ -29,7 +25,6 @@ export interface MaintenanceRecord {
 export const insertMaintenance = insertInto(maintenances);
 export const updateMaintenanceRow = updateById(maintenances);
 export const insertMaintenanceComponent = insertInto(maintenanceComponents);
-export const insertMaintenanceUpdate = insertInto(maintenanceUpdates);
 
 export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: string }) =>
   orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
@@ -146,18 +141,25 @@ export const listPending = selectMany((orm, $: { pageId: string | null; limit: n
     .limit($.limit),
 );
 
-/** Maintenance of a page that has not ended, in the order of `listPending`, with the time of its last update. */
-export const listPendingOfPage = selectMany((orm, $: { pageId: string }) =>
+/** The number of maintenances of a page that have not ended. */
+export const countPendingOfPage = selectOne((orm, $: { pageId: string }) =>
   orm
-    .select({
-      row: maintenances,
-      lastDisplayAt: sql<number | null>`(
-        SELECT max(u.display_at) FROM maintenance_updates AS u
-        WHERE u.maintenance_id = ${maintenances.id})`,
-    })
+    .select({ count: sql<number>`count(*)` })
     .from(maintenances)
-    .where(isPendingOfPage($.pageId))
-    .orderBy(...pendingOrder),
+    .where(isPendingOfPage($.pageId)),
+);
+
+/** Cancels some maintenances (`ids`: a JSON array) at a moment (unix ms), each at a new version. */
+export const cancelMaintenanceRows = mutate((orm, $: { ids: string; at: number }) =>
+  orm
+    .update(maintenances)
+    .set({
+      status: "cancelled",
+      completedAt: null,
+      version: sql`${maintenances.version} + 1`,
+      updatedAt: $.at,
+    })
+    .where(sql`${maintenances.id} IN (SELECT value FROM json_each(${$.ids}))`),
 );
 
 /**
@@ -185,54 +187,6 @@ export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string })
     .innerJoin(components, eq(components.id, maintenanceComponents.componentId))
     .where(sql`${maintenanceComponents.maintenanceId} IN (SELECT value FROM json_each(${$.ids}))`)
     .orderBy(asc(components.position), asc(components.id)),
-);
-
-/** The newest updates of some maintenances, at most `each` of one. `ids` is a JSON array. */
-export const listUpdatesOfMaintenances = selectMany((orm, $: { ids: string; each: number }) =>
-  orm
-    .select(getTableColumns(maintenanceUpdates))
-    .from(sql`json_each(${$.ids}) AS i`)
-    .crossJoin(maintenanceUpdates)
-    .where(
-      sql`${maintenanceUpdates.id} IN (SELECT id FROM maintenance_updates
-        WHERE maintenance_id = i.value ORDER BY display_at DESC, id DESC LIMIT ${$.each})`,
-    )
-    .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id)),
-);
-
-export const findUpdate = selectOne((orm, $: { maintenanceId: string; id: string }) =>
-  orm
-    .select({ id: maintenanceUpdates.id, displayAt: maintenanceUpdates.displayAt })
-    .from(maintenanceUpdates)
-    .where(
-      and(eq(maintenanceUpdates.id, $.id), eq(maintenanceUpdates.maintenanceId, $.maintenanceId)),
-    ),
-);
-
-/** The updates of a maintenance behind a place, newest first. */
-export const listUpdatesBehind = selectMany(
-  (orm, $: { maintenanceId: string; beforeAt: number; beforeId: string; limit: number }) =>
-    orm
-      .select()
-      .from(maintenanceUpdates)
-      .where(
-        and(
-          eq(maintenanceUpdates.maintenanceId, $.maintenanceId),
-          sql`(${maintenanceUpdates.displayAt}, ${maintenanceUpdates.id}) < (${$.beforeAt}, ${$.beforeId})`,
-        ),
-      )
-      .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id))
-      .limit($.limit),
-);
-
-/** The update that a maintenance was planned with. */
-export const findFirstUpdate = selectOne((orm, $: { maintenanceId: string }) =>
-  orm
-    .select()
-    .from(maintenanceUpdates)
-    .where(eq(maintenanceUpdates.maintenanceId, $.maintenanceId))
-    .orderBy(asc(maintenanceUpdates.id))
-    .limit(1),
 );
 
 /** What a maintenance marks and marked. */

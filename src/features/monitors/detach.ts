@@ -1,10 +1,16 @@
 import type { Tx } from "../../db";
+import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { changedRow, type Services, tellMonitorChange } from "./changes";
+import { changedRow, type Services } from "./changes";
 import { endNoDataOfPage } from "./checks-store";
-import { enterByHand } from "./engine/by-hand";
+import { pauseUnwatching } from "./engine/by-hand";
 import type { MonitorRecord } from "./records";
-import { deleteMonitorComponentsOfPage, type MonitorRow, updateMonitorRow } from "./store";
+import {
+  deleteMonitorComponentsOfPage,
+  type MonitorRow,
+  pauseMonitorRows,
+  touchMonitorRows,
+} from "./store";
 
 /**
  * Takes the components of a page, which are deleted already, from the monitors that watched them. A monitor
@@ -18,26 +24,33 @@ export function detachMonitorsOfPage(
   keepsRunning: (row: MonitorRow) => boolean,
 ): MonitorRow[] {
   const { monitors, pageId, actor } = detached;
-  const paused: MonitorRow[] = [];
+  if (monitors.length === 0) return [];
+  const at = ctx.clock.now();
+  const isPausing = (record: MonitorRecord) =>
+    watchesOnlyPage(pageId, record) && !keepsRunning(record.row);
+  const pausing = new Set(monitors.filter(isPausing).map(({ row }) => row.num));
+  const changed = monitors.map(({ row }) => {
+    return { ...changedRow(ctx, row), paused: row.paused || pausing.has(row.num) };
+  });
+  const paused = changed.filter(({ num }) => pausing.has(num));
   deleteMonitorComponentsOfPage(tx, { pageId });
-  for (const record of monitors) {
-    const { row: before } = record;
-    const isPausing = watchesOnlyPage(pageId, record) && !keepsRunning(before);
-    const row = { ...changedRow(ctx, before), paused: before.paused || isPausing };
-    updateMonitorRow(tx, row);
-    if (isPausing) {
-      enterByHand(ctx, tx, row, "paused", row.updatedAt);
-      paused.push(row);
-    }
-    tellMonitorChange(ctx, tx, row, {
-      action: isPausing ? "monitor.pause" : "monitor.update",
-      summary: isPausing
-        ? `Paused the monitor “${row.name}”: the page of its components was deleted`
-        : `Changed the monitor “${row.name}”: components`,
+  touchMonitorRows(tx, { nums: JSON.stringify(changed.map(({ num }) => num)), at });
+  pauseMonitorRows(tx, { nums: JSON.stringify([...pausing]) });
+  pauseUnwatching(tx, paused, at);
+  recordAudits(
+    tx,
+    changed.map(({ id, num, name }) => ({
       actor,
-    });
-  }
-  endNoDataOfPage(tx, { pageId, endedAt: ctx.clock.now() });
+      action: pausing.has(num) ? "monitor.pause" : "monitor.update",
+      targetId: id,
+      summary: pausing.has(num)
+        ? `Paused the monitor “${name}”: the page of its components was deleted`
+        : `Changed the monitor “${name}”: components`,
+      at,
+    })),
+  );
+  tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
+  endNoDataOfPage(tx, { pageId, endedAt: at });
   return paused;
 }
 

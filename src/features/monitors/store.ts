@@ -137,6 +137,30 @@ export const findMonitorState = selectOne((orm, $: { monitorNum: number }) =>
   orm.select().from(monitorStates).where(eq(monitorStates.monitorNum, $.monitorNum)),
 );
 
+/** The states of some monitors (`nums`: a JSON array). */
+export const listMonitorStates = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select()
+    .from(monitorStates)
+    .where(sql`${monitorStates.monitorNum} IN (SELECT value FROM json_each(${$.nums}))`),
+);
+
+/** Raises the versions of some monitors (`nums`: a JSON array) at a moment (unix ms). */
+export const touchMonitorRows = mutate((orm, $: { nums: string; at: number }) =>
+  orm
+    .update(monitors)
+    .set({ version: sql`${monitors.version} + 1`, updatedAt: $.at })
+    .where(sql`${monitors.num} IN (SELECT value FROM json_each(${$.nums}))`),
+);
+
+/** Says of some monitors (`nums`: a JSON array) that they are paused. */
+export const pauseMonitorRows = mutate((orm, $: { nums: string }) =>
+  orm
+    .update(monitors)
+    .set({ paused: true })
+    .where(sql`${monitors.num} IN (SELECT value FROM json_each(${$.nums}))`),
+);
+
 export const saveStanding = mutate((orm, $: Standing & { monitorNum: number }) =>
   orm
     .update(monitorStates)

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
-import { listOpenIncidentIds } from "../incidents";
-import { listPendingOfPage } from "../maintenance";
-import { listMonitors, type MonitorRecord, watchesOnlyPage } from "../monitors";
+import { listOpenImpacts } from "../incidents";
+import { countPendingOfPage } from "../maintenance";
+import { watchesOnlyPage, listMonitors, type MonitorRecord } from "../monitors";
 import { listAllWebhooks, type WebhookRow } from "../webhooks";
 
 /** Everything that the deletion of a page ends or changes, besides the page and its components. */
@@ -22,8 +22,8 @@ export interface Belongings {
 export function belongingsOf(reader: Reader, pageId: string): Belongings {
   const monitors = listMonitors(reader, { pageId, limit: Number.MAX_SAFE_INTEGER }).reverse();
   return {
-    openIncidents: listOpenIncidentIds(reader, { pageId }).length,
-    pendingMaintenance: listPendingOfPage(reader, { pageId }).length,
+    openIncidents: listOpenImpacts(reader, { pageId }).length,
+    pendingMaintenance: countPendingOfPage(reader, { pageId })?.count ?? 0,
     monitors,
     idleMonitors: monitors.filter((monitor) => watchesOnlyPage(pageId, monitor)),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => webhook.pageId === pageId),

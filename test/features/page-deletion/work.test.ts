@@ -1,11 +1,15 @@
 import { expect, test } from "bun:test";
-import { deleteIncident } from "../../../src/features/incidents";
+import type { Tx } from "../../../src/db";
+import { deleteIncident, deleteOpenIncidentsOfPage } from "../../../src/features/incidents";
+import { cancelMaintenanceOfPage } from "../../../src/features/maintenance";
+import { detachMonitorsOfPage } from "../../../src/features/monitors";
 import { belongingsOf } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { toIso } from "../../../src/kernel/time";
 import { deleteComponentsOfPage } from "../../../src/features/components";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted";
+import { createLargePage } from "../../support/large-page";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 const HOUR = 3_600_000;
@@ -80,4 +84,61 @@ test("deleting the components of a page reads those of no other page", async () 
   for (const text of texts) {
     expect(planOf(store, text).filter((step) => step.startsWith("SCAN"))).toEqual([]);
   }
+});
+
+test("deleting a page takes few statements and rows for each further incident, maintenance and monitor", async () => {
+  await using large = await createLargePage();
+  const { app, componentIds } = large;
+  const { id: pageId } = large.page;
+  const key = await app.keyWith("manage:monitors");
+  const watch = async (from: number, to: number) => {
+    for (let index = from; index < to; index++) {
+      const config = { url: "https://shop.example.com/" };
+      const json = { type: "http", name: "M", config, component_ids: [componentIds[index]] };
+      expect((await app.call("/api/v1/monitors", { key, method: "POST", json })).status).toBe(201);
+    }
+  };
+  const work = async () => {
+    const costs: Record<string, { statements: number; rows: number }> = {};
+    const rollBack = new Error("rolled back");
+    const done = app.ctx.db.write((tx) => {
+      const step = (name: string, act: (watched: Tx) => unknown) => {
+        const { tx: watched, statements, rows } = counted(tx);
+        act(watched);
+        costs[name] = { statements: statements(), rows: rows() };
+      };
+      const { monitors } = belongingsOf(tx, pageId);
+      deleteComponentsOfPage(app.ctx, tx, pageId);
+      step("maintenance", (watched) => {
+        cancelMaintenanceOfPage(app.ctx, watched, pageId, CLI_ACTOR);
+      });
+      step("incidents", (watched) =>
+        deleteOpenIncidentsOfPage(app.ctx, watched, pageId, CLI_ACTOR),
+      );
+      const detached = { monitors, pageId, actor: CLI_ACTOR };
+      step("monitors", (watched) => detachMonitorsOfPage(app.ctx, watched, detached, () => false));
+      throw rollBack;
+    });
+    expect(await done.catch((error: unknown) => error)).toBe(rollBack);
+    return costs;
+  };
+  await large.openIncidents(6);
+  await large.plan(6);
+  await watch(0, 6);
+  const few = await work();
+  await large.openIncidents(10);
+  await large.plan(10);
+  await watch(6, 16);
+  const many = await work();
+  const added = (name: string) => ({
+    statements: (many[name]?.statements ?? 0) - (few[name]?.statements ?? 0),
+    rows: (many[name]?.rows ?? 0) - (few[name]?.rows ?? 0),
+  });
+  // One statement records an event; the named components of an incident are read by another.
+  expect(added("incidents").statements).toBe(2 * 10);
+  expect(added("incidents").rows).toBeLessThanOrEqual(10 * 25);
+  expect(added("maintenance").statements).toBe(10);
+  expect(added("maintenance").rows).toBeLessThanOrEqual(10 * 25);
+  // A monitor's state, its open span and the span that begins.
+  expect(added("monitors").statements).toBe(3 * 10);
 });

@@ -9,7 +9,9 @@ import {
   findMonitorState,
   insertMonitorState,
   listComponentsOfMonitors,
+  listMonitorStates,
   type MonitorRow,
+  saveStanding,
   type StateRow,
 } from "../store";
 import { enterState } from "../timeline";
@@ -51,18 +53,37 @@ export function enterByHand(
   writeState(ctx, tx, monitor, { from, standing, message: null });
 }
 
+/**
+ * Pauses monitors that watch no component, at `at` (unix ms). Their rows are paused already. Without
+ * components there are no causes and no gaps of these to end.
+ */
+export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: number): void {
+  const nums = JSON.stringify(monitors.map(({ num }) => num));
+  const seenAt = findLiveness(tx, {})?.at;
+  for (const before of listMonitorStates(tx, { nums })) {
+    if (before.state === "paused") continue;
+    const { monitorNum } = before;
+    const gapAt = gapStart(before, seenAt, at);
+    if (gapAt !== undefined) {
+      enterState(tx, { monitorNum, state: "no_data", at: gapAt, message: AWAY });
+    }
+    const standing = freshStanding("paused", Math.max(at, before.since));
+    saveStanding(tx, { ...standing, monitorNum });
+    enterState(tx, { monitorNum, state: "paused", at: standing.since, message: null });
+  }
+}
+
 /** Where no server has watched for a while, as under a command, nothing is known of that while. */
 function enterGap(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  { state, since }: Pick<StateRow, "state" | "since">,
+  before: Pick<StateRow, "state" | "since">,
   at: number,
 ): MonitorState {
-  const seenAt = findLiveness(tx, {})?.at;
-  if (state === "paused" || state === "no_data") return state;
-  if (seenAt === undefined || at - Math.max(seenAt, since) <= AWAY_MS) return state;
-  const startedAt = Math.max(seenAt, since);
+  const { state } = before;
+  const startedAt = gapStart(before, findLiveness(tx, {})?.at, at);
+  if (startedAt === undefined) return state;
   const standing = freshStanding("no_data", startedAt);
   const components = writeState(ctx, tx, monitor, { from: state, standing, message: AWAY });
   for (const { id: componentId } of components) {
@@ -70,6 +91,17 @@ function enterGap(
     saveNoData(tx, { componentId, startedAt, endedAt: at });
   }
   return "no_data";
+}
+
+/** The start of the time in which no server has watched a monitor; undefined if one has. All in unix ms. */
+function gapStart(
+  { state, since }: Pick<StateRow, "state" | "since">,
+  seenAt: number | undefined,
+  at: number,
+): number | undefined {
+  if (state === "paused" || state === "no_data" || seenAt === undefined) return undefined;
+  const startedAt = Math.max(seenAt, since);
+  return at - startedAt <= AWAY_MS ? undefined : startedAt;
 }
 
 /**
