@@ -2,7 +2,7 @@ import type { Sparkline } from "../features/monitors";
 import { type Snapshot, UPTIME_DAYS } from "../features/status";
 import { worstStatus } from "../kernel/component-status";
 import { StatusLabel } from "../ui";
-import type { RenderRow } from "./component-row";
+import type { ComponentRowProps, RenderRow } from "./component-row";
 import type { PageTimes } from "./page-times";
 
 type Component = Snapshot["document"]["components"][number];
@@ -18,17 +18,12 @@ interface ComponentsProps {
 
 /** The components of a page, those without a group first, each with what its days were like. */
 export function Components({ snapshot, latency, times, renderRow }: ComponentsProps) {
-  const { document, days } = snapshot;
-  const shown = document.components.filter(isShown);
+  const { document } = snapshot;
+  const shown = shownComponents(snapshot);
   if (shown.length === 0) return null;
   const byGroup = Map.groupBy(shown, (component) => component.group_id);
-  const rowOf = ({ id, name, description, status, showcase, uptime_90d }: Component) =>
-    renderRow({
-      component: { name, description, status, showcase, uptime_90d },
-      days: days.get(id) ?? [],
-      latency: latency.get(id),
-      times,
-    });
+  const rowOf = (component: Component) =>
+    renderRow(rowPropsOf(component, { snapshot, latency, times }));
   // As text: of a large page they are most of it, and kept ones need no elements.
   const rowsOf = (components: readonly Component[]) => ({
     __html: components.map(rowOf).join(""),
@@ -90,6 +85,23 @@ function Method() {
   );
 }
 
-function isShown(component: Component): boolean {
-  return !component.only_show_if_degraded || component.status !== "operational";
+/** The components that a page shows, in its order. */
+export function shownComponents({ document }: Snapshot): Component[] {
+  return document.components.filter(
+    (component) => !component.only_show_if_degraded || component.status !== "operational",
+  );
+}
+
+/** Returns all that the row of a component shows. */
+export function rowPropsOf(
+  component: Component,
+  { snapshot, latency, times }: Omit<ComponentsProps, "renderRow">,
+): ComponentRowProps {
+  const { id, name, description, status, showcase, uptime_90d } = component;
+  return {
+    component: { name, description, status, showcase, uptime_90d },
+    days: snapshot.daysOf(id),
+    latency: latency.get(id),
+    times,
+  };
 }

@@ -14,10 +14,11 @@ import {
   Representation,
   representOnce,
 } from "../http";
+import { makeInSlices } from "../kernel/in-slices";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";
-import { writeAtom, writeRss } from "./feeds/feed";
+import { feedSteps, writeAtom, writeRss } from "./feeds/feed";
 import { createKeptTexts } from "./kept-texts";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 
@@ -46,14 +47,15 @@ export function feedRoutes(
   readIncidents: ReadRecords,
 ) {
   const renderText = createKeptTexts();
-  const atomOf = representOnce((snapshot: Snapshot) => {
-    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
-    return represent(writeAtom(snapshot.document.page, entries, renderText), ATOM);
-  });
-  const rssOf = representOnce((snapshot: Snapshot) => {
-    const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
-    return represent(writeRss(snapshot.document.page, entries, renderText), RSS);
-  });
+  const entriesOf = (snapshot: Snapshot) =>
+    listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
+  const stepsOf = (snapshot: Snapshot) => feedSteps(entriesOf(snapshot), renderText);
+  const atomOf = makeInSlices(stepsOf, (snapshot: Snapshot) =>
+    represent(writeAtom(snapshot.document.page, entriesOf(snapshot), renderText), ATOM),
+  );
+  const rssOf = makeInSlices(stepsOf, (snapshot: Snapshot) =>
+    represent(writeRss(snapshot.document.page, entriesOf(snapshot), renderText), RSS),
+  );
   const calendarOf = representOnce((snapshot: Snapshot) => {
     const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);
     return represent(writeCalendar(snapshot.document.page, maintenances), CALENDAR);
@@ -65,23 +67,23 @@ export function feedRoutes(
   );
 
   /** The handler of one file of a page. */
-  function serve(file: string, representationOf: (snapshot: Snapshot) => Representation) {
+  function serve(file: string, representationOf: RepresentationOf) {
     return ({ params, request, admission }: Call) => {
       const snapshot = readPublic(snapshots, params.slug, admission.now);
       const { slug } = snapshot.document.page;
       return slug === params.slug
-        ? representationOf(snapshot).respond(request, admission)
+        ? respond(representationOf(snapshot), request, admission)
         : moved(slug, file);
     };
   }
 
   /** The handler of a feed of the default page, or of the page of a custom domain. */
-  function serveDefault(representationOf: (snapshot: Snapshot) => Representation) {
+  function serveDefault(representationOf: RepresentationOf) {
     return ({ request, admission }: Omit<Call, "params">) => {
       const page = admission.domain ?? snapshots.defaultPage();
       if (!page) throw notFound("status page");
       const snapshot = readPublic(snapshots, page.slug, admission.now);
-      return representationOf(snapshot).respond(request, admission);
+      return respond(representationOf(snapshot), request, admission);
     };
   }
 
@@ -154,6 +156,19 @@ export function feedRoutes(
       },
       document("getComponentBadge", "A component's badge", SVG, "Its name and its status."),
     );
+}
+
+/** Returns the bytes of a file, or promises them while they are made. */
+type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Representation>;
+
+function respond(
+  representation: Representation | Promise<Representation>,
+  request: Request,
+  admission: Admission,
+): Response | Promise<Response> {
+  return representation instanceof Representation
+    ? representation.respond(request, admission)
+    : representation.then((made) => made.respond(request, admission));
 }
 
 interface Call {

@@ -3,11 +3,13 @@ import type { SentPage } from "../http";
 import type { HtmlDocument } from "../ui";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
 
-/**
- * Makes the bytes of a page whose rows are kept. `render` renders the page with what holds the places of
- * its rows.
- */
-export type RenderWithRows = (render: (renderRow: RenderRow) => HtmlDocument) => SentPage;
+/** Rows of components that are kept as bytes. */
+export interface KeptRows {
+  /** Makes a row before the page is rendered. */
+  prepare(row: ComponentRowProps): void;
+  /** Makes the bytes of a page, which `render` renders with what holds the places of its rows. */
+  render(render: (renderRow: RenderRow) => HtmlDocument): SentPage;
+}
 
 // No other comment is in a page: what people wrote has its "<" escaped, in Markdown too.
 const PLACE = /<!--(\d+)-->/g;
@@ -17,7 +19,7 @@ const PLACE = /<!--(\d+)-->/g;
  * else that it shows has changed. A page is made again at each of its changes, most of its components are
  * as they were, and the rows of a large page are nine tenths of its bytes.
  */
-export function createKeptRows(): RenderWithRows {
+export function createKeptRows(): KeptRows {
   const encoder = new TextEncoder();
   const kept = new WeakMap<readonly DayOf[], { facts: string; bytes: Uint8Array }>();
 
@@ -30,19 +32,22 @@ export function createKeptRows(): RenderWithRows {
     return bytes;
   }
 
-  return (render) => {
-    const rows: Uint8Array[] = [];
-    const { html, policy } = render((row) => `<!--${rows.push(bytesOf(row)) - 1}-->`);
-    const pieces: Uint8Array[] = [];
-    let from = 0;
-    for (const place of html.matchAll(PLACE)) {
-      const row = rows[Number(place[1])];
-      if (!row) throw new Error("the page has a place for a row that it has not");
-      pieces.push(encoder.encode(html.slice(from, place.index)), row);
-      from = place.index + place[0].length;
-    }
-    pieces.push(encoder.encode(html.slice(from)));
-    return { html: Buffer.concat(pieces), policy };
+  return {
+    prepare: (row) => void bytesOf(row),
+    render(render) {
+      const rows: Uint8Array[] = [];
+      const { html, policy } = render((row) => `<!--${rows.push(bytesOf(row)) - 1}-->`);
+      const pieces: Uint8Array[] = [];
+      let from = 0;
+      for (const place of html.matchAll(PLACE)) {
+        const row = rows[Number(place[1])];
+        if (!row) throw new Error("the page has a place for a row that it has not");
+        pieces.push(encoder.encode(html.slice(from, place.index)), row);
+        from = place.index + place[0].length;
+      }
+      pieces.push(encoder.encode(html.slice(from)));
+      return { html: Buffer.concat(pieces), policy };
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { PageContext } from "./page-document";
 import { MaintenanceState } from "./state";
 import type { TextBudget } from "./text-budget";
 import { Names, Text } from "./text";
-import { newestOf, UpdateList } from "./update-list";
+import { newestOf, type Told, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
 
@@ -42,11 +42,11 @@ function MaintenanceCard(props: {
   budget: TextBudget;
 }) {
   const { maintenance, context, budget } = props;
-  const { id, name, components, updates, truncated } = maintenance;
+  const { id, name, components, truncated } = maintenance;
   const { scheduled_for: at, scheduled_until: until } = maintenance;
   const { paths, times } = context;
   const href = paths.maintenance(id);
-  const [newest] = updates;
+  const told = textsOf(maintenance, budget);
   return (
     <article class="card story">
       <div class="story-head">
@@ -69,10 +69,16 @@ function MaintenanceCard(props: {
         ) : null}
       </p>
       {isUnderWay(maintenance.status) ? (
-        <UpdateList told={newestOf(updates, budget)} times={times} named={0} href={href} />
-      ) : newest ? (
-        <Text text={budget.fitOrBegin(newest)} href={href} />
-      ) : null}
+        <UpdateList told={told} times={times} named={0} href={href} />
+      ) : (
+        told.map(({ text }) => <Text text={text} href={href} />)
+      )}
     </article>
   );
+}
+
+/** The updates of a maintenance that the page shows: the newest alone of one that has not begun. */
+export function textsOf({ status, updates }: Maintenance, budget: TextBudget): Told[] {
+  if (isUnderWay(status)) return newestOf(updates, budget);
+  return updates.slice(0, 1).map((update) => ({ update, text: budget.fitOrBegin(update) }));
 }

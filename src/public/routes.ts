@@ -5,7 +5,13 @@ import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
-import { firstMomentOf, readHistory, type Snapshot, type Snapshots } from "../features/status";
+import {
+  firstMomentOf,
+  readHistory,
+  readLatency,
+  type Snapshot,
+  type Snapshots,
+} from "../features/status";
 import { type Admission, type Admissions, operation, type SentPage } from "../http";
 import { Text } from "../kernel/schema";
 import { renderHistoryPage } from "./history-page";
@@ -18,7 +24,7 @@ import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
 import { createKeptParts } from "./kept-parts";
 import { createKeptTexts } from "./kept-texts";
 import { createSite } from "./site";
-import { readBeside, renderEmptyHome, renderStatusPage } from "./status-page";
+import { readBeside, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
 import { UPDATES_MAX } from "./update-part";
 
 const PAGE = {
@@ -47,15 +53,20 @@ export function publicRoutes(
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const renderText = createKeptTexts();
-  const withRows = createKeptRows();
+  const rows = createKeptRows();
   const renderPart = createKeptParts();
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
     const beside = readBeside(ctx.db, snapshot, now);
-    return withRows((renderRow) =>
+    return rows.render((renderRow) =>
       renderStatusPage(snapshot, beside, now, { renderText, renderPart, renderRow }),
     );
+  }
+
+  function statusPageStepsOf(snapshot: Snapshot): Iterable<number> {
+    const latency = readLatency(ctx.db, snapshot.document, ctx.clock.now());
+    return statusPageSteps(snapshot, latency, { renderText, prepareRow: rows.prepare });
   }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
@@ -99,7 +110,7 @@ export function publicRoutes(
         const answer =
           slug === undefined
             ? emptyHome.respond(request, admission)
-            : site.answer({ slug, rest: "", request, admission }, statusPage);
+            : site.answer({ slug, rest: "", request, admission }, statusPage, statusPageStepsOf);
         return answer;
       },
       operation({ ...PAGE, summary: "The default page, or the one whose domain it is" }),
@@ -110,7 +121,11 @@ export function publicRoutes(
         // In a constant, since Elysia takes a handler whose text holds "return f(" or "=> f(" for an
         // asynchronous one, and each reading would cost a promise. It holds in the executable; run
         // from the sources, Bun puts the constant back into the return.
-        const answer = site.answer({ slug, rest: "", request, admission }, statusPage);
+        const answer = site.answer(
+          { slug, rest: "", request, admission },
+          statusPage,
+          statusPageStepsOf,
+        );
         return answer;
       },
       operation({ ...PAGE, summary: "A status page", errors: ["not_found"] }),

@@ -11,6 +11,7 @@ import {
   type SentPage,
   sendHtml,
 } from "../http";
+import { runInSlices } from "../kernel/in-slices";
 import { htmlRepresentation } from "./html";
 
 /** How many further pages of one status page are kept: its history and what is linked to just now. */
@@ -31,9 +32,14 @@ export interface Site {
   /**
    * The status page itself, or a page below it, made by `make`. A private page is there only for who is
    * signed in, and kept by nobody; an earlier slug leads to the present one. What is public is kept as
-   * long as nothing of the status page changes. Throws `not_found`.
+   * long as nothing of the status page changes. `stepsOf` prepares what `make` takes, in slices, unless
+   * the page is kept. Throws `not_found`.
    */
-  answer(visit: PageRequest, make: (snapshot: Snapshot) => SentPage): Response;
+  answer(
+    visit: PageRequest,
+    make: (snapshot: Snapshot) => SentPage,
+    stepsOf?: (snapshot: Snapshot) => Iterable<number>,
+  ): Response | Promise<Response>;
 }
 
 export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sessions): Site {
@@ -52,8 +58,21 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
     return page;
   }
 
+  const prepared = new WeakMap<Snapshot, Promise<void> | undefined>();
+
+  /** Runs the steps of a snapshot once; undefined if they have run. */
+  function prepare(
+    snapshot: Snapshot,
+    stepsOf: (snapshot: Snapshot) => Iterable<number>,
+  ): Promise<void> | undefined {
+    if (prepared.has(snapshot)) return prepared.get(snapshot);
+    const running = runInSlices(stepsOf(snapshot)).finally(() => prepared.set(snapshot, undefined));
+    prepared.set(snapshot, running);
+    return running;
+  }
+
   return {
-    answer({ slug, rest, request, admission }, make) {
+    answer({ slug, rest, request, admission }, make, stepsOf) {
       const snapshot = snapshots.read(slug, admission.now);
       if (!snapshot) throw notFound("status page");
       const { page } = snapshot.document;
@@ -65,9 +84,13 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       if (page.slug !== slug) {
         return leadTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
       }
-      return isPublic
-        ? keep(snapshot, rest, () => make(snapshot)).respond(request, admission)
-        : sendHtml(request, make(snapshot));
+      const send = () =>
+        isPublic
+          ? keep(snapshot, rest, () => make(snapshot)).respond(request, admission)
+          : sendHtml(request, make(snapshot));
+      if (!stepsOf || kept.get(snapshot)?.has(rest)) return send();
+      const prepared = prepare(snapshot, stepsOf);
+      return prepared ? prepared.then(send) : send();
     },
   };
 }

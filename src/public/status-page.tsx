@@ -4,17 +4,27 @@ import { type Entry, PAST_DAYS, readLatency, readPast, type Snapshot } from "../
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./clock-time";
-import { Components } from "./component-list";
-import { type RenderRow, renderRow as renderRowAnew } from "./component-row";
+import { Components, rowPropsOf, shownComponents } from "./component-list";
+import {
+  type ComponentRowProps,
+  type RenderRow,
+  renderRow as renderRowAnew,
+} from "./component-row";
 import { chaptersOf, type Spell } from "./entries";
-import { MaintenanceList } from "./maintenance-list";
+import type { RenderText } from "./kept-texts";
+import { MaintenanceList, textsOf } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, renderPage, type Rendering } from "./page-document";
 import { Past } from "./past";
 import { createTextBudget } from "./text-budget";
+import { newestOf } from "./update-list";
 
 /** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
 const TEXTS_BYTES = 100_000;
+
+const TOP_HEADING = 4;
+/** The cost of making the texts of one incident or maintenance, in units of `runInSlices`: a turn of its own. */
+const STEPS_A_TEXT = 50;
 
 /** What the page shows and the document has not. */
 export interface Beside {
@@ -46,7 +56,7 @@ export function renderStatusPage(
     others: goingOn(snapshot),
   });
   // Incidents first: of what is going on more is told than of what is planned.
-  const budget = createTextBudget(TEXTS_BYTES, context.renderText, 4);
+  const budget = createTextBudget(TEXTS_BYTES, context.renderText, TOP_HEADING);
   return renderPage({
     context,
     title: document.status.description,
@@ -67,6 +77,32 @@ export function renderStatusPage(
       </>
     ),
   });
+}
+
+/**
+ * Makes the rows and texts of a status page step by step, so that those that keep them have them when it
+ * is rendered: `renderText`, and `prepareRow`.
+ */
+export function* statusPageSteps(
+  snapshot: Snapshot,
+  latency: ReadonlyMap<string, Sparkline>,
+  keep: { renderText: RenderText; prepareRow(row: ComponentRowProps): void },
+): Generator<number> {
+  const { document } = snapshot;
+  const { times } = contextOf(document);
+  for (const component of shownComponents(snapshot)) {
+    keep.prepareRow(rowPropsOf(component, { snapshot, latency, times }));
+    yield 1;
+  }
+  const budget = createTextBudget(TEXTS_BYTES, keep.renderText, TOP_HEADING);
+  for (const incident of document.incidents) {
+    newestOf(incident.updates, budget);
+    yield STEPS_A_TEXT;
+  }
+  for (const maintenance of document.maintenance) {
+    textsOf(maintenance, budget);
+    yield STEPS_A_TEXT;
+  }
 }
 
 /** The page at `/` while there is no public page to show. */

@@ -43,6 +43,8 @@ export interface Snapshot {
    * `history_days`. Every component of the document is there. Folded at the first asking.
    */
   readonly days: ReadonlyMap<string, readonly DayOf[]>;
+  /** Returns the days of one component of the document, without folding those of others. */
+  daysOf(componentId: string): readonly DayOf[];
   /** How many published incidents are open: the document carries 50 of them at most. */
   openIncidentCount: number;
   /** The moment from which time alone makes it stale, in unix ms. */
@@ -77,6 +79,7 @@ export function buildSnapshot(
     maintenance: listMaintenanceForPage(reader, { pageId, now, until: now + UPCOMING_MS }),
   };
   const impacts = listOpenImpacts(reader, { pageId }).map(({ impact }) => impact);
+  const daysOf = (id: string) => histories.get(id)?.days ?? [];
   let days: Snapshot["days"] | undefined;
   return {
     document: {
@@ -96,8 +99,9 @@ export function buildSnapshot(
     },
     records,
     get days() {
-      return (days ??= new Map(rows.map(({ id }) => [id, histories.get(id)?.days ?? []])));
+      return (days ??= new Map(rows.map(({ id }) => [id, daysOf(id)])));
     },
+    daysOf,
     openIncidentCount: impacts.length,
     staleAt: Math.min(
       holdsUntil(Math.min(now, ...Array.from(histories.values(), ({ readAt }) => readAt))),

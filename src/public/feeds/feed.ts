@@ -15,9 +15,20 @@ const TEXTS_BYTES = 300_000;
 /** Bytes of HTML of an update without its text. */
 const UPDATE_BYTES = 200;
 const TOP_HEADING = 3;
+/** The cost of rendering an entry, in units of `runInSlices`: a turn of its own. */
+const STEPS_AN_ENTRY = 50;
 
 function createFeedBudget(renderText: RenderText): TextBudget {
   return createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING, UPDATE_BYTES);
+}
+
+/** Renders the texts of a feed entry by entry, so that `renderText` has those that it keeps. */
+export function* feedSteps(entries: readonly Entry[], renderText: RenderText): Generator<number> {
+  const budget = createFeedBudget(renderText);
+  for (const entry of entries) {
+    entry.content(budget);
+    yield STEPS_AN_ENTRY;
+  }
 }
 
 /** A page's entries as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */

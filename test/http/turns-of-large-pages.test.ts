@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { makeInSlices, runInSlices } from "../../src/kernel/in-slices";
+import { createLargePage } from "../support/large-page";
+
+/** Returns the number of turns of the event loop that other work gets until a request is answered. */
+async function turnsDuring(request: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    if (isOver) return;
+    turns += 1;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  await request();
+  isOver = true;
+  return turns;
+}
+
+test("a status page of 1,000 components lets other work run 20 times while its rows are made", async () => {
+  await using large = await createLargePage();
+  const { app } = large;
+  const read = () => app.call("/status/large");
+  expect(await turnsDuring(read)).toBeGreaterThanOrEqual(20);
+  expect(await turnsDuring(read)).toBeLessThan(5);
+  const page = await read();
+  expect(page.status).toBe(200);
+  expect(page.text.match(/<li class="component">/g)).toHaveLength(1_000);
+});
+
+test("a feed lets other work run after each of its entries", async () => {
+  await using large = await createLargePage();
+  const { app, key } = large;
+  for (let count = 0; count < 30; count++) {
+    const json = {
+      page: "large",
+      name: `Trouble ${count}`,
+      body: "https://a.example/b ".repeat(99),
+    };
+    expect((await app.call("/api/v1/incidents", { method: "POST", key, json })).status).toBe(201);
+  }
+  const read = () => app.call("/status/large/feed.atom");
+  expect(await turnsDuring(read)).toBeGreaterThanOrEqual(30);
+  expect(await turnsDuring(read)).toBeLessThan(5);
+  expect((await read()).text.match(/<entry>/g)).toHaveLength(30);
+});
+
+test("work in slices runs once for all that ask for it at the same time, and again where it failed", async () => {
+  let runs = 0;
+  const source = {};
+  const steps = function* () {
+    runs += 1;
+    if (runs === 1) throw new Error("no luck");
+    for (let step = 0; step < 200; step++) yield 1;
+  };
+  const made = makeInSlices(steps, () => `made ${runs}`);
+  expect(await Promise.resolve(made(source)).catch(String)).toBe("Error: no luck");
+  expect(await Promise.all([made(source), made(source)])).toEqual(["made 2", "made 2"]);
+  expect(made(source)).toBe("made 2");
+  expect(await turnsDuring(() => runInSlices(steps()))).toBeGreaterThanOrEqual(4);
+});
