@@ -27,7 +27,7 @@ const INTRODUCTION = [
   "A key has its own limit of requests a minute (1000 unless set otherwise); whoever sends none shares the limit of the client's address (100 unless the server is configured otherwise). A bucket that is full lets its whole limit through at once and refills evenly, so at most 2 × limit − 1 requests pass in any one minute. Over it, the answer is 429 with `Retry-After`.",
   "Errors are `application/problem+json` (RFC 9457); `/docs/errors` lists them. Before a request reaches the service, the runtime itself answers a broken request line or a missing Host (400), a URL and headers that together exceed 16 KB (431) and a body over 1 MiB (413), without a problem document.",
   "A POST that creates hears `Idempotency-Key`: the same one within 24 hours makes one thing and is answered alike, with `Idempotency-Replayed: true`; with another body it is refused.",
-  "Lists answer `data` and `next_cursor`; pass that as `cursor` for the next page.",
+  "Lists answer `data` and `next_cursor`; pass that as `cursor` for the next page. A page may hold fewer than `limit` before the last one, whose `next_cursor` is null.",
 ].join("\n\n");
 
 /**

@@ -79,7 +79,8 @@ function describe({ components, truncated, updates, url }: Maintenance): string 
     told.unshift(`Affected: ${names}${truncated ? " and more" : ""}`);
   }
   // Two units each, and one code point more than there is room for.
-  const points = [...told.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2)];
+  const beginning = told.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2);
+  const points = Array.from(beginning);
   const isCut = points.length > DESCRIPTION_MAX_LENGTH;
   const text = points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isCut ? "…" : "");
   return `${text}\n\n${url}`;
