@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { EventType } from "../../../src/events";
 import { deleteIncident } from "../../../src/features/incidents";
 import { startMaintenanceClock } from "../../../src/features/maintenance";
+import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
+import { writeMessage } from "../../../src/features/webhooks/deliver/message";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import type { TestApp } from "../../support/app";
@@ -8,6 +11,7 @@ import { answers, fails, openWatch } from "../../support/watch";
 import { createWebhookSite, SLACK, WEBHOOKS } from "../../support/webhook-site";
 
 const CHANGED = "component.status_changed";
+const SLOW_MS = 500;
 
 /** A chat of people and a program, and which events were queued for each since the last look. */
 async function createEndpoints(app: TestApp, events: string[] = ["*"], page?: string) {
@@ -115,14 +119,24 @@ test("a maintenance that begins and ends at its time is one message for people e
 });
 
 describe("a monitor that goes down and recovers", () => {
-  async function createMonitored(openIncident: "never" | "automatic", events?: string[]) {
+  async function createMonitored(
+    openIncident: "never" | "automatic",
+    events?: string[],
+    more: Partial<CreateMonitorBody> = {},
+  ) {
     const watch = await openWatch();
     const { page, components } = await watch.app.page({ slug: "acme" }, ["API", "Web"]);
     const endpoints = await createEndpoints(watch.app, events);
     const ids = Object.values(components);
     const input = { name: "api", component_ids: ids, open_incident: openIncident };
-    await watch.monitor(input);
+    await watch.monitor({ ...input, degraded_after_ms: SLOW_MS, ...more });
     await watch.clock.advance(2 * MINUTE_MS);
+    const key = await watch.app.keyWith("read:status");
+    const eventOf = (type: EventType) => {
+      const event = watch.app.events().findLast((one) => one.type === type);
+      if (!event) throw new Error(`There is no ${type}.`);
+      return { ...event, type, id: "evt_1", pageId: null, at: watch.clock.now() };
+    };
     return {
       watch,
       page,
@@ -134,6 +148,26 @@ describe("a monitor that goes down and recovers", () => {
       async recover() {
         watch.let("api.test", answers());
         await watch.clock.advance(2 * MINUTE_MS);
+      },
+      async slowDown() {
+        watch.let("api.test", answers(2 * SLOW_MS));
+        await watch.clock.advance(5 * MINUTE_MS);
+      },
+      /** The statuses that the API shows. */
+      shownNow: () =>
+        Promise.all(
+          ids.map(async (id) => {
+            const { body } = await watch.app.call(`/api/v1/components/${id}`, { key });
+            return body.status;
+          }),
+        ),
+      /** The statuses that the newest event of a type names. */
+      shownBy: (type: EventType) =>
+        (eventOf(type).data["components"] as { status: string }[]).map(({ status }) => status),
+      /** The body that the newest event of a type has for people. */
+      textOf(type: EventType) {
+        const webhook = { url: SLACK, format: "slack", settings: {} } as const;
+        return writeMessage(watch.app.ctx, { event: eventOf(type), webhook, page: null })?.body;
       },
       async [Symbol.asyncDispose]() {
         await watch[Symbol.asyncDispose]();
@@ -166,6 +200,32 @@ describe("a monitor that goes down and recovers", () => {
     await site.recover();
     expect(await site.people()).toEqual(["incident.resolved"]);
     expect(await site.program()).toContain("monitor.up");
+  });
+
+  test("says what its components show after the incident that it resolves", async () => {
+    await using site = await createMonitored("automatic", ["monitor.down", "monitor.up", CHANGED]);
+    await site.goDown();
+    await site.recover();
+    expect(await site.people()).toEqual(["monitor.down", "monitor.up"]);
+    expect(await site.shownNow()).toEqual(["operational", "operational"]);
+    expect(site.shownBy("monitor.down")).toEqual(["major_outage", "major_outage"]);
+    expect(site.shownBy("monitor.up")).toEqual(["operational", "operational"]);
+    expect(site.textOf("monitor.up")).toContain("API: Operational");
+  });
+
+  test("says that its components are slow where it is degraded after it was down", async () => {
+    await using site = await createMonitored("automatic", ["*"], { success_threshold: 3 });
+    await site.goDown();
+    await site.slowDown();
+    expect(await site.people()).toEqual([
+      "incident.created",
+      "incident.resolved",
+      "monitor.degraded",
+    ]);
+    const slow = ["degraded_performance", "degraded_performance"];
+    expect(await site.shownNow()).toEqual(slow);
+    expect(site.shownBy("monitor.degraded")).toEqual(slow);
+    expect(site.textOf("monitor.degraded")).toContain("API: Degraded performance");
   });
 
   test("is one message of the monitor each for people who do not listen to incidents", async () => {

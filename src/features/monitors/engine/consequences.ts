@@ -43,12 +43,13 @@ export function enter(ctx: Services, tx: Tx, monitor: MonitorRow, entered: Enter
   const components = writeState(ctx, tx, monitor, entered);
   const { state, since: at } = entered.standing;
   if (state !== "up" && state !== "degraded" && state !== "down") return;
-  if (state !== known.state) tell(ctx, tx, monitor, { known, state, at });
   if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
   else if (known.state !== "down") {
     const publicMessage = entered.publicMessage ?? entered.message;
     openIncidents(ctx, tx, monitor, components, { at, publicMessage });
   }
+  // Incidents change component statuses too, and the event lists these as they are at last.
+  if (state !== known.state) tell(ctx, tx, monitor, { known, state, at });
 }
 
 /**
