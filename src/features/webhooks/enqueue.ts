@@ -10,7 +10,7 @@ import {
   setBatchWritten,
 } from "./delivery-store";
 import { FORMATS } from "./formats";
-import { oneMessage } from "./one-message";
+import { dropRedundantEvents } from "./redundant-events";
 import { listLiveWebhooks } from "./store";
 
 type Services = Pick<AppContext, "newId" | "signals">;
@@ -102,7 +102,7 @@ function wantedBy(webhooks: readonly LiveWebhook[], acts: readonly Act[]): Wante
 /** Returns the ids of those events of an act that an endpoint receives. */
 function received(webhook: LiveWebhook, act: Act): string[] {
   const wanted = act.filter((event) => wants(webhook, event));
-  const events = FORMATS[webhook.format].isForPeople ? oneMessage(wanted) : wanted;
+  const events = FORMATS[webhook.format].isForPeople ? dropRedundantEvents(wanted) : wanted;
   return events.map(({ id }) => id);
 }
 

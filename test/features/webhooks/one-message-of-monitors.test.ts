@@ -1,0 +1,192 @@
+import { describe, expect, test } from "bun:test";
+import type { EventType } from "../../../src/events";
+import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
+import { writeMessage } from "../../../src/features/webhooks/deliver/message";
+import { MINUTE_MS } from "../../../src/kernel/time";
+import { createEndpointPair } from "../../support/endpoint-pair";
+import { answers, fails, openWatch } from "../../support/watch";
+import { SLACK } from "../../support/webhook-site";
+
+const CHANGED = "component.status_changed";
+const SLOW_MS = 500;
+
+describe("a monitor that goes down and recovers", () => {
+  async function createMonitored(
+    openIncident: "never" | "automatic",
+    events?: string[],
+    more: Partial<CreateMonitorBody> = {},
+  ) {
+    const watch = await openWatch();
+    const { page, components } = await watch.app.page({ slug: "acme" }, ["API", "Web"]);
+    const endpoints = await createEndpointPair(watch.app, events);
+    const ids = Object.values(components);
+    const input = { name: "api", component_ids: ids, open_incident: openIncident };
+    const { id } = await watch.monitor({ ...input, degraded_after_ms: SLOW_MS, ...more });
+    await watch.clock.advance(2 * MINUTE_MS);
+    const key = await watch.app.keyWith(
+      "read:status",
+      "write:components",
+      "write:incidents",
+      "manage:monitors",
+    );
+    const send = async (method: string, path: string, json?: object) => {
+      const answer = await watch.app.call(`/api/v1/${path}`, {
+        method,
+        key,
+        ...(json && { json }),
+      });
+      if (answer.status >= 400) throw new Error(answer.text);
+      return answer.body;
+    };
+    const eventOf = (type: EventType) => {
+      const event = watch.app.events().findLast((one) => one.type === type);
+      if (!event) throw new Error(`There is no ${type}.`);
+      return { ...event, type, id: "evt_1", pageId: null, at: watch.clock.now() };
+    };
+    return {
+      watch,
+      page,
+      components,
+      ...endpoints,
+      send,
+      watchComponents: (component_ids: readonly (string | undefined)[]) =>
+        send("PATCH", `monitors/${id}`, { component_ids }),
+      async goDown() {
+        watch.let("api.test", fails());
+        await watch.clock.advance(5 * MINUTE_MS);
+      },
+      async recover() {
+        watch.let("api.test", answers());
+        await watch.clock.advance(2 * MINUTE_MS);
+      },
+      async slowDown() {
+        watch.let("api.test", answers(2 * SLOW_MS));
+        await watch.clock.advance(5 * MINUTE_MS);
+      },
+      /** The statuses that the API shows. */
+      shownNow: () =>
+        Promise.all(ids.map(async (one) => (await send("GET", `components/${one}`)).status)),
+      /** The statuses that the newest event of a type names. */
+      shownBy: (type: EventType) =>
+        (eventOf(type).data["components"] as { status: string }[]).map(({ status }) => status),
+      /** The body that the newest event of a type has for people. */
+      textOf(type: EventType) {
+        const webhook = { url: SLACK, format: "slack", settings: {} } as const;
+        return writeMessage(watch.app.ctx, { event: eventOf(type), webhook, page: null })?.body;
+      },
+      async [Symbol.asyncDispose]() {
+        await watch[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test("is one message for people each, which names its components", async () => {
+    await using site = await createMonitored("never");
+    await site.goDown();
+    expect(await site.people()).toEqual(["monitor.down"]);
+    expect((await site.program()).toSorted()).toEqual([CHANGED, CHANGED, "monitor.down"]);
+    const down = site.watch.app.events().find(({ type }) => type === "monitor.down");
+    expect(down?.data).toMatchObject({
+      components: [
+        { name: "API", status: "major_outage" },
+        { name: "Web", status: "major_outage" },
+      ],
+    });
+    await site.recover();
+    expect(await site.people()).toEqual(["monitor.up"]);
+    expect((await site.program()).toSorted()).toEqual([CHANGED, CHANGED, "monitor.up"]);
+  });
+
+  test("is one message for people each, of the incident that it opens and resolves", async () => {
+    await using site = await createMonitored("automatic");
+    await site.goDown();
+    expect(await site.people()).toEqual(["incident.created"]);
+    expect(await site.program()).toContain("monitor.down");
+    await site.recover();
+    expect(await site.people()).toEqual(["incident.resolved"]);
+    expect(await site.program()).toContain("monitor.up");
+  });
+
+  test("says what its components show after the incident that it resolves", async () => {
+    await using site = await createMonitored("automatic", ["monitor.down", "monitor.up", CHANGED]);
+    await site.goDown();
+    await site.recover();
+    expect(await site.people()).toEqual(["monitor.down", "monitor.up"]);
+    expect(await site.shownNow()).toEqual(["operational", "operational"]);
+    expect(site.shownBy("monitor.down")).toEqual(["major_outage", "major_outage"]);
+    expect(site.shownBy("monitor.up")).toEqual(["operational", "operational"]);
+    expect(site.textOf("monitor.up")).toContain("API: Operational");
+  });
+
+  test("says that its components are slow where it is degraded after it was down", async () => {
+    await using site = await createMonitored("automatic", ["*"], { success_threshold: 3 });
+    await site.goDown();
+    await site.slowDown();
+    expect(await site.people()).toEqual([
+      "incident.created",
+      "incident.resolved",
+      "monitor.degraded",
+    ]);
+    const slow = ["degraded_performance", "degraded_performance"];
+    expect(await site.shownNow()).toEqual(slow);
+    expect(site.shownBy("monitor.degraded")).toEqual(slow);
+    expect(site.textOf("monitor.degraded")).toContain("API: Degraded performance");
+  });
+
+  test("is one message of the monitor each for people who do not listen to incidents", async () => {
+    await using site = await createMonitored("automatic", ["monitor.down", "monitor.up", CHANGED]);
+    await site.goDown();
+    expect(await site.people()).toEqual(["monitor.down"]);
+    await site.recover();
+    expect(await site.people()).toEqual(["monitor.up"]);
+  });
+
+  test("is a message of its own beside another monitor that goes down in the same transaction", async () => {
+    await using site = await createMonitored("never");
+    const { watch } = site;
+    const { components } = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);
+    await watch.monitor({
+      name: "shop",
+      component_ids: Object.values(components),
+      open_incident: "automatic",
+    });
+    await watch.clock.advance(2 * MINUTE_MS);
+    watch.let("shop.test", fails());
+    await site.goDown();
+    expect((await site.people()).toSorted()).toEqual(["incident.created", "monitor.down"]);
+  });
+
+  test("sends people the recovery of a component that only the monitor's own message names", async () => {
+    await using site = await createMonitored("automatic");
+    const { API: api, Web: web } = site.components;
+    await site.watchComponents([api]);
+    await site.goDown();
+    await site.watchComponents([api, web]);
+    await site.recover();
+    expect(await site.namedForPeople()).toEqual([
+      "incident.created of api is down",
+      `${CHANGED} of Web`,
+      `${CHANGED} of Web`,
+      "incident.resolved of api is down",
+    ]);
+    expect(await site.shownNow()).toEqual(["operational", "operational"]);
+  });
+
+  test("sends people the recovery of a page whose incident was resolved by hand", async () => {
+    await using site = await createMonitored("automatic");
+    const { watch } = site;
+    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);
+    await site.watchComponents([site.components["API"], other.components["Shop"]]);
+    await site.goDown();
+    const { data } = await site.send("GET", "incidents?page=other");
+    await site.send("POST", `incidents/${data[0].id}/updates`, {
+      status: "resolved",
+      body: "The shop is closed today.",
+    });
+    await site.recover();
+    expect((await site.namedForPeople()).slice(3)).toEqual([
+      `${CHANGED} of Shop`,
+      "incident.resolved of api is down",
+    ]);
+  });
+});
