@@ -76,13 +76,16 @@ function writeDeliveries(
   from: number,
   until: number,
 ): void {
-  const pairs: [id: string, eventId: string | undefined, webhookId: string | undefined][] = [];
+  const pairs: [id: string, eventId: string, webhookId: string][] = [];
   for (let index = from; index < until; index++) {
     const eventId = eventIds[Math.floor(index / webhookIds.length)];
-    pairs.push([ctx.newId("dlv"), eventId, webhookIds[index % webhookIds.length]]);
+    const webhookId = webhookIds[index % webhookIds.length];
+    if (eventId !== undefined && webhookId !== undefined) {
+      pairs.push([ctx.newId("dlv"), eventId, webhookId]);
+    }
   }
   insertDeliveries(tx, { pairs: JSON.stringify(pairs) });
-  const woken = webhookIds.slice(0, pairs.length);
+  const woken = new Set(pairs.map(([, , webhookId]) => webhookId));
   tx.afterCommit(() => {
     for (const id of woken) ctx.signals.deliveriesQueued.emit(id);
   });

@@ -10,13 +10,13 @@ const COMPONENTS = 40;
 const ALL = ENDPOINTS * COMPONENTS;
 
 /** A page, endpoints at `url`, and a key that changes all components of the page at once. */
-async function createSite(url: string) {
+async function createSite(url: string, endpointCount = ENDPOINTS) {
   const site = await createDeliverySite();
   const names = Array.from({ length: COMPONENTS }, (_, index) => `Component ${index}`);
   const { components } = await site.app.page({ slug: "acme" }, names);
   const ids = Object.values(components);
   const endpoints: string[] = [];
-  for (let index = 0; index < ENDPOINTS; index++) {
+  for (let index = 0; index < endpointCount; index++) {
     endpoints.push((await site.endpoint(`${url}/${index}`)).id);
   }
   const key = await site.app.keyWith("write:components");
@@ -68,6 +68,15 @@ describe("the deliveries of a change that has many", () => {
     await change("major_outage");
     await site.idle();
     expect(receiver.received).toHaveLength(ALL);
+  });
+
+  test("reach all of 300 endpoints at once", async () => {
+    await using receiver = startReceiver();
+    const { site, ids, change } = await createSite(receiver.url, 300);
+    await using _ = site;
+    await change("major_outage", ids.slice(0, 1));
+    await site.idle();
+    expect(receiver.received).toHaveLength(300);
   });
 
   test("come before those of a later change of the same component", async () => {
