@@ -202,7 +202,8 @@ class Delivering implements Deliverer {
     } catch (error) {
       this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be tried");
     }
-    lane.end(due);
+    if (outcome === undefined || outcome === "local_fault") lane.hold(due);
+    else lane.end(due);
     // Broken off: it counts as if it had not been begun.
     if (this.#breakOff.signal.aborted) return;
     if (outcome === undefined) this.#again(() => this.#queue.release(begun));

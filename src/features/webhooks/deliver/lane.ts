@@ -16,6 +16,8 @@ export class Lane {
   /** Waiting, under way, or not recorded yet: the database still shows them as due. */
   readonly #claimed = new Set<string>();
   readonly #busySubjects = new Set<string>();
+  /** Ids of deliveries that wait to be tried, and keep their subject, until they are released. */
+  readonly #held = new Set<string>();
   #underWay = 0;
   /** Whether the database may hold what is due and not claimed. */
   mayHaveMore = true;
@@ -43,9 +45,7 @@ export class Lane {
     const added = due.filter(({ id }) => !this.#claimed.has(id));
     if (added.length === 0) return;
     for (const { id } of added) this.#claimed.add(id);
-    this.#waiting.push(...added);
-    // Ids sort by the time of their making, due times by how often one was tried.
-    this.#waiting.sort((a, b) => (a.id < b.id ? -1 : 1));
+    this.#wait(added);
   }
 
   /** Whether anything that waits can be begun. */
@@ -69,15 +69,32 @@ export class Lane {
     if (isFirst) this.#busySubjects.delete(subjectId);
   }
 
-  /** Nobody here has to do with it any more: what the database says of it counts again. */
-  release({ id }: Due): void {
-    this.#claimed.delete(id);
+  /** Ends a try that is not charged. Later deliveries of its subject wait until it is released. */
+  hold({ id }: Due): void {
+    this.#underWay -= 1;
+    this.#held.add(id);
+  }
+
+  /** Lets a held delivery wait again. The database decides about any other one again. */
+  release(due: Due): void {
+    if (!this.#held.delete(due.id)) {
+      this.#claimed.delete(due.id);
+      return;
+    }
+    if (due.isFirst) this.#busySubjects.delete(due.subjectId);
+    this.#wait([due]);
   }
 
   /** Forgets what waits. What is under way goes on. */
   clear(): void {
     for (const { id } of this.#waiting) this.#claimed.delete(id);
     this.#waiting = [];
+  }
+
+  #wait(due: readonly Due[]): void {
+    this.#waiting.push(...due);
+    // Ids sort by the time of their making, due times by how often one was tried.
+    this.#waiting.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   #indexOfNext(): number {

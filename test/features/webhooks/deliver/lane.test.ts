@@ -45,6 +45,22 @@ describe("a lane", () => {
     expect(lane.waiting).toBe(1);
   });
 
+  test("begins a held delivery again before later ones of its subject", () => {
+    const lane = laneOf(first("dlv_1", "inc_1"), first("dlv_2", "inc_1"), first("dlv_3", "inc_2"));
+    const held = lane.begin() as Due;
+    lane.hold(held);
+    expect(lane.underWay).toBe(0);
+    expect(lane.begin()?.id).toBe("dlv_3");
+    expect(lane.hasNext()).toBe(false);
+    lane.claim([held]);
+    expect(lane.waiting).toBe(1);
+    lane.release(held);
+    expect(lane.begin()?.id).toBe("dlv_1");
+    expect(lane.hasNext()).toBe(false);
+    lane.end(held);
+    expect(lane.begin()?.id).toBe("dlv_2");
+  });
+
   test("forgets what waits, and not what is under way", () => {
     const lane = laneOf(first("dlv_1"), first("dlv_2"));
     const begun = lane.begin() as Due;
