@@ -58,7 +58,7 @@ describe("Statuspage's lists", () => {
     expect(incident.incident_updates[0].affected_components[0].name).toBe("Docs");
   });
 
-  test("say postmortem of a resolved incident whose post-mortem is published, and of no other", async () => {
+  test("give an incident the status postmortem while its post-mortem is published, whether it is open or resolved", async () => {
     await using site = await createPublicSite();
     const { id } = await site.open();
     const statusNow = async (postmortem?: object) => {
@@ -73,7 +73,10 @@ describe("Statuspage's lists", () => {
     expect(await statusNow({ body: "A disk was full.", publish: true })).toBe("postmortem");
     expect(await namesIn(site, "incidents/unresolved")).toEqual([]);
     await site.update(id, { status: "investigating" });
-    expect(await statusNow()).toBe("investigating");
+    expect(await statusNow()).toBe("postmortem");
+    expect(await namesIn(site, "incidents/unresolved")).toEqual(["Errors"]);
+    expect(await statusNow({ body: "A disk was full.", publish: false })).toBe("investigating");
+    expect(await statusNow({ body: "A disk was full.", publish: true })).toBe("postmortem");
     await site.update(id, { status: "resolved" });
     expect(await statusNow()).toBe("postmortem");
     expect(await statusNow({ body: "A disk was full.", publish: false })).toBe("resolved");

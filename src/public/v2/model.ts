@@ -86,7 +86,7 @@ const IncidentFields = {
 export const V2Incident = shape("StatuspageIncident", {
   ...IncidentFields,
   status: OneOf([...INCIDENT_STATUSES, "postmortem"], {
-    description: "postmortem: it is resolved and its post-mortem is published.",
+    description: "postmortem: its post-mortem is published.",
   }),
   impact: OneOf(IMPACTS),
   incident_updates: Type.Array(

@@ -70,7 +70,7 @@ export function presentIncident(
   return {
     id: row.id,
     name: row.name,
-    status: hasPostmortem(row) ? "postmortem" : row.status,
+    status: row.postmortemPublishedAt === null ? row.status : "postmortem",
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
     monitoring_at: toIsoOrNull(row.monitoringAt),
@@ -94,11 +94,6 @@ export function presentIncident(
             })),
     })),
   };
-}
-
-/** An incident that was reopened shows what it is now, also where a post-mortem was published before. */
-function hasPostmortem({ status, postmortemPublishedAt }: IncidentRecord["row"]): boolean {
-  return status === "resolved" && postmortemPublishedAt !== null;
 }
 
 export function presentMaintenance(
