@@ -34,6 +34,8 @@ export interface Deliverer {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
+/** Number of tries that one turn of the event loop begins: some milliseconds of work. */
+const BEGUN_AT_ONCE = 16;
 
 /**
  * Delivers what is queued: at once what is due, and later what falls due, whoever queued it. Nothing that
@@ -59,6 +61,8 @@ class Delivering implements Deliverer {
   readonly #tries = new Map<string, { succeeded: number; failed: number }>();
   /** What has been begun and has not ended. */
   readonly #underWay = new Set<Promise<void>>();
+  /** Number of tries whose first work, writing the message, is still to come in this turn. */
+  #starting = 0;
   readonly #errands: Errands;
   readonly #breakOff = new AbortController();
   readonly #leave: (() => void)[];
@@ -161,6 +165,7 @@ class Delivering implements Deliverer {
   #beginAll(): void {
     let mustWait = false;
     const mayBegin = () => {
+      if (this.#starting === BEGUN_AT_ONCE) return false;
       mustWait = !this.#pace.take();
       return !mustWait;
     };
@@ -185,6 +190,7 @@ class Delivering implements Deliverer {
   }
 
   #start(begun: Begun): void {
+    this.#starting += 1;
     const ended = this.#try(begun).finally(() => {
       this.#underWay.delete(ended);
       this.#schedule();
@@ -197,7 +203,7 @@ class Delivering implements Deliverer {
     const { lane, due } = begun;
     let outcome: TryResult | NoTry | undefined;
     try {
-      const attempt = await this.#attempt();
+      const attempt = await this.#attempt().finally(() => this.#hasStarted());
       outcome = await attempt(due.id, this.#breakOff.signal);
     } catch (error) {
       this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be tried");
@@ -216,6 +222,11 @@ class Delivering implements Deliverer {
       this.#backoff.reset();
       void this.#record(begun, outcome);
     }
+  }
+
+  #hasStarted(): void {
+    this.#starting -= 1;
+    this.#schedule();
   }
 
   async #record(begun: Begun, result: TryResult): Promise<void> {

@@ -14,7 +14,7 @@ async function createFaultyEgress(faultCount: number): Promise<Egress> {
     request: async (...options) => {
       requests += 1;
       return requests <= faultCount
-        ? new Fault("own", "Too many open files.")
+        ? new Fault("local", "Too many open files.")
         : egress.request(...options);
     },
   };

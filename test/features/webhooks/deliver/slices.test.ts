@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import type { Egress, HttpAnswer } from "../../../../src/egress";
+import { createDeliverySite } from "../../../support/delivery-site";
+
+const ENDPOINTS = 100;
+
+test("at most 16 tries begin in one turn of the event loop, the first ones of a process too", async () => {
+  let begun = 0;
+  const egress = {
+    request: async () => {
+      begun += 1;
+      return {
+        status: 204,
+        headers: new Headers(),
+        body: new Uint8Array(),
+      } as unknown as HttpAnswer;
+    },
+  } as unknown as Egress;
+  await using site = await createDeliverySite({ egress });
+  for (let index = 0; index < ENDPOINTS; index++) {
+    await site.endpoint(`http://127.0.0.1:9/${index}`);
+  }
+  await site.tell("inc_1", "inc_2");
+  const inTurns: number[] = [];
+  let isOver = false;
+  const counting = (async () => {
+    while (!isOver) {
+      const before = begun;
+      await new Promise((resolve) => setImmediate(resolve));
+      inTurns.push(begun - before);
+    }
+  })();
+  await site.idle();
+  isOver = true;
+  await counting;
+  expect(begun).toBe(2 * ENDPOINTS);
+  expect(Math.max(...inTurns)).toBe(16);
+});
