@@ -8,8 +8,8 @@ export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";
 export { blankAuditAddresses, trimAudit } from "./retention";
 export {
-  type Act,
   createOutbox,
+  type EventGroup,
   type EventSubscriber,
   type Outbox,
   type OutboxEvent,

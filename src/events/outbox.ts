@@ -19,31 +19,31 @@ export interface RecordedEvent extends OutboxEvent {
   at: number;
 }
 
-/** Events of one act in their order, such as an incident with the components that it changes. */
-export type Act = readonly RecordedEvent[];
+/** Events that belong together, in their order, such as an incident with the components that it changes. */
+export type EventGroup = readonly RecordedEvent[];
 
 /**
- * Receives the events of a transaction once, act by act, at the end of the callback of `db.write`. What it
- * writes commits with them.
+ * Receives the groups of events of a transaction once, at the end of the callback of `db.write`. Its writes
+ * commit with them.
  */
-export type EventSubscriber = (tx: Tx, acts: readonly Act[]) => void;
+export type EventSubscriber = (tx: Tx, groups: readonly EventGroup[]) => void;
 
 export interface Outbox {
   /** Writes the event in the transaction of the change that caused it, and answers it as written. */
   record(tx: Tx, event: OutboxEvent): RecordedEvent;
   /**
-   * Runs one act of several that share a transaction, such as the result of one of many monitors. A
-   * transaction without this is one act. Acts within an act belong to it.
+   * Groups the events that `work` records: people get one message for a group. Nested calls join the outer
+   * group; events outside any call form groups of their own.
    */
-  act<T>(tx: Tx, act: () => T): T;
+  group<T>(tx: Tx, work: () => T): T;
   /** Joins for good; a subscriber is introduced where the context is put together. */
   subscribe(subscriber: EventSubscriber): void;
 }
 
-/** Events of a transaction that the subscribers have not received yet, act by act. */
+/** Events of a transaction that the subscribers have not received yet. */
 interface Unpublished {
-  acts: RecordedEvent[][];
-  /** Number of acts that have been entered and not left. */
+  groups: RecordedEvent[][];
+  /** Number of `group` calls that have begun and not ended. */
   depth: number;
 }
 
@@ -56,15 +56,15 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
   function unpublishedOf(tx: Tx): Unpublished {
     const known = unpublished.get(tx);
     if (known) return known;
-    const made: Unpublished = { acts: [[]], depth: 0 };
+    const made: Unpublished = { groups: [[]], depth: 0 };
     unpublished.set(tx, made);
     tx.atEnd(() => publish(tx, made));
     return made;
   }
 
-  function publish(tx: Tx, { acts }: Unpublished): void {
+  function publish(tx: Tx, { groups }: Unpublished): void {
     unpublished.delete(tx);
-    const written = acts.filter((act) => act.length > 0);
+    const written = groups.filter((group) => group.length > 0);
     if (written.length === 0) return;
     for (const subscriber of subscribers) subscriber(tx, written);
   }
@@ -73,18 +73,18 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
     record(tx, event) {
       const recorded = { ...event, id: newId("evt"), at: clock.now() };
       insertEvent(tx, recorded);
-      unpublishedOf(tx).acts.at(-1)?.push(recorded);
+      unpublishedOf(tx).groups.at(-1)?.push(recorded);
       return recorded;
     },
-    act(tx, act) {
+    group(tx, work) {
       const own = unpublishedOf(tx);
-      if (own.depth === 0) own.acts.push([]);
+      if (own.depth === 0) own.groups.push([]);
       own.depth += 1;
       try {
-        return act();
+        return work();
       } finally {
         own.depth -= 1;
-        if (own.depth === 0) own.acts.push([]);
+        if (own.depth === 0) own.groups.push([]);
       }
     },
     subscribe(subscriber) {

@@ -20,6 +20,11 @@ export function capitalised(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
+/** An identifier of the API with spaces for its underscores: "partial outage". */
+export function spaced(identifier: string): string {
+  return identifier.replaceAll("_", " ");
+}
+
 /** "1 day", "2 days". */
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db";
-import { type Act, type RecordedEvent, recordAudit } from "../../src/events";
+import { type EventGroup, type RecordedEvent, recordAudit } from "../../src/events";
 import { SYSTEM_ACTOR } from "../../src/kernel/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
@@ -13,8 +13,8 @@ const EVENT = {
 } as const;
 
 /** What stands for a delivery: a row of another table, written by a subscriber. */
-function writeDeliveries(tx: Tx, acts: readonly Act[]): void {
-  for (const event of acts.flat()) {
+function writeDeliveries(tx: Tx, groups: readonly EventGroup[]): void {
+  for (const event of groups.flat()) {
     recordAudit(tx, {
       actor: SYSTEM_ACTOR,
       action: "test.delivery",
@@ -45,9 +45,9 @@ describe("an event", () => {
   test("commits with its change and with what its subscriber writes", async () => {
     await using app = await createTestApp();
     const told: RecordedEvent[] = [];
-    app.ctx.outbox.subscribe((tx, acts) => {
-      told.push(...acts.flat());
-      writeDeliveries(tx, acts);
+    app.ctx.outbox.subscribe((tx, groups) => {
+      told.push(...groups.flat());
+      writeDeliveries(tx, groups);
     });
     await app.ctx.db.write((tx) => app.ctx.outbox.record(tx, EVENT));
     expect(app.events()).toMatchObject([
@@ -85,8 +85,8 @@ describe("an event", () => {
   test("reaches a subscriber with all others of its transaction, in their order", async () => {
     await using app = await createTestApp();
     const received: string[][][] = [];
-    app.ctx.outbox.subscribe((_tx, acts) => {
-      received.push(acts.map((act) => act.map(({ subjectId }) => subjectId)));
+    app.ctx.outbox.subscribe((_tx, groups) => {
+      received.push(groups.map((group) => group.map(({ subjectId }) => subjectId)));
     });
     const record = (tx: Tx, subjectId: string) =>
       app.ctx.outbox.record(tx, { ...EVENT, subjectId });
@@ -97,20 +97,20 @@ describe("an event", () => {
     expect(received).toEqual([[["cmp_1", "cmp_2"]], [["cmp_3"]]]);
   });
 
-  test("reaches a subscriber apart from those of other acts of its transaction", async () => {
+  test("reaches a subscriber apart from those of other groups of its transaction", async () => {
     await using app = await createTestApp();
     const received: string[][][] = [];
-    app.ctx.outbox.subscribe((_tx, acts) => {
-      received.push(acts.map((act) => act.map(({ subjectId }) => subjectId)));
+    app.ctx.outbox.subscribe((_tx, groups) => {
+      received.push(groups.map((group) => group.map(({ subjectId }) => subjectId)));
     });
     const { outbox } = app.ctx;
     await app.ctx.db.write((tx) => {
       const record = (subjectId: string) => outbox.record(tx, { ...EVENT, subjectId });
-      outbox.act(tx, () => {
+      outbox.group(tx, () => {
         record("cmp_1");
-        outbox.act(tx, () => record("cmp_2"));
+        outbox.group(tx, () => record("cmp_2"));
       });
-      outbox.act(tx, () => record("cmp_3"));
+      outbox.group(tx, () => record("cmp_3"));
       record("cmp_4");
     });
     expect(received).toEqual([[["cmp_1", "cmp_2"], ["cmp_3"], ["cmp_4"]]]);
@@ -142,8 +142,8 @@ describe("a change through the API", () => {
 
   test("is undone whole when a delivery cannot be written", async () => {
     await using app = await createTestApp();
-    app.ctx.outbox.subscribe((tx, acts) => {
-      writeDeliveries(tx, acts);
+    app.ctx.outbox.subscribe((tx, groups) => {
+      writeDeliveries(tx, groups);
       throw new Error("no delivery");
     });
     const { setStatus, shown } = await pageWithKey(app);

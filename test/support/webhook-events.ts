@@ -15,7 +15,7 @@ export type EventsByType = Readonly<Record<EventType, RecordedEvent>>;
 export async function collectEvents(): Promise<EventsByType> {
   await using app = await createTestApp();
   const recorded: RecordedEvent[] = [];
-  app.ctx.outbox.subscribe((_tx, acts) => recorded.push(...acts.flat()));
+  app.ctx.outbox.subscribe((_tx, groups) => recorded.push(...groups.flat()));
   const { components } = await app.page({ slug: "acme", name: "Acme" }, ["API", "Web"]);
   const key = await app.keyWith(
     "read:status",

@@ -26,6 +26,7 @@ export function contextFor(name: WebhookFormat): FormatContext {
     ...DESTINATIONS[name],
     pageName: "Acme",
     pageUrl: "https://status.test/status/acme",
+    statusOf: () => undefined,
   };
 }
 

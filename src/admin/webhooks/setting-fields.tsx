@@ -1,7 +1,7 @@
 import { OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
 import { Fragment } from "preact";
 import { FORMATS } from "../../features/webhooks";
-import { capitalised } from "../../kernel/text";
+import { capitalised, spaced } from "../../kernel/text";
 import type { WebhookFormat } from "../../kernel/webhook";
 import { Checkbox, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
@@ -27,7 +27,7 @@ export function settingsOf(format: WebhookFormat): Setting[] {
     name,
     field: `setting_${name}`,
     clearField: `clear_${name}`,
-    label: capitalised(name.replaceAll("_", " ")),
+    label: capitalised(spaced(name)),
     hint: schema.description,
     isSecret: secretSettings.includes(name),
     isOptional: OptionalKind in schema,

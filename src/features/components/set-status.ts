@@ -4,6 +4,7 @@ import { FieldErrors } from "../../errors";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { ComponentStatus } from "../../kernel/component-status";
+import { spaced } from "../../kernel/text";
 import { replaceManualCauses } from "./causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
 import { type ChangeReason, showNow } from "./refresh-statuses";
@@ -64,13 +65,9 @@ function auditStatuses(
 ): void {
   const at = ctx.clock.now();
   const entries = changed.map(({ id, name, baselineStatus }) => {
-    const from = inWords(before.get(id) ?? baselineStatus);
-    const summary = `Set the status of “${name}” from ${from} to ${inWords(baselineStatus)}`;
+    const from = spaced(before.get(id) ?? baselineStatus);
+    const summary = `Set the status of “${name}” from ${from} to ${spaced(baselineStatus)}`;
     return { actor, action: "component.set_status", targetId: id, summary, at };
   });
   recordAudits(tx, entries);
-}
-
-function inWords(status: ComponentStatus): string {
-  return status.replaceAll("_", " ");
 }

@@ -43,7 +43,7 @@ export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean 
       continue;
     }
     taken.add(step.id);
-    marked += ctx.outbox.act(tx, () => takeStep(ctx, tx, step, now));
+    marked += ctx.outbox.group(tx, () => takeStep(ctx, tx, step, now));
   }
   return mayBeMore;
 }

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
 import { pages } from "../../db/tables/pages";
 import {
@@ -33,9 +33,15 @@ export type BatchRow = typeof deliveryBatches.$inferSelect;
 /** Adds a batch behind all others; `id` null gives it the next number. */
 export const insertBatch = insertInto(deliveryBatches);
 
+/** The batch that is written next. */
 export const findFirstBatch = selectOne((orm, _$: Record<string, never>) =>
   orm.select().from(deliveryBatches).orderBy(asc(deliveryBatches.id)).limit(1),
 );
+
+/** True if deliveries wait to be written as rows. */
+export function hasBatches(reader: Reader): boolean {
+  return findFirstBatch(reader, {}) !== undefined;
+}
 
 export const setBatchWritten = mutate((orm, $: Pick<BatchRow, "id" | "written">) =>
   orm.update(deliveryBatches).set({ written: $.written }).where(eq(deliveryBatches.id, $.id)),

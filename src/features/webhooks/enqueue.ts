@@ -1,10 +1,11 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { Act, EventSubscriber, RecordedEvent } from "../../events";
+import type { EventGroup, EventSubscriber, RecordedEvent } from "../../events";
 import { ANY_EVENT } from "./bodies";
 import {
   deleteBatch,
   findFirstBatch,
+  hasBatches,
   insertBatch,
   insertDeliveries,
   setBatchWritten,
@@ -19,30 +20,29 @@ type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
 /** Number of deliveries that one transaction writes: some milliseconds of work. */
 const ROWS_AT_ONCE = 250;
 
-/** Each of these events for each of these endpoints. */
-interface Wanted {
+/** Deliveries of each of some events to each of some endpoints. */
+interface DeliverySet {
   eventIds: string[];
   webhookIds: string[];
 }
 
 /**
- * Queues events for the endpoints that want them, in the transaction of the change. The deliverer is woken
+ * Queues events for the endpoints that receive them, in the transaction of the change. The deliverer is woken
  * after the commit.
  *
- * A few deliveries are written as rows at once. More than 250 are kept as lists of events and endpoints, for
- * `writeBatchedDeliveries`: 50,000 rows would hold every request up for half a second. While such lists
- * wait, later deliveries go behind them, so that the order of a subject's events stays.
+ * Up to 250 deliveries are written as rows at once. More than 250 are stored as batches for
+ * `writeBatchedDeliveries`. While batches wait, new deliveries are stored as batches too, to keep the order.
  */
 export function enqueueDeliveries(ctx: Services): EventSubscriber {
-  return (tx, acts) => {
-    const wanted = wantedBy(listLiveWebhooks(tx, {}), acts);
-    const count = wanted.reduce((sum, each) => sum + countOf(each), 0);
+  return (tx, groups) => {
+    const sets = deliverySetsOf(listLiveWebhooks(tx, {}), groups);
+    const count = sets.reduce((sum, set) => sum + countOf(set), 0);
     if (count === 0) return;
-    if (count <= ROWS_AT_ONCE && !findFirstBatch(tx, {})) {
-      for (const each of wanted) writeDeliveries(ctx, tx, each, 0, countOf(each));
+    if (count <= ROWS_AT_ONCE && !hasBatches(tx)) {
+      for (const set of sets) writeDeliveries(ctx, tx, set, 0, countOf(set));
       return;
     }
-    for (const each of wanted) insertBatch(tx, { ...each, written: 0 });
+    for (const set of sets) insertBatch(tx, { ...set, written: 0 });
     tx.afterCommit(() => ctx.signals.deliveriesBatched.emit());
   };
 }
@@ -52,7 +52,7 @@ export function queueTestEvent(ctx: Services, tx: Tx, { id, subjectId }: Recorde
   writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId] }, 0, 1);
 }
 
-/** Writes at most 250 of the deliveries that wait as lists. Answers whether there may be more. */
+/** Writes at most 250 deliveries of the first batch. Returns true if there may be more. */
 export function writeBatchedDeliveries(ctx: Services, tx: Tx): boolean {
   const batch = findFirstBatch(tx, {});
   if (!batch) return false;
@@ -64,7 +64,7 @@ export function writeBatchedDeliveries(ctx: Services, tx: Tx): boolean {
   return true;
 }
 
-function countOf({ eventIds, webhookIds }: Wanted): number {
+function countOf({ eventIds, webhookIds }: DeliverySet): number {
   return eventIds.length * webhookIds.length;
 }
 
@@ -72,7 +72,7 @@ function countOf({ eventIds, webhookIds }: Wanted): number {
 function writeDeliveries(
   ctx: Services,
   tx: Tx,
-  { eventIds, webhookIds }: Wanted,
+  { eventIds, webhookIds }: DeliverySet,
   from: number,
   until: number,
 ): void {
@@ -91,25 +91,28 @@ function writeDeliveries(
   });
 }
 
-/** Returns which endpoints want which events. Endpoints that receive the same are put together. */
-function wantedBy(webhooks: readonly LiveWebhook[], acts: readonly Act[]): Wanted[] {
+/** Returns the deliveries of the groups. Endpoints that receive the same events share a set. */
+function deliverySetsOf(
+  webhooks: readonly LiveWebhook[],
+  groups: readonly EventGroup[],
+): DeliverySet[] {
   const alike = Map.groupBy(webhooks, ({ pageId, events, format }) =>
     JSON.stringify([pageId, events, FORMATS[format].isForPeople]),
   );
-  return Array.from(alike.values(), (group) => ({
-    eventIds: acts.flatMap((act) => (group[0] ? received(group[0], act) : [])),
-    webhookIds: group.map(({ id }) => id),
-  })).filter((each) => countOf(each) > 0);
+  return Array.from(alike.values(), (like) => ({
+    eventIds: groups.flatMap((group) => (like[0] ? eventIdsFor(like[0], group) : [])),
+    webhookIds: like.map(({ id }) => id),
+  })).filter((set) => countOf(set) > 0);
 }
 
-/** Returns the ids of those events of an act that an endpoint receives. */
-function received(webhook: LiveWebhook, act: Act): string[] {
-  const wanted = act.filter((event) => wants(webhook, event));
-  const events = FORMATS[webhook.format].isForPeople ? dropRedundantEvents(wanted) : wanted;
+/** Returns the ids of those events of a group that an endpoint receives. */
+function eventIdsFor(webhook: LiveWebhook, group: EventGroup): string[] {
+  const subscribed = group.filter((event) => isSubscribedTo(webhook, event));
+  const events = FORMATS[webhook.format].isForPeople ? dropRedundantEvents(subscribed) : subscribed;
   return events.map(({ id }) => id);
 }
 
-function wants({ pageId, events: types }: LiveWebhook, event: RecordedEvent): boolean {
+function isSubscribedTo({ pageId, events: types }: LiveWebhook, event: RecordedEvent): boolean {
   // The test event is for one endpoint alone and queued where it is sent.
   if (event.type === "webhook.test") return false;
   if (pageId !== null && pageId !== event.pageId) return false;

@@ -25,8 +25,8 @@ export interface FormatContext {
    * format that needs one says how bad that is which the event tells of.
    */
   headline?: { indicator: string; description: string } | undefined;
-  /** Returns the status that a component shows now; undefined where there is none of this id any more. */
-  statusOf?: (componentId: string) => ComponentStatus | undefined;
+  /** Returns the status that a component shows now, or undefined if the component was deleted. */
+  statusOf: (componentId: string) => ComponentStatus | undefined;
 }
 
 /** What an endpoint's body is made for. A file in `formats/` and a line in its registry. */

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db";
-import { findFirstBatch } from "./delivery-store";
+import { hasBatches } from "./delivery-store";
 import { deleteHoursBefore } from "./health-store";
 import { deleteDeliveriesOf, deleteEvent, listEventsBefore } from "./trim-store";
 
@@ -14,7 +14,7 @@ const ROWS_AT_ONCE = 200;
 export function trimDeliveries(tx: Tx, before: number): boolean {
   const hours = deleteHoursBefore(tx, { before, limit: ROWS_AT_ONCE });
   // Events whose deliveries are still to be written look as if nothing waited for them.
-  if (findFirstBatch(tx, {})) return hours === ROWS_AT_ONCE;
+  if (hasBatches(tx)) return hours === ROWS_AT_ONCE;
   const events = listEventsBefore(tx, { before, limit: ROWS_AT_ONCE });
   let left = ROWS_AT_ONCE;
   for (const { id } of events) {

@@ -91,8 +91,8 @@ function recordOne(
     const row = findMonitor(tx, { id: monitor.id });
     const { message, publicMessage } = entry;
     const entered = { from: transition.from, standing, message, publicMessage };
-    // Each monitor's outage is an act of its own, however many results the transaction writes.
-    if (row) ctx.outbox.act(tx, () => (isPlain ? writeState : enter)(ctx, tx, row, entered));
+    // One transaction writes the results of many monitors.
+    if (row) ctx.outbox.group(tx, () => (isPlain ? writeState : enter)(ctx, tx, row, entered));
   } else if (standing !== before) {
     saveStanding(tx, { ...standing, monitorNum: monitor.num });
   }

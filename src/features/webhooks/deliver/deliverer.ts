@@ -3,7 +3,7 @@ import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { whenAsked } from "../../../kernel/when-asked";
-import { findFirstBatch } from "../delivery-store";
+import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
 import { Backoff } from "./backoff";
@@ -128,7 +128,7 @@ class Delivering implements Deliverer {
   #lookAround(): void {
     try {
       this.#queue.lookAround();
-      if (findFirstBatch(this.#ctx.db, {})) void this.#errands.writeBatches();
+      if (hasBatches(this.#ctx.db)) void this.#errands.writeBatches();
     } catch (error) {
       this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
     }

@@ -51,7 +51,7 @@ export class Errands {
     this.#isWritingBatches = true;
     const writeSome = (tx: Tx) => writeBatchedDeliveries(this.#ctx, tx);
     while (this.#hasNewBatches) {
-      // Before the transaction: a batch that another callback of it adds is not missed.
+      // Reset before the transaction, so that a batch added meanwhile causes another pass.
       this.#hasNewBatches = false;
       while (!this.#isStopped && (await this.#run(writeSome)) === true);
     }

@@ -44,7 +44,7 @@ export const statuspage: Format = {
 };
 
 function tell(event: RecordedEvent, context: FormatContext): object | undefined {
-  const { statusOf = () => undefined } = context;
+  const { statusOf } = context;
   switch (event.type) {
     case "component.status_changed":
       return tellComponent(event);
@@ -114,7 +114,7 @@ function incidentOf({ data }: RecordedEvent, statusOf: StatusOf) {
   };
 }
 
-/** An incident that never was, so that receivers that know incidents and components alone take it. */
+/** Builds a resolved incident for test events, since receivers know only incidents and components. */
 function testIncidentOf(event: RecordedEvent, { pageUrl, statusOf }: FormatContext) {
   const at = toIso(event.at);
   const { id, pageId } = event;
@@ -134,7 +134,7 @@ function testIncidentOf(event: RecordedEvent, { pageUrl, statusOf }: FormatConte
     components: [],
     latest_update: { id, status, body, display_at: at, created_at: at, components: [] },
   };
-  return incidentOf({ ...event, data }, statusOf ?? (() => undefined));
+  return incidentOf({ ...event, data }, statusOf);
 }
 
 /** A post-mortem is told as one more update, whose status it is, and the incident's too. */
@@ -206,7 +206,7 @@ function updateOf(data: Data, update: Data) {
   };
 }
 
-type StatusOf = NonNullable<FormatContext["statusOf"]>;
+type StatusOf = FormatContext["statusOf"];
 
 /** Returns what an incident said of a component. What it said before it was resolved holds no longer. */
 function statusInIncident(data: Data, component: Data): string {

@@ -1,5 +1,5 @@
 import { IMPACTS } from "../../../kernel/incident-status";
-import { capitalised } from "../../../kernel/text";
+import { capitalised, spaced } from "../../../kernel/text";
 import { type Block, bold, entry, paragraph, type Span, withEllipsis } from "./blocks";
 import { cleanLine, clipTo } from "./clean";
 import { readMarkdown } from "./markdown";
@@ -25,7 +25,7 @@ export function toneOfImpact(impact: string): Tone {
 
 /** A status in words: "Degraded performance". */
 export function words(status: string): string {
-  return capitalised(status.replaceAll("_", " "));
+  return capitalised(spaced(status));
 }
 
 /** A time as people read it; an unreadable one as it is. */

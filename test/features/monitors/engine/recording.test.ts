@@ -66,8 +66,8 @@ describe("a result of which something cannot be written", () => {
     const { components } = await watch.app.page({}, ["API"]);
     const bad = await watch.monitor({ name: "bad", component_ids: Object.values(components) });
     const good = await watch.monitor({ name: "good" });
-    ctx.outbox.subscribe((_tx, acts) => {
-      const isBad = acts
+    ctx.outbox.subscribe((_tx, groups) => {
+      const isBad = groups
         .flat()
         .some(({ type, subjectId }) => type === "monitor.down" && subjectId === bad.id);
       if (isBad) throw new Error("a defect");
