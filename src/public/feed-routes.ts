@@ -15,6 +15,7 @@ import {
   representOnce,
 } from "../http";
 import { makeInSlices } from "../kernel/in-slices";
+import { capitalised } from "../kernel/text";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";
@@ -50,12 +51,12 @@ export function feedRoutes(
   const entriesOf = (snapshot: Snapshot) =>
     listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
   const stepsOf = (snapshot: Snapshot) => feedSteps(entriesOf(snapshot), renderText);
-  const atomOf = makeInSlices(stepsOf, (snapshot: Snapshot) =>
-    represent(writeAtom(snapshot.document.page, entriesOf(snapshot), renderText), ATOM),
-  );
-  const rssOf = makeInSlices(stepsOf, (snapshot: Snapshot) =>
-    represent(writeRss(snapshot.document.page, entriesOf(snapshot), renderText), RSS),
-  );
+  const feeds = FEEDS.map(({ write, ...feed }) => ({
+    ...feed,
+    representationOf: makeInSlices(stepsOf, (snapshot: Snapshot) =>
+      represent(write(snapshot.document.page, entriesOf(snapshot), renderText), feed.mediaType),
+    ),
+  }));
   const calendarOf = representOnce((snapshot: Snapshot) => {
     const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);
     return represent(writeCalendar(snapshot.document.page, maintenances), CALENDAR);
@@ -87,38 +88,27 @@ export function feedRoutes(
     };
   }
 
-  return new Elysia()
-    .use(admissions.plugin)
-    .get(
-      "/history.atom",
-      serveDefault(atomOf),
-      document("getDefaultHistoryAtom", "Follow the default page by Atom", ATOM, AS_STATUSPAGE, {}),
-    )
-    .get(
-      "/history.rss",
-      serveDefault(rssOf),
-      document("getDefaultHistoryRss", "Follow the default page by RSS", RSS, AS_STATUSPAGE, {}),
-    )
-    .get(
-      "/status/:slug/history.atom",
-      serve("history.atom", atomOf),
-      document("getHistoryAtom", "Follow a page by Atom, as of Statuspage", ATOM, AS_STATUSPAGE),
-    )
-    .get(
-      "/status/:slug/history.rss",
-      serve("history.rss", rssOf),
-      document("getHistoryRss", "Follow a page by RSS, as of Statuspage", RSS, AS_STATUSPAGE),
-    )
-    .get(
-      "/status/:slug/feed.atom",
-      serve("feed.atom", atomOf),
-      document("getAtomFeed", "Follow a page by Atom", ATOM, NEWEST),
-    )
-    .get(
-      "/status/:slug/feed.rss",
-      serve("feed.rss", rssOf),
-      document("getRssFeed", "Follow a page by RSS", RSS, NEWEST),
-    )
+  const routes = new Elysia().use(admissions.plugin);
+  for (const { name, ending, mediaType, representationOf } of feeds) {
+    const summary = `Follow the default page by ${name}`;
+    routes.get(
+      `/history.${ending}`,
+      serveDefault(representationOf),
+      document(`getDefaultHistory${capitalised(ending)}`, summary, mediaType, AS_STATUSPAGE, {}),
+    );
+  }
+  for (const { idOf, file, suffix, description } of FEED_FILES) {
+    for (const { name, ending, mediaType, representationOf } of feeds) {
+      const path = `${file}.${ending}` as const;
+      const summary = `Follow a page by ${name}${suffix}`;
+      routes.get(
+        `/status/:slug/${path}`,
+        serve(path, representationOf),
+        document(idOf(capitalised(ending)), summary, mediaType, description),
+      );
+    }
+  }
+  return routes
     .get(
       "/status/:slug/calendar.ics",
       serve("calendar.ics", calendarOf),
@@ -171,16 +161,33 @@ function respond(
     : representation.then((made) => made.respond(request, admission));
 }
 
+const NEWEST =
+  "The 50 incidents and maintenances that were told of last, each with its updates in its content.";
+
+const AS_STATUSPAGE = "The page's feed, under the name that Atlassian Statuspage gives it.";
+
+/** The formats of feeds. */
+const FEEDS = [
+  { name: "Atom", ending: "atom", mediaType: ATOM, write: writeAtom },
+  { name: "RSS", ending: "rss", mediaType: RSS, write: writeRss },
+] as const;
+
+/** The names under which each page has its feed in every format. */
+const FEED_FILES = [
+  {
+    file: "history",
+    idOf: (format: string) => `getHistory${format}`,
+    suffix: ", as of Statuspage",
+    description: AS_STATUSPAGE,
+  },
+  { file: "feed", idOf: (format: string) => `get${format}Feed`, suffix: "", description: NEWEST },
+] as const;
+
 interface Call {
   params: { slug: string };
   request: Request;
   admission: Admission;
 }
-
-const NEWEST =
-  "The 50 incidents and maintenances that were told of last, each with its updates in its content.";
-
-const AS_STATUSPAGE = "The page's feed, under the name that Atlassian Statuspage gives it.";
 
 const PLANNED =
   "What is to come, and what was planned last. UIDs stay, SEQUENCE counts the changes, and what is cancelled says so.";
