@@ -41,20 +41,34 @@ export function createIdFactory(
       lastMs += 1;
       counter = 0;
     }
-    let value = BigInt(lastMs) << 80n;
-    value |= 0x7n << 76n;
-    value |= BigInt(counter) << 64n;
-    value |= 0b10n << 62n;
-    let entropy = 0n;
-    for (let i = 0; i < 8; i++) entropy = (entropy << 8n) | BigInt(tail[i] ?? 0);
-    value |= entropy & 0x3fffffffffffffffn;
-    let text = "";
-    for (let i = 0; i < 26; i++) {
-      text = CROCKFORD.charAt(Number(value & 31n)) + text;
-      value >>= 5n;
-    }
-    return `${prefix}_${text}`;
+    return `${prefix}_${encode(uuid(lastMs, counter, tail))}`;
   };
+}
+
+/** Returns the bytes of a UUIDv7 with a time in unix ms, a counter of 12 bits and 62 bits of `random`. */
+function uuid(ms: number, counter: number, random: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(16);
+  bytes.set(random.subarray(0, 8), 8);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, Math.floor(ms / 2 ** 16));
+  view.setUint16(4, ms % 2 ** 16);
+  view.setUint16(6, 0x7000 | counter);
+  view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f));
+  return bytes;
+}
+
+/** Writes 16 bytes as 26 digits, with two zero bits before them. */
+function encode(bytes: Uint8Array): string {
+  let text = "";
+  let buffer = 0;
+  let bits = 2;
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text += CROCKFORD.charAt((buffer >> (bits - 5)) & 31);
+    buffer &= 31;
+  }
+  return text;
 }
 
 /** When an id was made, in unix ms: the first 48 of its 128 bits. 0 where there is none. */
