@@ -1,31 +1,21 @@
 import type { Flood } from "../programs/sign-in-flood";
 import { addOwner, OWNER } from "../support/add-owner";
 import { compileProgram } from "../support/compile";
-import { openConnection, requestText } from "../support/connection";
-import { readUntil } from "../support/paced-reads";
 import { type Figure, median, megabytes, percentile } from "../support/figure";
-import { forgetPeak, peakResidentBytes, residentBytes } from "../support/memory";
+import { type FloodOutcome, PACE_MS, readDuringFlood } from "../support/read-during-flood";
 import { type Seed, seed } from "../support/seed";
-import { startAllclear } from "../support/server";
 import type { Workshop } from "../support/workshop";
 
 const RUNS = 5;
 const SIGN_INS = 500;
 const REACH_MS = { one: 100, many: 200 };
-/** Milliseconds between two reads of the page. */
-const PACE_MS = 5;
-const WARM_UP_READS = 1_000;
-const SETTLE_MS = 2_000;
 
 type Addresses = "one" | "many";
 
-interface Outcome {
-  flood: Flood;
-  /** Of the reads that were under way during the flood, in milliseconds. */
+interface Outcome extends Omit<FloodOutcome<Flood>, "reads"> {
+  /** Milliseconds of the reads that were under way during the flood. */
   p99: number;
   slowest: number;
-  idleBytes: number;
-  peakBytes: number;
 }
 
 /** Wrong sign-ins all at once, and how long readers of the public page wait meanwhile. */
@@ -77,52 +67,20 @@ function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
 
 async function floodOnce(
   workshop: Workshop,
-  { dataDir, slug }: Seed,
+  seeded: Seed,
   program: string,
   addresses: Addresses,
 ): Promise<Outcome> {
-  const server = await startAllclear(workshop, dataDir, {
-    env: { ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32" },
-  });
-  const reader = await openConnection(server.url);
-  try {
-    let reads = 0;
-    const read = async () => {
-      reads += 1;
-      const headers = { "X-Forwarded-For": readerAddress(reads), "Accept-Encoding": "gzip" };
-      const { status } = await reader.send(requestText(server.url, `/status/${slug}`, { headers }));
-      if (status !== 200) throw new Error(`the public page answered ${status}`);
-    };
-    // The dashboard is loaded with the first request for it, which is no part of what is measured.
-    await reader.send(requestText(server.url, "/admin/sign-in"));
-    for (let count = 0; count < WARM_UP_READS; count++) await read();
-    await Bun.sleep(SETTLE_MS);
-    const idleBytes = residentBytes(server.pid);
-    forgetPeak(server.pid);
-
-    const child = Bun.spawn([program, server.url, OWNER.email, String(SIGN_INS), addresses], {
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const timed = await readUntil(child.exited, PACE_MS, read);
-    const flood = JSON.parse(await new Response(child.stdout).text()) as Flood;
-    const during = timed
-      .filter(({ due, ms }) => due + ms >= flood.from && due <= flood.until)
-      .map(({ ms }) => ms);
-    return {
-      flood,
-      p99: percentile(during, 99),
-      slowest: Math.max(...during),
-      idleBytes,
-      peakBytes: peakResidentBytes(server.pid),
-    };
-  } finally {
-    reader.close();
-    await server.stop();
-  }
-}
-
-/** Readers come from many addresses, since each has a limit of its own. */
-function readerAddress(count: number): string {
-  return `192.0.2.${count % 200}`;
+  const { reads, ...outcome } = await readDuringFlood<Flood>(workshop, seeded, (url) => [
+    program,
+    url,
+    OWNER.email,
+    String(SIGN_INS),
+    addresses,
+  ]);
+  const { from, until } = outcome.flood;
+  const during = reads
+    .filter(({ due, ms }) => due + ms >= from && due <= until)
+    .map(({ ms }) => ms);
+  return { ...outcome, p99: percentile(during, 99), slowest: Math.max(...during) };
 }
