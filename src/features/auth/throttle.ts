@@ -42,7 +42,7 @@ export interface LoginThrottle {
 export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): LoginThrottle {
   const { clock } = ctx;
   const known = createKnownSources(ctx);
-  const attempts = (overflowLimit: number) =>
+  const createBuckets = (overflowLimit: number) =>
     whenAsked(
       () =>
         new BucketMap({
@@ -52,10 +52,10 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
           neighbourhood: addressNeighbourhood,
         }),
     );
-  const addresses = attempts(ATTEMPTS_A_MINUTE);
-  const sites = attempts(ATTEMPTS_OF_A_SITE);
+  const addressBuckets = createBuckets(ATTEMPTS_A_MINUTE);
+  const siteBuckets = createBuckets(ATTEMPTS_OF_A_SITE);
   const startedAt = clock.monotonic();
-  const forgetful = {
+  const expiringCacheOptions = {
     max: REMEMBERED,
     ttl: FAILURES_KEPT_MS,
     ttlResolution: 0,
@@ -63,11 +63,11 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
     perf: { now: () => clock.monotonic() - startedAt + 1 },
   };
   /** How often an account was failed on. */
-  const failures = whenAsked(() => new LRUCache<string, number>(forgetful));
+  const failures = whenAsked(() => new LRUCache<string, number>(expiringCacheOptions));
   /** Attempts of each site, refused ones included. */
-  const siteAttempts = whenAsked(() => new LRUCache<string, number>(forgetful));
+  const attemptsBySite = whenAsked(() => new LRUCache<string, number>(expiringCacheOptions));
   /** When a source last failed on an account, in monotonic milliseconds. */
-  const lastFailures = whenAsked(() => new LRUCache<string, number>(forgetful));
+  const lastFailures = whenAsked(() => new LRUCache<string, number>(expiringCacheOptions));
 
   function accountDelayMs(account: string, source: string): number {
     const failedAt = lastFailures().get(pairOf(account, source));
@@ -79,9 +79,10 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
   return {
     takeAttempt(address) {
       const site = siteOf(address);
-      siteAttempts().set(site, (siteAttempts().get(site) ?? 0) + 1);
-      const ofAddress = addresses().take(address.network, ATTEMPTS_A_MINUTE);
-      const ofSite = site === address.network ? ofAddress : sites().take(site, ATTEMPTS_OF_A_SITE);
+      attemptsBySite().set(site, (attemptsBySite().get(site) ?? 0) + 1);
+      const ofAddress = addressBuckets().take(address.network, ATTEMPTS_A_MINUTE);
+      const ofSite =
+        site === address.network ? ofAddress : siteBuckets().take(site, ATTEMPTS_OF_A_SITE);
       if (ofAddress.isAllowed && ofSite.isAllowed) return 0;
       return Math.max(secondsToToken(ofAddress), secondsToToken(ofSite));
     },
@@ -89,13 +90,13 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
       const seconds = Math.ceil(accountDelayMs(accountOf(email), siteOf(address)) / 1_000);
       if (seconds === 0) return 0;
       // Who waits as told finds an attempt, also where this one was the last.
-      const isLast = addresses().remaining(address.network, ATTEMPTS_A_MINUTE) === 0;
+      const isLast = addressBuckets().remaining(address.network, ATTEMPTS_A_MINUTE) === 0;
       return isLast ? Math.max(seconds, 60 / ATTEMPTS_A_MINUTE) : seconds;
     },
     turnOf(address) {
       if (known.has(address)) return { source: address.network, rank: () => 0 };
       const site = siteOf(address);
-      return { source: site, rank: () => 1 + (siteAttempts().get(site) ?? 0) };
+      return { source: site, rank: () => 1 + (attemptsBySite().get(site) ?? 0) };
     },
     failed(email, address) {
       const account = accountOf(email);
