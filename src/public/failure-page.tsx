@@ -1,19 +1,17 @@
-import { LRUCache } from "lru-cache";
-import { ERRORS, type Problem } from "../errors";
-import { seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
+import { type ErrorCode, ERRORS, type Problem } from "../errors";
+import { type Route, seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
 import { containsKeyShape } from "../kernel/key-shape";
 import {
   Actions,
   ButtonLink,
+  createPageCache,
   type HtmlDocument,
   linkedAssets,
   PlainPage,
   renderLinkedDocument,
 } from "../ui";
 
-/** Number of different refusals for load whose pages are kept. */
-const KEPT_PAGES = 100;
-/** Stands for the request's id in a page that is kept. */
+/** Placeholder of the request's id in a page that is kept. */
 const ID_PLACE = "{request}";
 
 /**
@@ -22,26 +20,44 @@ const ID_PLACE = "{request}";
  * are rendered once and kept, since thousands of them may be due in one second.
  */
 export function createFailurePage(): (failure: Problem, visit: Visit) => Response | undefined {
-  const kept = new LRUCache<string, HtmlDocument>({ max: KEPT_PAGES });
+  const loadPages = createPageCache(renderFailure);
+  /** True for routes that answer JSON; found once a route, since refusals for load must stay cheap. */
+  const jsonRoutes = new Map<Route, boolean>();
 
-  function render(failure: Problem, visit: Visit): HtmlDocument {
-    const places = placesOf(visit);
-    const isForLoad = failure.code === "rate_limited" || failure.code === "unavailable";
-    if (!isForLoad) return renderFailure(failure, places, visit.requestId);
-    const key = JSON.stringify([failure.code, failure.message, places]);
-    const page = kept.get(key) ?? renderFailure(failure, places, ID_PLACE);
-    kept.set(key, page);
-    return { ...page, html: page.html.replace(ID_PLACE, visit.requestId) };
+  function answersJson(route: Route): boolean {
+    let isJson = jsonRoutes.get(route);
+    if (isJson === undefined) {
+      isJson = Object.values(route.operation.answers).some(({ schema }) => schema !== undefined);
+      jsonRoutes.set(route, isJson);
+    }
+    return isJson;
+  }
+
+  /** Returns true for a browser on a path that people visit. */
+  function isForPerson({ request, route }: Visit, path: string): boolean {
+    const accept = request.headers.get("accept") ?? "";
+    if (!accept.includes("text/html") || path.startsWith("/api/")) return false;
+    return !route || (route.operation.access.kind !== "health" && !answersJson(route));
+  }
+
+  function render({ code, message }: Problem, visit: Visit, path: string): HtmlDocument {
+    const places = placesOf(visit, path);
+    const isForLoad = code === "rate_limited" || code === "unavailable";
+    const { requestId } = visit;
+    if (!isForLoad) return renderFailure({ code, message, places, requestId });
+    const page = loadPages({ code, message, places, requestId: ID_PLACE });
+    return { ...page, html: page.html.replace(ID_PLACE, requestId) };
   }
 
   return (failure, visit) => {
     const { request } = visit;
-    if (!isForPerson(visit)) return undefined;
+    const path = pathOf(request.url);
+    if (!isForPerson(visit, path)) return undefined;
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (failure.code === "sign_in_required" && isRead) {
-      return seeOther(signInPath(pathOf(request.url)));
+      return seeOther(signInPath(path));
     }
-    return sendHtml(request, render(failure, visit), {
+    return sendHtml(request, render(failure, visit, path), {
       status: failure.status,
       headers: { ...failure.headers },
     });
@@ -51,15 +67,6 @@ export function createFailurePage(): (failure: Problem, visit: Visit) => Respons
 /** Signing in, and then back to a path; but a key's value in it goes into no further address. */
 function signInPath(next: string): string {
   return containsKeyShape(next) ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
-}
-
-/** A browser, on a path that is no program's. */
-function isForPerson({ request, route }: Visit): boolean {
-  const accept = request.headers.get("accept") ?? "";
-  if (!accept.includes("text/html") || pathOf(request.url).startsWith("/api/")) return false;
-  const { access, answers } = route?.operation ?? {};
-  const isJson = Object.values(answers ?? {}).some(({ schema }) => schema !== undefined);
-  return access?.kind !== "health" && !isJson;
 }
 
 /** Path and query. Whatever the host was: it may be one that makes no URL. */
@@ -78,8 +85,7 @@ interface Places {
   statusPage: string;
 }
 
-function placesOf({ request, domain }: Visit): Places {
-  const path = pathOf(request.url);
+function placesOf({ domain }: Visit, path: string): Places {
   // On a page's own domain there is that page, and no dashboard.
   return {
     isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),
@@ -87,9 +93,16 @@ function placesOf({ request, domain }: Visit): Places {
   };
 }
 
-function renderFailure(failure: Problem, places: Places, requestId: string): HtmlDocument {
-  const { title } = ERRORS[failure.code];
-  const mayLeaveForm = failure.code === "sign_in_required";
+interface FailureProps {
+  code: ErrorCode;
+  message: string;
+  places: Places;
+  requestId: string;
+}
+
+function renderFailure({ code, message, places, requestId }: FailureProps): HtmlDocument {
+  const { status, title } = ERRORS[code];
+  const mayLeaveForm = code === "sign_in_required";
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets: linkedAssets(),
@@ -98,12 +111,12 @@ function renderFailure(failure: Problem, places: Places, requestId: string): Htm
         title={title}
         foot={
           <>
-            {failure.status} {failure.code} · request <code>{requestId}</code>
+            {status} {code} · request <code>{requestId}</code>
           </>
         }
       >
-        <p>{failure.message}</p>
-        {failure.code === "not_found" ? (
+        <p>{message}</p>
+        {code === "not_found" ? (
           <p>It may have been removed, or the address may have lost a part on its way here.</p>
         ) : null}
         {mayLeaveForm ? (

@@ -37,6 +37,7 @@ export { MomentField } from "./moment-field";
 export { CheckLabel, MONITOR_WORDS, MonitorLabel } from "./monitor-label";
 export { Flash, Notice, Refusal } from "./notice";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
+export { createPageCache } from "./page-cache";
 export { PageHead } from "./page-head";
 export { Pagination } from "./pagination";
 export { PlainPage } from "./plain-page";

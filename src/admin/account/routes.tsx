@@ -10,13 +10,13 @@ import {
   renameUser,
 } from "../../features/users";
 import { type Admission, actorOf, formBody, session, sessionOf } from "../../http";
-import { plural } from "../../kernel/text";
 import { createDone } from "../done";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import type { AdminParts } from "../parts";
 import { ACCOUNT_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
+import { waitText } from "../wait-text";
 import { Account } from "./account";
 
 /** Settings → Account. */
@@ -51,14 +51,12 @@ export function accountAdminRoutes(parts: AdminParts) {
   async function judgeCurrent(admission: Admission, password: string): Promise<string | undefined> {
     const { address } = admission;
     const { email } = sessionOf(admission).user;
-    const wait = (seconds: number) =>
-      `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
     const seconds = throttle.takeAttempt(address);
-    if (seconds > 0) return wait(seconds);
+    if (seconds > 0) return waitText(seconds);
     const credentials = { email, password };
     const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
     if (!("refusal" in outcome)) return undefined;
-    return outcome.refusal === "wrong" ? "is wrong" : wait(outcome.seconds);
+    return outcome.refusal === "wrong" ? "is wrong" : waitText(outcome.seconds);
   }
 
   return new Elysia({ prefix: ACCOUNT_PATH })

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import { LRUCache } from "lru-cache";
 import { isSecure } from "../../features/auth";
 import { authenticate, endOneSession, hasUsers, signIn } from "../../features/users";
 import {
@@ -13,8 +12,7 @@ import {
 } from "../../http";
 import { userActor } from "../../kernel/actor";
 import type { ClientAddress } from "../../kernel/client-address";
-import { plural } from "../../kernel/text";
-import { type HtmlDocument, linkedAssets } from "../../ui";
+import { createPageCache, linkedAssets } from "../../ui";
 import { browserOrigin } from "../browser-origin";
 import { sessionOriginOf } from "../device";
 import type { AdminParts } from "../parts";
@@ -22,11 +20,14 @@ import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
 import { safeReturnPath } from "../return-path";
 import { screenOperation } from "../screen-operation";
 import { renderPlainScreen } from "../shell";
+import { waitText } from "../wait-text";
 import { SignIn, type SignInProps } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 const TITLE = "Sign in";
-const KEPT_PAGES = 100;
+
+/** Parts of the sign-in page that differ from one answer to the next. */
+type ShownValues = Pick<SignInProps, "email" | "next" | "complaint">;
 
 /** `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
@@ -37,20 +38,33 @@ export function signInAdminRoutes({
   passwords,
   throttle,
 }: AdminParts) {
-  /** The page of a refused attempt, by all that it shows: rendered once however many are refused. */
-  const waitPages = new LRUCache<string, HtmlDocument>({ max: KEPT_PAGES });
+  /** Pages of refused attempts, by their content. */
+  const waitPages = createPageCache((props: SignInProps) =>
+    renderPlainScreen({
+      title: TITLE,
+      assets: linkedAssets(),
+      children: <SignIn {...props} />,
+    }),
+  );
+  let isSetUp = false;
 
-  function page(request: Request, shown: Pick<SignInProps, "email" | "next" | "complaint">) {
+  /** Returns true once there is a user. Users are disabled, never deleted, so that true stays true. */
+  function hasBeenSetUp(): boolean {
+    isSetUp ||= hasUsers(ctx.db);
+    return isSetUp;
+  }
+
+  function signInProps(request: Request, shown: ShownValues): SignInProps {
     const elsewhere = keepsCookies(ctx.baseUrl, request) ? {} : { elsewhere: ctx.baseUrl };
-    return { ...shown, ...elsewhere, hasUsers: hasUsers(ctx.db) };
+    return { ...shown, ...elsewhere, hasUsers: hasBeenSetUp() };
   }
 
   function show(
     request: Request,
-    shown: Pick<SignInProps, "email" | "next" | "complaint">,
+    shown: ShownValues,
     how: { status?: number; headers?: Record<string, string> } = {},
   ) {
-    const children = <SignIn {...page(request, shown)} />;
+    const children = <SignIn {...signInProps(request, shown)} />;
     return render.plain(request, { title: TITLE, ...how, children });
   }
 
@@ -58,17 +72,9 @@ export function signInAdminRoutes({
   function refuseAttempt(request: Request, address: ClientAddress): Response | undefined {
     const seconds = throttle.takeAttempt(address);
     if (seconds === 0) return undefined;
-    const shown = page(request, { email: "", next: HOME_PATH, complaint: waitText(seconds) });
-    const key = JSON.stringify(shown);
-    const document =
-      waitPages.get(key) ??
-      renderPlainScreen({
-        title: TITLE,
-        assets: linkedAssets(),
-        children: <SignIn {...shown} />,
-      });
-    waitPages.set(key, document);
-    return sendHtml(request, document, toWait(seconds));
+    const shown = { email: "", next: HOME_PATH, complaint: waitText(seconds) };
+    const page = waitPages(signInProps(request, shown));
+    return sendHtml(request, page, waitResponseOptions(seconds));
   }
 
   return new Elysia()
@@ -96,7 +102,8 @@ export function signInAdminRoutes({
             return show(request, { email, next, complaint }, { status: 422 });
           }
           const { seconds } = outcome;
-          return show(request, { email, next, complaint: waitText(seconds) }, toWait(seconds));
+          const complaint = waitText(seconds);
+          return show(request, { email, next, complaint }, waitResponseOptions(seconds));
         }
         const origin = sessionOriginOf(request, admission);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
@@ -125,12 +132,8 @@ export function signInAdminRoutes({
     );
 }
 
-function waitText(seconds: number): string {
-  return `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
-}
-
-/** The status and the headers of a refusal that says how long to wait. */
-function toWait(seconds: number) {
+/** Returns the status and the headers of a refusal that says how long to wait. */
+function waitResponseOptions(seconds: number) {
   return { status: 429, headers: { "Retry-After": String(seconds) } };
 }
 
