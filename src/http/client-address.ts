@@ -20,31 +20,42 @@ export interface ClientAddresses {
   suspectedProxy(): string | undefined;
 }
 
-/** How many socket addresses are kept parsed: proxies and steady clients come again and again. */
-const PARSED_PEERS = 1_000;
+/** Number of addresses that are kept parsed, of sockets and of forwarding headers. */
+const PARSED_ADDRESSES = 1_000;
+/** Length of the longest text that is kept: an IPv6 address, without the zone that a sender may add. */
+const KEPT_TEXT_MAX = 45;
+
+/** An address that a request passed through. */
+interface Hop {
+  address: ClientAddress;
+  isTrusted: boolean;
+}
 
 const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0" };
 
 export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): ClientAddresses {
   const trusted = ctx.config.trustedProxies;
-  const parsedPeers = new LRUCache<string, ClientAddress>({ max: PARSED_PEERS });
-  const suspicions = new LRUCache<string, number>({ max: PARSED_PEERS });
+  const hops = new LRUCache<string, Hop>({ max: PARSED_ADDRESSES });
+  const suspicions = new LRUCache<string, number>({ max: PARSED_ADDRESSES });
   let suspect: string | undefined;
 
   function isTrusted(address: ClientAddress): boolean {
+    if (trusted.length === 0) return false;
     const parsed = ipaddr.parse(address.ip);
     return trusted.some(
       ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network as never, bits),
     );
   }
 
-  function parsePeer(peer: string): ClientAddress {
-    let parsed = parsedPeers.get(peer);
-    if (!parsed) {
-      parsed = parseClientAddress(peer) ?? UNKNOWN;
-      parsedPeers.set(peer, parsed);
-    }
-    return parsed;
+  /** Returns the hop of an address as it was written; undefined for other text. */
+  function parseHop(text: string): Hop | undefined {
+    const kept = hops.get(text);
+    if (kept) return kept;
+    const address = parseClientAddress(text);
+    if (!address) return undefined;
+    const hop = { address, isTrusted: isTrusted(address) };
+    if (text.length <= KEPT_TEXT_MAX) hops.set(text, hop);
+    return hop;
   }
 
   function noteUntrusted(peer: ClientAddress): void {
@@ -61,13 +72,13 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
 
   return {
     of(peer, headers) {
-      const socket = parsePeer(peer);
+      const socket = parseHop(peer) ?? { address: UNKNOWN, isTrusted: isTrusted(UNKNOWN) };
       const forwarded = headers.get("x-forwarded-for");
-      if (trusted.length > 0 && isTrusted(socket)) {
-        return forwarded === null ? socket : walkBack(socket, forwarded, isTrusted);
+      if (socket.isTrusted) {
+        return forwarded === null ? socket.address : walkBack(socket.address, forwarded, parseHop);
       }
-      if (forwarded !== null || headers.has("forwarded")) noteUntrusted(socket);
-      return socket;
+      if (forwarded !== null || headers.has("forwarded")) noteUntrusted(socket.address);
+      return socket.address;
     },
     suspectedProxy: () => suspect,
   };
@@ -89,14 +100,14 @@ function standsWhereProxiesDo({ ip }: ClientAddress): boolean {
 function walkBack(
   socket: ClientAddress,
   forwarded: string,
-  isTrusted: (address: ClientAddress) => boolean,
+  parseHop: (text: string) => Hop | undefined,
 ): ClientAddress {
   let client = socket;
-  for (const hop of forwarded.split(",").reverse()) {
-    const address = parseClientAddress(stripPort(hop.trim()));
-    if (!address) return client;
-    client = address;
-    if (!isTrusted(address)) return client;
+  for (const text of forwarded.split(",").reverse()) {
+    const hop = parseHop(stripPort(text.trim()));
+    if (!hop) return client;
+    client = hop.address;
+    if (!hop.isTrusted) return client;
   }
   return client;
 }

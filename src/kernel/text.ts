@@ -27,7 +27,10 @@ export function spaced(identifier: string): string {
 
 /** "1 day", "2 days". */
 export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  // Formatting by locale takes a hundred times as long, and changes only numbers from 1,000 up.
+  const digits =
+    count < 1_000 && Number.isInteger(count) ? String(count) : count.toLocaleString("en");
+  return `${digits} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** More than a name has: no more is read, since normal forms of many marks take the square of their number. */
