@@ -19,8 +19,8 @@ export interface Credential extends KeyState {
 }
 
 /**
- * Every key of the installation in memory, by the hash of its values: the front door looks here and
- * never in the database. There is no record of unknown values.
+ * Every key of the installation in memory, by the hash of its values. An unknown value costs one look at
+ * the database's version, so that a key made by another process works at once. Unknown values are not kept.
  */
 export interface KeyDirectory {
   find(value: string): Credential | undefined;
@@ -32,6 +32,8 @@ export interface KeyDirectory {
  */
 export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): KeyDirectory {
   let credentials: Map<string, Credential> | undefined;
+  /** Version of other processes' commits of which `credentials` was read. */
+  let foreignVersion: number | undefined;
   const forget = () => {
     credentials = undefined;
   };
@@ -39,8 +41,15 @@ export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): Key
   ctx.signals.databaseChangedElsewhere.on(forget);
   return {
     find(value) {
-      credentials ??= readCredentials(ctx.db);
-      return credentials.get(sha256Hex(value));
+      const hash = sha256Hex(value);
+      const known = credentials?.get(hash);
+      if (known) return known;
+      const current = ctx.db.foreignVersion();
+      if (credentials === undefined || current !== foreignVersion) {
+        credentials = readCredentials(ctx.db);
+        foreignVersion = current;
+      }
+      return credentials.get(hash);
     },
   };
 }

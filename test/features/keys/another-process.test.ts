@@ -25,6 +25,24 @@ async function serverAndCommand() {
   };
 }
 
+describe("before the server notices another process's commit", () => {
+  test("a key created there works at once, and a value that is no key's is still refused", async () => {
+    await using both = await serverAndCommand();
+    const { app, command } = both;
+    const own = await app.createKey();
+    expect((await app.call("/api/v1/key", { key: own.value })).status).toBe(200);
+    const made = await command.db.write((tx) =>
+      createKey(command, tx, { name: "made elsewhere", scopes: ["read:status"] }, CLI_ACTOR),
+    );
+    expect((await app.call("/api/v1/key", { key: made.value })).status).toBe(200);
+    expect((await app.call("/api/v1/key", { key: own.value })).status).toBe(200);
+    const stranger = await createTestApp();
+    const { value } = await stranger.createKey();
+    await stranger[Symbol.asyncDispose]();
+    expectProblem(await app.call("/api/v1/key", { key: value }), "invalid_key");
+  });
+});
+
 describe("once the server notices another process's commit", () => {
   test("a key created there works", async () => {
     await using both = await serverAndCommand();
