@@ -95,7 +95,7 @@ describe("disabling, enabling and deleting a webhook", () => {
     const { session } = dashboard;
     const ask = async (what: string) =>
       readHtml((await dashboard.open(pathOf(id, `/${what}`))).text).texts("h1");
-    expect(await ask("disable")).toEqual(["Disable “Relay”?"]);
+    expect(await ask("disable")).toEqual(["Disable “Relay”"]);
     expect(dashboard.rows()[0]?.enabled).toBe(true);
     const disabled = await dashboard.send(pathOf(id, "/disable"));
     expect(await outcomeOf(dashboard, disabled, session)).toEqual({
@@ -109,7 +109,7 @@ describe("disabling, enabling and deleting a webhook", () => {
       "The webhook is enabled.",
     );
     expect(dashboard.rows()[0]?.enabled).toBe(true);
-    expect(await ask("delete")).toEqual(["Delete “Relay”?"]);
+    expect(await ask("delete")).toEqual(["Delete “Relay”"]);
     expect(dashboard.rows()).toHaveLength(1);
     const deleted = await dashboard.send(pathOf(id, "/delete"));
     expect(await outcomeOf(dashboard, deleted, session)).toEqual({

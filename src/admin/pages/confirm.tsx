@@ -53,21 +53,30 @@ export function DeletePage(props: {
     >
       <FormErrors errors={wrong.all} />
       <p>
-        Its components, incidents and maintenance go with it, its feeds and badges too: all of them
-        get “not found”. Its slugs are free for other pages. This cannot be undone.
+        Its components, incidents, maintenance, feeds and badges are deleted, and links to them
+        answer “not found”. Other pages can use its slugs. This cannot be undone.
       </p>
-      {consequences === "" ? null : <p>Also affected: {consequences}.</p>}
+      {consequences.length === 0 ? null : (
+        <>
+          <p>Also affected:</p>
+          <ul class="plain-list">
+            {consequences.map((consequence) => (
+              <li key={consequence}>{consequence}</li>
+            ))}
+          </ul>
+        </>
+      )}
       {page.isDefault ? (
         <p>
           It is the default page.{" "}
           {heir
             ? `“${heir.name}” takes its place.${heir.visibility === "public" ? "" : " It is private, so visitors see no page at /."}`
-            : "There is no other, so that nothing is shown at / any more."}
+            : "There is no other page, so / shows none."}
         </p>
       ) : null}
       {page.managedBy === "apply" ? (
         <p>
-          <code>allclear apply</code> makes a new one as long as it is in the file.
+          <code>allclear apply</code> creates it again while the file holds it.
         </p>
       ) : null}
       <TextField
@@ -82,17 +91,16 @@ export function DeletePage(props: {
   );
 }
 
-/** Returns what ends with the page, each with its count; empty if nothing does. */
-function consequencesOf(belongings: Belongings): string {
+/** Returns one line for each kind of object that ends with a page, with its count; empty if nothing does. */
+function consequencesOf(belongings: Belongings): string[] {
   const { openIncidents, pendingMaintenance, idleMonitors, webhooks } = belongings;
   const named: [count: number, noun: string, outcome: string][] = [
     [pendingMaintenance, "maintenance", "(cancelled)"],
     [openIncidents, "open incident", "(deleted)"],
-    [idleMonitors.length, "monitor", "of no other page (paused)"],
-    [webhooks.length, "webhook", "of this page only (deleted)"],
+    [idleMonitors.length, "monitor", "without another page (paused)"],
+    [webhooks.length, "webhook", "for this page only (deleted)"],
   ];
   return named
     .filter(([count]) => count > 0)
-    .map(([count, noun, outcome]) => `${plural(count, noun)} ${outcome}`)
-    .join(", ");
+    .map(([count, noun, outcome]) => `${plural(count, noun)} ${outcome}`);
 }

@@ -9,7 +9,7 @@ export function RotateSecret({ row, formToken }: { row: WebhookRow; formToken: s
   const isOverlapping = row.previousSecret !== null;
   return (
     <DialogForm
-      title={`Rotate the secret of “${webhookName(row)}”?`}
+      title={`Rotate the secret of “${webhookName(row)}”`}
       action={paths.ask("rotate")}
       hidden={{ form: formToken }}
       button="Rotate secret"
@@ -34,7 +34,7 @@ export function DisableWebhook({ row }: { row: WebhookRow }) {
   const paths = pathsOfWebhook(row.id);
   return (
     <DialogForm
-      title={`Disable “${webhookName(row)}”?`}
+      title={`Disable “${webhookName(row)}”`}
       action={paths.ask("disable")}
       button="Disable webhook"
       isDanger
@@ -53,7 +53,7 @@ export function DeleteWebhook({ row }: { row: WebhookRow }) {
   const paths = pathsOfWebhook(row.id);
   return (
     <DialogForm
-      title={`Delete “${webhookName(row)}”?`}
+      title={`Delete “${webhookName(row)}”`}
       action={paths.ask("delete")}
       button="Delete webhook"
       isDanger
@@ -82,7 +82,7 @@ export function RedeliverFailed({ row, since, complaints }: RedeliverFailedProps
   const wrong = wording(complaints, LABELS);
   return (
     <DialogForm
-      title={`Redeliver what failed to “${webhookName(row)}”?`}
+      title={`Redeliver what failed to “${webhookName(row)}”`}
       action={paths.ask("redeliver")}
       button="Redeliver"
       cancelHref={paths.home}
