@@ -43,9 +43,10 @@ export function createFailurePage(): (failure: Problem, visit: Visit) => Respons
   function render({ code, message }: Problem, visit: Visit, path: string): HtmlDocument {
     const places = placesOf(visit, path);
     const isForLoad = code === "rate_limited" || code === "unavailable";
+    const isForm = !isRead(visit.request);
     const { requestId } = visit;
-    if (!isForLoad) return renderFailure({ code, message, places, requestId });
-    const page = loadPages({ code, message, places, requestId: ID_PLACE });
+    if (!isForLoad) return renderFailure({ code, message, places, isForm, requestId });
+    const page = loadPages({ code, message, places, isForm, requestId: ID_PLACE });
     return { ...page, html: page.html.replace(ID_PLACE, requestId) };
   }
 
@@ -53,8 +54,7 @@ export function createFailurePage(): (failure: Problem, visit: Visit) => Respons
     const { request } = visit;
     const path = pathOf(request.url);
     if (!isForPerson(visit, path)) return undefined;
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    if (failure.code === "sign_in_required" && isRead) {
+    if (failure.code === "sign_in_required" && isRead(request)) {
       return seeOther(signInPath(path));
     }
     return sendHtml(request, render(failure, visit, path), {
@@ -62,6 +62,10 @@ export function createFailurePage(): (failure: Problem, visit: Visit) => Respons
       headers: { ...failure.headers },
     });
   };
+}
+
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /** Signing in, and then back to a path; but a key's value in it goes into no further address. */
@@ -97,12 +101,16 @@ interface FailureProps {
   code: ErrorCode;
   message: string;
   places: Places;
+  /** True if a form was sent. */
+  isForm: boolean;
   requestId: string;
 }
 
-function renderFailure({ code, message, places, requestId }: FailureProps): HtmlDocument {
+function renderFailure(props: FailureProps): HtmlDocument {
+  const { code, message, places, isForm, requestId } = props;
   const { status, title } = ERRORS[code];
   const mayLeaveForm = code === "sign_in_required";
+  const canBeSentAgain = isForm && (code === "rate_limited" || code === "unavailable");
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets: linkedAssets(),
@@ -118,6 +126,12 @@ function renderFailure({ code, message, places, requestId }: FailureProps): Html
         <p>{message}</p>
         {code === "not_found" ? (
           <p>It may have been removed, or the address may have lost a part on its way here.</p>
+        ) : null}
+        {canBeSentAgain ? (
+          <p>
+            To keep what you typed, go back to the form with your browser's back button, and send it
+            again later.
+          </p>
         ) : null}
         {mayLeaveForm ? (
           <p>

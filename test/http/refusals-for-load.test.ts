@@ -21,6 +21,17 @@ describe("the page of a refusal for load", () => {
     expect(ways).toEqual(["/", "/", "/", "/status/acme", "/"]);
   });
 
+  test("says how to keep what was typed where a form was sent, and only there", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+    await app.call("/");
+    const form = { email: "ada@example.com", password: "a password" };
+    const sent = await app.call("/admin/sign-in", { headers: HTML, form });
+    const read = await app.call("/admin/sign-in", { headers: HTML });
+    expect([sent.status, read.status]).toEqual([429, 429]);
+    expect(sent.text).toContain("To keep what you typed");
+    expect(read.text).not.toContain("To keep what you typed");
+  });
+
   test("says the seconds that its own Retry-After says", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     await app.call("/");

@@ -41,7 +41,7 @@ export function DeletePage(props: {
   const { title, page, belongings, heir, slug, complaints, formToken } = props;
   const consequences = consequencesOf(belongings);
   const label = `Type ${page.slug} to delete it`;
-  const wrong = wording(complaints, { slug: label });
+  const wrong = wording(complaints, { slug: "Slug" });
   return (
     <DialogForm
       title={title}

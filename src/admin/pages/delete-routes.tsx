@@ -61,6 +61,6 @@ export function pageDeletionRoutes(parts: AdminParts) {
 }
 
 function wrongSlug(slug: string) {
-  const detail = `Nothing was deleted: type ${slug} to say that you mean this page.`;
+  const detail = `Nothing was deleted. Type ${slug} to delete the page.`;
   return invalidFields([{ pointer: "#/slug", detail }]);
 }
