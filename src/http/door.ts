@@ -5,7 +5,6 @@ import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { HeartbeatDirectory } from "../features/monitors";
 import type { Domains } from "../features/pages";
-import { redactUrl } from "../kernel/redact";
 import type { Admissions } from "./admission";
 import { createAuthorisation } from "./authorisation";
 import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
@@ -18,6 +17,7 @@ import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
 import { judgeQuery, repeatedParameterProblem } from "./query";
 import { badHost, rateLimited, tooManyBodies } from "./refusals";
+import { logRequest } from "./request-log";
 import type { Match, Route, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
 import { stamp, stampOnce } from "./stamp";
@@ -109,7 +109,7 @@ export function createDoor(parts: DoorParts): Door {
     if (visit.caller.kind === "key") {
       usage.record(visit.caller.credential, status, answeredAt, visit);
     }
-    if (logsRequests) logRequest(visit, status);
+    if (logsRequests) logRequest(log, visit, status, clock.monotonic());
     return response;
   }
 
@@ -129,24 +129,6 @@ export function createDoor(parts: DoorParts): Door {
 
   function tell(failure: Problem, visit: Visit): Response {
     return parts.failurePage(failure, visit) ?? problemResponse(failure, visit.requestId);
-  }
-
-  function logRequest(visit: Visit, status: number): void {
-    const { request, caller } = visit;
-    log.debug(
-      {
-        request: visit.requestId,
-        method: request.method,
-        url: redactUrl(request.url),
-        status,
-        ms: Math.round((clock.monotonic() - visit.since) * 100) / 100,
-        ip: visit.address.ip,
-        ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
-        ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
-        ...(caller.kind === "job" ? { monitor: caller.monitorId } : {}),
-      },
-      "request",
-    );
   }
 
   /** The declared route that a request may meet on the host that it was sent to. */

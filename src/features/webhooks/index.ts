@@ -14,7 +14,8 @@ export {
 } from "./declared";
 export { listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "./declared-verbs";
 export { deleteWebhook } from "./delete";
-export { type Deliverer, type DelivererFigures, startDelivering } from "./deliver/deliverer";
+export { type Deliverer, startDelivering } from "./deliver/deliverer";
+export type { DelivererFigures } from "./deliver/figures";
 export { createPace, type Pace } from "./deliver/pace";
 export {
   type DeliveryQuery,

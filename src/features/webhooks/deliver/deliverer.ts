@@ -8,18 +8,12 @@ import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
 import { Backoff } from "./backoff";
 import { Errands } from "./errands";
+import { type DelivererFigures, TryCounts } from "./figures";
 import type { ReadHeadline } from "./message";
 import { createPace, type Pace } from "./pace";
 import { type Begun, Queue } from "./queue";
 import { Recorder } from "./recorder";
 import { steadyTime } from "./steady-time";
-
-export interface DelivererFigures {
-  /** Tries under way. */
-  underWay: number;
-  /** Tries that have ended since the start, by endpoint. */
-  tries: ReadonlyMap<string, { succeeded: number; failed: number }>;
-}
 
 /** Whoever delivers, while the server runs. */
 export interface Deliverer {
@@ -58,7 +52,7 @@ class Delivering implements Deliverer {
   readonly #recorder: Recorder;
   readonly #pace: Pace;
   readonly #attempt;
-  readonly #tries = new Map<string, { succeeded: number; failed: number }>();
+  readonly #tries = new TryCounts();
   /** What has been begun and has not ended. */
   readonly #underWay = new Set<Promise<void>>();
   /** Number of tries whose first work, writing the message, is still to come in this turn. */
@@ -101,7 +95,7 @@ class Delivering implements Deliverer {
   }
 
   stats(): DelivererFigures {
-    return { underWay: this.#underWay.size, tries: this.#tries };
+    return { underWay: this.#underWay.size, tries: this.#tries.byEndpoint };
   }
 
   whenIdle(): Promise<void> {
@@ -231,7 +225,7 @@ class Delivering implements Deliverer {
 
   async #record(begun: Begun, result: TryResult): Promise<void> {
     const nextTryAt = await this.#recorder.add(begun.due.id, result);
-    this.#count(begun.lane.webhookId, isSuccess(result.statusCode));
+    this.#tries.add(begun.lane.webhookId, isSuccess(result.statusCode));
     this.#queue.release(begun, nextTryAt);
     this.#schedule();
   }
@@ -239,12 +233,6 @@ class Delivering implements Deliverer {
   async #takeBack(begun: Begun): Promise<void> {
     if (await this.#errands.takeBack(begun.due.id)) this.#queue.release(begun);
     else this.#again(() => this.#queue.release(begun));
-  }
-
-  #count(webhookId: string, hasSucceeded: boolean): void {
-    const { succeeded, failed } = this.#tries.get(webhookId) ?? { succeeded: 0, failed: 0 };
-    const one = Number(hasSucceeded);
-    this.#tries.set(webhookId, { succeeded: succeeded + one, failed: failed + 1 - one });
   }
 
   async #hasten(): Promise<void> {
