@@ -63,10 +63,10 @@ test("the executable sees an outage in real time, dates it, announces it, and co
   }
   expect(await server.stop()).toBe(0);
   expect(eventsIn(site.dataDir)).toEqual([
-    "monitor.down",
     "incident.created",
-    "monitor.up",
+    "monitor.down",
     "incident.resolved",
+    "monitor.up",
   ]);
 }, 60_000);
 

@@ -83,7 +83,7 @@ test("an outage is seen, dated, announced, recovered, and counted in uptime to t
   expect(page).toContain("Shop is down");
   expect(page).toContain("Major System Outage");
   expect((await app.call("/status/acme/feed.atom")).text).toContain("Shop is down");
-  expect(told()).toEqual(["monitor.down", "incident.created"]);
+  expect(told()).toEqual(["incident.created", "monitor.down"]);
   expect(app.events().find(({ type }) => type === "monitor.down")?.data).toMatchObject({
     id,
     state: "down",
@@ -110,7 +110,7 @@ test("an outage is seen, dated, announced, recovered, and counted in uptime to t
       resolved_at: new Date(outage.to).toISOString(),
     },
   ]);
-  expect(told()).toEqual(["monitor.down", "incident.created", "monitor.up", "incident.resolved"]);
+  expect(told()).toEqual(["incident.created", "monitor.down", "incident.resolved", "monitor.up"]);
   expect(app.events().find(({ type }) => type === "monitor.up")?.data).toMatchObject({
     outage: { ended_at: new Date(outage.to).toISOString(), duration_ms: lastedMs },
   });
