@@ -32,13 +32,13 @@ import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
 import { webhookRoutes } from "./features/webhooks/routes";
 import {
-  type Admissions,
+  type RequestContexts,
   buildOpenApi,
-  createAdmissions,
+  createRequestContexts,
   createClientAddresses,
-  createDoor,
+  createGateway,
   createRouteTable,
-  type Door,
+  type Gateway,
   type RouteTable,
   toProblem,
 } from "./http";
@@ -56,7 +56,7 @@ import { VERSION } from "./version";
 /** One independent system: two of them in one process share nothing. */
 export interface App {
   /** The only entrance. */
-  door: Door;
+  handle: Gateway;
   routes: RouteTable;
   readiness: Readiness;
   limiter: Limiter;
@@ -80,7 +80,7 @@ export function createApp(
   monitoring: Monitoring = createIdleMonitoring(),
   passwords: Passwords = createPasswords(),
 ): App {
-  const admissions = createAdmissions();
+  const requestContexts = createRequestContexts();
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
   const usage = createKeyUsage(ctx);
@@ -94,30 +94,39 @@ export function createApp(
   const routes = createRouteTable();
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
-  const elysia = createElysia(admissions)
-    .use(statusRoutes(ctx, admissions, snapshots))
-    .use(componentRoutes(ctx, admissions))
-    .use(incidentRoutes(ctx, admissions))
-    .use(maintenanceRoutes(ctx, admissions))
-    .use(webhookRoutes(ctx, admissions))
-    .use(monitorRoutes(ctx, admissions, monitoring))
-    .use(analyticsRoutes(ctx, admissions))
-    .use(metricsRoutes(metrics, admissions))
-    .use(keyRoutes(ctx, admissions, limiter, usage))
+  const elysia = createElysia(requestContexts)
+    .use(statusRoutes(ctx, requestContexts, snapshots))
+    .use(componentRoutes(ctx, requestContexts))
+    .use(incidentRoutes(ctx, requestContexts))
+    .use(maintenanceRoutes(ctx, requestContexts))
+    .use(webhookRoutes(ctx, requestContexts))
+    .use(monitorRoutes(ctx, requestContexts, monitoring))
+    .use(analyticsRoutes(ctx, requestContexts))
+    .use(metricsRoutes(metrics, requestContexts))
+    .use(keyRoutes(ctx, requestContexts, limiter, usage))
     .use(healthRoutes(ctx, readiness))
-    .use(docsRoutes(ctx, admissions, openApi, assets))
-    .use(assetRoutes(admissions, assets))
-    .use(feedRoutes(ctx, admissions, snapshots, readIncidents))
-    .use(summaryRoutes(admissions, snapshots))
-    .use(v2Routes(ctx, admissions, snapshots, readIncidents))
-    .use(logoRoutes(ctx, admissions, snapshots, sessions))
-    .use(publicRoutes(ctx, admissions, snapshots, sessions));
+    .use(docsRoutes(ctx, requestContexts, openApi, assets))
+    .use(assetRoutes(requestContexts, assets))
+    .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
+    .use(summaryRoutes(requestContexts, snapshots))
+    .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
+    .use(logoRoutes(ctx, requestContexts, snapshots, sessions))
+    .use(publicRoutes(ctx, requestContexts, snapshots, sessions));
   routes.add(elysia.routes, elysia.fetch);
 
   const loadDashboard = once(async () => {
     const { createDashboard } = await import("./admin/dashboard");
-    const shared = { ctx, admissions, addresses, sessions, snapshots, usage, monitoring, routes };
-    const dashboard = createElysia(admissions).use(createDashboard({ ...shared, passwords }));
+    const shared = {
+      ctx,
+      requestContexts,
+      addresses,
+      sessions,
+      snapshots,
+      usage,
+      monitoring,
+      routes,
+    };
+    const dashboard = createElysia(requestContexts).use(createDashboard({ ...shared, passwords }));
     routes.add(dashboard.routes, dashboard.fetch);
   });
   metrics.add(
@@ -128,10 +137,10 @@ export function createApp(
     ...webhookFamilies(ctx.db, ctx.clock),
     ...routes.counts.families(),
   );
-  const door = createDoor({
+  const handle = createGateway({
     ctx,
     routes,
-    admissions,
+    requestContexts,
     domains: createDomains(ctx),
     keys,
     sessions,
@@ -143,7 +152,7 @@ export function createApp(
     failurePage: createFailurePage(),
   });
   return {
-    door,
+    handle,
     routes,
     readiness,
     limiter,
@@ -154,7 +163,7 @@ export function createApp(
   };
 }
 
-function createElysia(admissions: Admissions) {
+function createElysia(requestContexts: RequestContexts) {
   return new Elysia({
     // Dropping unknown fields in silence would hide a caller's typos.
     normalize: false,
@@ -162,8 +171,8 @@ function createElysia(admissions: Admissions) {
     // Elysia otherwise reads the path from the URL's eleventh character on, wherever the host ends.
     handler: { standardHostname: false },
   }).onError({ as: "global" }, ({ error, code, request }) => {
-    const admission = admissions.find(request);
-    if (admission) admission.failure ??= toProblem(error, code);
+    const requestContext = requestContexts.find(request);
+    if (requestContext) requestContext.failure ??= toProblem(error, code);
     return new Response(null, { status: 500 });
   });
 }

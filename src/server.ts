@@ -45,7 +45,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
     let requests = 0;
     const listener = listen(given, (request, peer) => {
       requests += 1;
-      return (app as App).door(request, peer);
+      return (app as App).handle(request, peer);
     });
     const guard = guardDescriptors(listener, ctx);
     // The port is known only now where any free one was asked for; nothing was awaited since.

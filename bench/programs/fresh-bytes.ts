@@ -47,7 +47,7 @@ for (const [what, path, headers] of asked) {
     await change(round + REHEARSALS);
     const request = new Request(ORIGIN + path, { headers });
     const since = Bun.nanoseconds();
-    const answer = await app.door(request, () => "127.0.0.1");
+    const answer = await app.handle(request, () => "127.0.0.1");
     const { byteLength } = await answer.bytes();
     const ms = (Bun.nanoseconds() - since) / 1e6;
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);

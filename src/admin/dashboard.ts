@@ -3,7 +3,7 @@ import { createLoginThrottle, type Passwords, type Sessions } from "../features/
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { Snapshots } from "../features/status";
-import type { Admissions, ClientAddresses, RouteTable } from "../http";
+import type { RequestContexts, ClientAddresses, RouteTable } from "../http";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";
 import { createReveals } from "./reveals";
@@ -11,9 +11,9 @@ import { adminRoutes } from "./routes";
 import { createWriteAs, createWriteOnceAs } from "./write-as";
 
 /** What the dashboard shares with the rest of the application. */
-export interface DashboardMeans {
+export interface DashboardDependencies {
   ctx: AppContext;
-  admissions: Admissions;
+  requestContexts: RequestContexts;
   addresses: ClientAddresses;
   sessions: Sessions;
   passwords: Passwords;
@@ -25,12 +25,12 @@ export interface DashboardMeans {
 }
 
 /** Puts the dashboard together: its routes, and what they work with. */
-export function createDashboard(means: DashboardMeans) {
-  const { ctx, addresses, snapshots, ...shared } = means;
+export function createDashboard(dashboardDeps: DashboardDependencies) {
+  const { ctx, addresses, snapshots, ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
-  const parts = {
+  const deps = {
     ...shared,
     ctx,
     flashes,
@@ -40,5 +40,5 @@ export function createDashboard(means: DashboardMeans) {
     throttle: createLoginThrottle(ctx),
     render: createRenderer({ flashes, addresses }),
   };
-  return adminRoutes(parts, snapshots);
+  return adminRoutes(deps, snapshots);
 }

@@ -1,7 +1,7 @@
 import type { Tx } from "../db";
-import type { Admission, Form } from "../http";
+import type { RequestContext, Form } from "../http";
 import { createDone } from "./done";
-import type { AdminParts } from "./parts";
+import type { AdminDependencies } from "./dependencies";
 
 /** Answer to a deletion form. */
 interface Deletion {
@@ -21,17 +21,17 @@ interface Removal {
  * Creates the handler of deletion forms. A repeated submission of one form deletes nothing and redirects
  * alike; a different form for a deleted object is `not_found`.
  */
-export function createDeleteOnce({ flashes, writeOnceAs }: AdminParts) {
+export function createDeleteOnce({ flashes, writeOnceAs }: AdminDependencies) {
   const done = createDone(flashes);
 
   return async (
-    admission: Admission,
+    requestContext: RequestContext,
     form: Form,
     { path, sentence }: Deletion,
     remove: (tx: Tx) => Removal,
   ): Promise<Response> => {
-    const { made, subjectId } = await writeOnceAs(admission, form, remove);
-    return done(admission, typeof path === "string" ? path : path(subjectId), sentence(made));
+    const { made, subjectId } = await writeOnceAs(requestContext, form, remove);
+    return done(requestContext, typeof path === "string" ? path : path(subjectId), sentence(made));
   };
 }
 

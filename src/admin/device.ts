@@ -1,10 +1,10 @@
 import Bowser from "bowser";
 import type { SessionOrigin } from "../features/auth";
-import type { Admission } from "../http";
+import type { RequestContext } from "../http";
 
 /** Where a session that a request begins is started from. */
-export function sessionOriginOf(request: Request, admission: Admission): SessionOrigin {
-  return { ip: admission.address.ip, userAgent: request.headers.get("user-agent") ?? "" };
+export function sessionOriginOf(request: Request, requestContext: RequestContext): SessionOrigin {
+  return { ip: requestContext.address.ip, userAgent: request.headers.get("user-agent") ?? "" };
 }
 
 /** A device as its owner would name it: "Firefox on Linux". */

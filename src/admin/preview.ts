@@ -5,7 +5,7 @@ import { sendHtml } from "../http";
 import { asPreview } from "../public/preview-strip";
 import { type Beside, readBeside, renderStatusPage } from "../public/status-page";
 import type { HtmlDocument } from "../ui";
-import type { AdminParts } from "./parts";
+import type { AdminDependencies } from "./dependencies";
 import type { ScreenRequest } from "./render";
 
 /** What a change that is previewed says of what is to be shown. */
@@ -39,10 +39,13 @@ class TakenBack extends Error {
   }
 }
 
-export function createPreview({ ctx, writeAs }: Pick<AdminParts, "ctx" | "writeAs">): Preview {
-  return async ({ request, admission }, change) => {
+export function createPreview({
+  ctx,
+  writeAs,
+}: Pick<AdminDependencies, "ctx" | "writeAs">): Preview {
+  return async ({ request, requestContext }, change) => {
     try {
-      return await writeAs(admission, (tx): never => {
+      return await writeAs(requestContext, (tx): never => {
         const previewed = change(tx);
         const page = getPage(tx, previewed.pageId);
         const now = ctx.clock.now();

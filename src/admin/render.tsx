@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { type Admission, type ClientAddresses, sendHtml, sessionOf } from "../http";
+import { type RequestContext, type ClientAddresses, sendHtml, sessionOf } from "../http";
 import { linkedAssets } from "../ui";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
@@ -8,7 +8,7 @@ import { renderPlainScreen, renderScreen } from "./shell";
 /** The request that a screen answers. */
 export interface ScreenRequest {
   request: Request;
-  admission: Admission;
+  requestContext: RequestContext;
 }
 
 export interface Screen {
@@ -42,13 +42,13 @@ export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddre
   }
 
   return {
-    async screen({ request, admission }, { title, children, ...how }) {
-      const { id, user } = sessionOf(admission);
+    async screen({ request, requestContext }, { title, children, ...how }) {
+      const { id, user } = sessionOf(requestContext);
       const flash = flashes.take(id);
       const document = renderScreen({
         title,
         user,
-        nav: navigationFor(user.role, admission.route?.path ?? ""),
+        nav: navigationFor(user.role, requestContext.route?.path ?? ""),
         warnings: warnings(),
         assets: linkedAssets(),
         children,

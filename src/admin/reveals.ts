@@ -1,6 +1,6 @@
 import type { AppContext } from "../context";
 import type { Tx } from "../db";
-import { type Admission, type Form, sessionOf } from "../http";
+import { type RequestContext, type Form, sessionOf } from "../http";
 import { MINUTE_MS } from "../kernel/time";
 import type { WriteOnceAs } from "./write-as";
 
@@ -15,7 +15,7 @@ export type Reveal<Made> = { revealed: Made } | { shownBefore: string };
 export interface Reveals {
   /** `make` makes it, in the transaction that it is given, and names what it belongs to by id. */
   reveal<Made>(
-    admission: Admission,
+    requestContext: RequestContext,
     form: Form,
     make: (tx: Tx) => { made: Made; subjectId: string },
   ): Promise<Reveal<Made>>;
@@ -26,12 +26,12 @@ export function createReveals(ctx: Pick<AppContext, "clock">, writeOnceAs: Write
 
   async function makeAndHold<Made>(
     id: string,
-    admission: Admission,
+    requestContext: RequestContext,
     form: Form,
     make: (tx: Tx) => { made: Made; subjectId: string },
   ): Promise<Reveal<Made>> {
     try {
-      const { made, subjectId } = await writeOnceAs(admission, form, make);
+      const { made, subjectId } = await writeOnceAs(requestContext, form, make);
       ctx.clock.after(MINUTE_MS, () => held.delete(id));
       return made === null ? { shownBefore: subjectId } : { revealed: made };
     } catch (error) {
@@ -42,14 +42,14 @@ export function createReveals(ctx: Pick<AppContext, "clock">, writeOnceAs: Write
 
   return {
     reveal<Made>(
-      admission: Admission,
+      requestContext: RequestContext,
       form: Form,
       make: (tx: Tx) => { made: Made; subjectId: string },
     ) {
-      const id = `${sessionOf(admission).id} ${form.digest}`;
+      const id = `${sessionOf(requestContext).id} ${form.digest}`;
       const before = held.get(id) as Promise<Reveal<Made>> | undefined;
       if (before) return before;
-      const reveal = makeAndHold(id, admission, form, make);
+      const reveal = makeAndHold(id, requestContext, form, make);
       held.set(id, reveal);
       return reveal;
     },

@@ -16,30 +16,30 @@ import { maintenanceAdminRoutes } from "./maintenance/routes";
 import { monitorAdminRoutes } from "./monitors/routes";
 import { overviewAdminRoutes } from "./overview/routes";
 import { pageAdminRoutes } from "./pages/routes";
-import type { AdminParts } from "./parts";
+import type { AdminDependencies } from "./dependencies";
 import { ACCOUNT_PATH, HOME_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
 import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
 /** The dashboard: every screen under `/admin`. Each route declares the role that may open it. */
-export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
+export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
   const screens = new Elysia()
-    .use(signInAdminRoutes(parts))
-    .use(welcomeAdminRoutes(parts))
-    .use(overviewAdminRoutes(parts, snapshots))
-    .use(incidentAdminRoutes(parts))
-    .use(maintenanceAdminRoutes(parts))
-    .use(componentAdminRoutes(parts))
-    .use(monitorAdminRoutes(parts))
-    .use(analyticsAdminRoutes(parts))
-    .use(pageAdminRoutes(parts))
-    .use(keyAdminRoutes(parts))
-    .use(webhookAdminRoutes(parts))
-    .use(userAdminRoutes(parts))
-    .use(activityAdminRoutes(parts))
-    .use(generalAdminRoutes(parts))
-    .use(accountAdminRoutes(parts))
+    .use(signInAdminRoutes(deps))
+    .use(welcomeAdminRoutes(deps))
+    .use(overviewAdminRoutes(deps, snapshots))
+    .use(incidentAdminRoutes(deps))
+    .use(maintenanceAdminRoutes(deps))
+    .use(componentAdminRoutes(deps))
+    .use(monitorAdminRoutes(deps))
+    .use(analyticsAdminRoutes(deps))
+    .use(pageAdminRoutes(deps))
+    .use(keyAdminRoutes(deps))
+    .use(webhookAdminRoutes(deps))
+    .use(userAdminRoutes(deps))
+    .use(activityAdminRoutes(deps))
+    .use(generalAdminRoutes(deps))
+    .use(accountAdminRoutes(deps))
     // Paths that people type, or get by cutting another off.
     .get("/admin/", async () => seeOther(HOME_PATH), screenOperation("The way home", ANYBODY))
     .get(
@@ -48,7 +48,7 @@ export function adminRoutes(parts: AdminParts, snapshots: Snapshots) {
       screenOperation("The settings that everybody has", ANYBODY),
     );
   // Nobody who runs Allclear needs it.
-  return IS_COMPILED ? screens : screens.use(designAdminRoutes(parts));
+  return IS_COMPILED ? screens : screens.use(designAdminRoutes(deps));
 }
 
 /** Whoever is signed in. */

@@ -25,7 +25,7 @@ export interface Egress {
   query(query: DnsQuery): Promise<DnsAnswer | Fault>;
 }
 
-export interface EgressMeans {
+export interface EgressDependencies {
   clock: Clock;
   config: Pick<Config, "outboundAllow">;
   /** Who knows the addresses of names; absent: the system. */
@@ -37,8 +37,8 @@ export interface EgressMeans {
 }
 
 /** What goes out is loaded with the first that does: it takes as long as half of a start. */
-export function createEgress(means: EgressMeans): Egress {
-  const opened = whenAsked(async () => (await import("./open-egress")).openEgress(means));
+export function createEgress(deps: EgressDependencies): Egress {
+  const opened = whenAsked(async () => (await import("./open-egress")).openEgress(deps));
   return {
     resolve: async (target) => (await opened()).resolve(target),
     connect: async (target) => (await opened()).connect(target),

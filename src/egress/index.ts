@@ -4,7 +4,7 @@
  * What goes wrong is a `Fault`, never thrown.
  */
 export { type Body, readBody } from "./body";
-export { createEgress, type Egress, type EgressMeans } from "./egress";
+export { createEgress, type Egress, type EgressDependencies } from "./egress";
 export { Fault, type FaultKind } from "./fault";
 export { type Host, judgeHost, parseHost } from "./host";
 export type { Lookup } from "./lookup";

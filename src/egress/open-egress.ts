@@ -3,7 +3,7 @@ import { createSecureContext, rootCertificates } from "node:tls";
 import { Connector } from "./connect";
 import { queryDns } from "./dns-query";
 import { Fault } from "./fault";
-import type { Egress, EgressMeans } from "./egress";
+import type { Egress, EgressDependencies } from "./egress";
 import { createLocalFaultDetector } from "./local-fault";
 import { boundedLookup } from "./lookup";
 import { policiesOf } from "./policy";
@@ -20,7 +20,7 @@ export function openEgress({
   lookup,
   trust = [],
   hasFreeDescriptor = () => hasFreeDescriptors(1),
-}: EgressMeans): Egress {
+}: EgressDependencies): Egress {
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
   const policies = policiesOf(config.outboundAllow);
   const asking = lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock);

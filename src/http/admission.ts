@@ -16,7 +16,7 @@ export type Caller =
   | { kind: "address" };
 
 /** What the front door found out about one request before it let it through. */
-export interface Admission {
+export interface RequestContext {
   requestId: string;
   /** When the request came, in unix ms. What follows the reading of a body asks the clock anew. */
   now: number;
@@ -37,75 +37,75 @@ export interface Admission {
   /** What went wrong behind the door, for the door's one problem writer. */
   failure: Problem | undefined;
   /** Whether the answer already carries the headers that the door gives every answer. */
-  isStamped: boolean;
+  hasRequestHeaders: boolean;
 }
 
 /** The admissions of the requests under way. */
-export interface Admissions {
-  set(request: Request, admission: Admission): void;
-  find(request: Request): Admission | undefined;
+export interface RequestContexts {
+  set(request: Request, requestContext: RequestContext): void;
+  find(request: Request): RequestContext | undefined;
   /**
    * The plugin that gives handlers their `admission`. It refuses to run a handler other than the one
    * whose route the door has authorised, whatever two routers may make of a path.
    */
-  plugin: ReturnType<typeof admissionPlugin>;
+  plugin: ReturnType<typeof requestContextPlugin>;
 }
 
-export function createAdmissions(): Admissions {
+export function createRequestContexts(): RequestContexts {
   // A property of this application's own: an entry in a WeakMap costs four times as much.
-  const ADMISSION = Symbol("admission");
-  type Admitted = Request & { [ADMISSION]?: Admission };
-  const find = (request: Admitted) => request[ADMISSION];
+  const REQUEST_CONTEXT = Symbol("request-context");
+  type Admitted = Request & { [REQUEST_CONTEXT]?: RequestContext };
+  const find = (request: Admitted) => request[REQUEST_CONTEXT];
   return {
-    set(request: Admitted, admission) {
-      request[ADMISSION] = admission;
+    set(request: Admitted, requestContext) {
+      request[REQUEST_CONTEXT] = requestContext;
     },
     find,
-    plugin: admissionPlugin(find),
+    plugin: requestContextPlugin(find),
   };
 }
 
-function admissionPlugin(find: (request: Request) => Admission | undefined) {
+function requestContextPlugin(find: (request: Request) => RequestContext | undefined) {
   return (
-    new Elysia({ name: "admission" })
+    new Elysia({ name: "request-context" })
       // Declares the property's type and gives it a place in the context, which the hook then fills.
       // Deriving it would make one more object a request, and copy it into the context. A route that does not use this plugin has no admission.
-      .decorate("admission", undefined as unknown as Admission)
+      .decorate("requestContext", undefined as unknown as RequestContext)
       .onTransform({ as: "scoped" }, (context) => {
-        const admission = find(context.request);
-        if (admission?.route?.path !== context.route) {
+        const requestContext = find(context.request);
+        if (requestContext?.route?.path !== context.route) {
           throw new Error(`the door did not admit this request to ${context.route}`);
         }
-        if (admission.route.body) admission.confirm();
-        context.admission = admission;
+        if (requestContext.route.body) requestContext.confirm();
+        context.requestContext = requestContext;
       })
   );
 }
 
 /** The key that a protected route was called with. */
-export function bearerOf(admission: Admission): Credential {
-  if (admission.caller.kind !== "key") throw new Error("the route is not protected by a key");
-  return admission.caller.credential;
+export function bearerOf(requestContext: RequestContext): Credential {
+  if (requestContext.caller.kind !== "key") throw new Error("the route is not protected by a key");
+  return requestContext.caller.credential;
 }
 
 /** The session that a dashboard's route was called with. */
-export function sessionOf(admission: Admission): LiveSession {
-  if (admission.caller.kind !== "session") throw new Error("the route needs no session");
-  return admission.caller.session;
+export function sessionOf(requestContext: RequestContext): LiveSession {
+  if (requestContext.caller.kind !== "session") throw new Error("the route needs no session");
+  return requestContext.caller.session;
 }
 
 /** The id of the monitor whose job a heartbeat's route was called by. */
-export function monitorIdOf(admission: Admission): string {
-  if (admission.caller.kind !== "job") throw new Error("the route takes no heartbeats");
-  return admission.caller.monitorId;
+export function monitorIdOf(requestContext: RequestContext): string {
+  if (requestContext.caller.kind !== "job") throw new Error("the route takes no heartbeats");
+  return requestContext.caller.monitorId;
 }
 
 /** The caller as the one who did something, and from where. */
-export function actorOf(admission: Admission): Actor {
-  const { ip } = admission.address;
-  if (admission.caller.kind === "session") {
-    return userActor(admission.caller.session.user, ip);
+export function actorOf(requestContext: RequestContext): Actor {
+  const { ip } = requestContext.address;
+  if (requestContext.caller.kind === "session") {
+    return userActor(requestContext.caller.session.user, ip);
   }
-  const { key } = bearerOf(admission);
+  const { key } = bearerOf(requestContext);
   return { kind: "key", id: key.id, label: key.name, ip };
 }

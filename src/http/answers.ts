@@ -1,5 +1,5 @@
 import type { Page } from "./pagination";
-import type { Admission } from "./admission";
+import type { RequestContext } from "./admission";
 import { contentTag, matchesAny, type TagKind, type VersionedResource, versionTag } from "./etag";
 import { acceptsGzip, NO_STORE, Representation } from "./representation";
 
@@ -56,7 +56,7 @@ function hasVersion(resource: Partial<VersionedResource>): resource is Versioned
 /** One page of a list under `/api/v1`. Its entity tag is a hash of the bytes sent. */
 export function sendList(
   request: Request,
-  admission: Admission,
+  requestContext: RequestContext,
   page: Page<unknown>,
   self: string,
 ): Response {
@@ -70,7 +70,7 @@ export function sendList(
     mediaType: JSON_TYPE,
     cacheControl: NO_STORE,
     headers,
-  }).respond(request, admission);
+  }).respond(request, requestContext);
 }
 
 /** A whole HTML page, as text or as its bytes, with the Content-Security-Policy that belongs to it. */

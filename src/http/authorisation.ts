@@ -11,16 +11,16 @@ import { toProblem } from "./problems";
 import { noRoute } from "./refusals";
 import type { Match, Route } from "./route-table";
 import { findCurrentSession } from "./session-cookie";
-import type { Visit } from "./visit";
+import type { GatewayContext } from "./visit";
 
 /** Where people sign in to the dashboard. */
 export const SIGN_IN_PATH = "/admin/sign-in";
 
 interface Authorisation {
   /** Finds out who is calling. Answers what speaks against letting the request through. */
-  judge(visit: Visit, match: Match): Problem | undefined;
+  judge(context: GatewayContext, match: Match): Problem | undefined;
   /** Judges the caller anew, as of now. Throws a Problem if they may not go on. */
-  confirm(visit: Visit): void;
+  confirm(context: GatewayContext): void;
 }
 
 /** Whom the door lets in. */
@@ -63,28 +63,28 @@ export function createAuthorisation(
   }
 
   return {
-    judge(visit, match) {
-      if (!match.route) return noRoute(visit.request.method, match.allowed);
+    judge(context, match) {
+      if (!match.route) return noRoute(context.request.method, match.allowed);
       const { access } = match.route.operation;
       if (access.kind === "key") {
-        const verdict = judgeCredential(visit.request, visit.now);
+        const verdict = judgeCredential(context.request, context.now);
         if (verdict instanceof Problem) return verdict;
-        visit.caller = { kind: "key", credential: verdict };
+        context.caller = { kind: "key", credential: verdict };
         return judgeScopes(verdict, access.scopes);
       }
       if (access.kind === "session") {
-        const verdict = judgeSession(visit.request, visit.now);
-        if (verdict instanceof Problem) return judgeCrossSite(ctx, visit.request) ?? verdict;
-        visit.caller = { kind: "session", session: verdict };
-        return judgeCrossSite(ctx, visit.request) ?? judgeRole(verdict.user.role, access.role);
+        const verdict = judgeSession(context.request, context.now);
+        if (verdict instanceof Problem) return judgeCrossSite(ctx, context.request) ?? verdict;
+        context.caller = { kind: "session", session: verdict };
+        return judgeCrossSite(ctx, context.request) ?? judgeRole(verdict.user.role, access.role);
       }
       if (access.kind === "heartbeat") {
-        const verdict = judgeToken(visit.request, match.route);
+        const verdict = judgeToken(context.request, match.route);
         if (verdict instanceof Problem) return verdict;
-        visit.caller = { kind: "job", monitorId: verdict };
+        context.caller = { kind: "job", monitorId: verdict };
         return undefined;
       }
-      return access.kind === "public" ? judgeCrossSite(ctx, visit.request) : undefined;
+      return access.kind === "public" ? judgeCrossSite(ctx, context.request) : undefined;
     },
 
     confirm({ request, caller, route }) {

@@ -3,7 +3,7 @@ import type { Tx } from "../db";
 import { Problem } from "../errors";
 import { type Answer, answerOnce } from "../features/idempotency";
 import { sha256 } from "../kernel/hash";
-import { type Admission, bearerOf } from "./admission";
+import { type RequestContext, bearerOf } from "./admission";
 import { sendCreated } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./body-hash";
 import type { TagKind } from "./etag";
@@ -37,17 +37,17 @@ export async function createOnce(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "db">,
   {
     request,
-    admission,
+    requestContext,
     tag = "content",
-  }: { request: Request; admission: Admission; tag?: TagKind },
+  }: { request: Request; requestContext: RequestContext; tag?: TagKind },
   make: (tx: Tx) => Made,
 ): Promise<Response> {
-  if (!admission.route?.operation.idempotent) throw new Error("the route is not idempotent");
+  if (!requestContext.route?.operation.idempotent) throw new Error("the route is not idempotent");
   const idempotencyKey = readKey(request);
   const answer = await ctx.db.write((tx) => {
     if (idempotencyKey === undefined) return { ...toAnswer(make(tx)), isReplayed: false };
     const sent = {
-      keyId: bearerOf(admission).key.id,
+      keyId: bearerOf(requestContext).key.id,
       path: splitUrl(request.url)?.path ?? "",
       idempotencyHash: sha256(idempotencyKey),
       bodyHash: bodyHashOf(request),

@@ -4,11 +4,11 @@
  * and limits; of pages and components only what the OpenAPI document says of its tags.
  */
 export {
-  type Admission,
+  type RequestContext,
   actorOf,
-  type Admissions,
+  type RequestContexts,
   bearerOf,
-  createAdmissions,
+  createRequestContexts,
   monitorIdOf,
   sessionOf,
 } from "./admission";
@@ -26,7 +26,7 @@ export { SIGN_IN_PATH } from "./authorisation";
 export { RUNTIME_BODY_MAX_BYTES } from "./body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createOnce, type Made } from "./create-once";
-export { createDoor, type Door, type DoorParts } from "./door";
+export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
 export { requireMatch } from "./etag";
 export { type Form, formBody } from "./form-body";
 export { jsonBody, noBody, optionalJsonBody } from "./json-body";
@@ -46,4 +46,4 @@ export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
 export { endedSessionCookie, findCurrentSession, sessionCookie } from "./session-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";
-export type { Visit } from "./visit";
+export type { GatewayContext } from "./visit";

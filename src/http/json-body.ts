@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { examine, type FieldErrors, invalidFields, type IsBroken, Problem } from "../errors";
-import type { Admission } from "./admission";
+import type { RequestContext } from "./admission";
 import { decodeText, mediaTypeProblem, readBytes } from "./body";
 import { keepBodyHash } from "./body-hash";
 import { hideSchema } from "./declared-body";
@@ -17,7 +17,7 @@ export interface RefusedRequest {
   id: string;
   /** All parameters of the path. */
   params: Readonly<Record<string, string>>;
-  admission: Admission;
+  requestContext: RequestContext;
   isBroken: IsBroken;
 }
 
@@ -61,7 +61,7 @@ function declareBody<Schema extends TSchema>(
   return {
     body: hideSchema({ schema, isOptional }),
     parse: ({ request }: { request: Request }) => readJsonBody(request, isOptional),
-    beforeHandle({ body, params = {}, admission }: BodyContext): void {
+    beforeHandle({ body, params = {}, requestContext }: BodyContext): void {
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
       if (furtherErrors) {
@@ -69,7 +69,7 @@ function declareBody<Schema extends TSchema>(
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const fields = (valid ?? {}) as Partial<Static<Schema>>;
         errors.addMissing(
-          furtherErrors(fields, { id: params["id"] ?? "", params, admission, isBroken }),
+          furtherErrors(fields, { id: params["id"] ?? "", params, requestContext, isBroken }),
         );
       }
       errors.throwIfAny();
@@ -81,7 +81,7 @@ interface BodyContext {
   body: unknown;
   /** Undefined on a path without parameters. */
   params?: Record<string, string>;
-  admission: Admission;
+  requestContext: RequestContext;
 }
 
 /** Reads a JSON body. Throws a Problem for any other. */

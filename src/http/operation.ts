@@ -70,9 +70,9 @@ export interface Operation {
   isCrossOrigin?: boolean;
   /**
    * What answers on a page's custom domain too, where nothing else does: what belongs to one page, or a
-   * file that every page needs. See `matchOnDomain`.
+   * file that every page needs. See `matchCustomDomain`.
    */
-  surface?: "one page" | "every page";
+  onCustomDomain?: "page" | "shared";
 }
 
 /** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */

@@ -8,7 +8,7 @@ const SLUG = /^\/status\/([^/]*)/;
  * What a request to a page's custom domain may meet: the page's own public surface and the files that
  * every page needs. All else is not there, whatever its method, and neither is a private page.
  */
-export function matchOnDomain(
+export function matchCustomDomain(
   page: DomainPage,
   routes: RouteTable,
   { method, path }: { method: string; path: string },
@@ -20,8 +20,8 @@ export function matchOnDomain(
 }
 
 function isThere(page: DomainPage, { operation }: Route, path: string): boolean {
-  if (operation.surface === "every page") return true;
-  if (operation.surface !== "one page" || !page.isPublic) return false;
+  if (operation.onCustomDomain === "shared") return true;
+  if (operation.onCustomDomain !== "page" || !page.isPublic) return false;
   const [, slug] = SLUG.exec(path) ?? [];
   return slug === undefined || page.slugs.has(slug);
 }

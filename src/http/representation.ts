@@ -1,7 +1,7 @@
 import { sha256Hex } from "../kernel/hash";
-import type { Admission } from "./admission";
+import type { RequestContext } from "./admission";
 import { matchesAny } from "./etag";
-import { StampedHeaders, stampOnce } from "./stamp";
+import { ReusedHeaders, setFixedHeaders } from "./response-headers";
 
 /** Smaller answers do not gain from compression. */
 const COMPRESS_FROM_BYTES = 1_024;
@@ -16,7 +16,7 @@ interface Variant {
   /** Its bytes, which a Response shares where it would copy an array. */
   body: Blob;
   etag: string;
-  headers: StampedHeaders;
+  headers: ReusedHeaders;
 }
 
 export interface RepresentationOptions {
@@ -54,10 +54,10 @@ export class Representation {
   }
 
   /** The answer to one request: the bytes in the best encoding, or 304 where the caller has them. */
-  respond(request: Request, admission: Admission): Response {
+  respond(request: Request, requestContext: RequestContext): Response {
     const chosen = this.#choose(request.headers.get("accept-encoding"));
-    const headers = chosen.headers.for(admission);
-    admission.isStamped = true;
+    const headers = chosen.headers.for(requestContext);
+    requestContext.hasRequestHeaders = true;
     const known = request.headers.get("if-none-match");
     if (known !== null && matchesAny(known, chosen.etag)) {
       return new Response(null, { status: 304, headers: withoutContent(headers) });
@@ -116,8 +116,8 @@ function variant(
     ...(varies ? { Vary: "Accept-Encoding" } : {}),
     ...options.headers,
   });
-  stampOnce(headers, options.isCrossOrigin ?? false);
-  return { body: new Blob([bytes]), etag, headers: new StampedHeaders(headers) };
+  setFixedHeaders(headers, options.isCrossOrigin ?? false);
+  return { body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers) };
 }
 
 function withoutContent(headers: Headers): Headers {

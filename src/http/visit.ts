@@ -2,15 +2,15 @@ import type { Charge } from "../features/limits";
 import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Problem } from "../errors";
-import type { Admission, Caller } from "./admission";
+import type { RequestContext, Caller } from "./admission";
 import type { IncomingBody } from "./incoming-body";
 import type { Route } from "./route-table";
 
 /** What all visits share: how to learn what costs too much to find out for every one of them. */
-export interface VisitMeans {
+export interface ContextDependencies {
   addressOf(request: Request, peer: PeerOf): ClientAddress;
   /** Throws a Problem if the caller's credential opens nothing any more. */
-  confirm(visit: Visit): void;
+  confirm(context: GatewayContext): void;
 }
 
 /** The address of the socket that a request came by. Asking costs a system call. */
@@ -22,20 +22,20 @@ export const NOBODY: Caller = { kind: "address" };
  * One request on its way through the door, and what the door has found out about it so far. One
  * object a request, without closures: the door's own work is a good part of what a small answer costs.
  */
-export class Visit implements Admission {
+export class GatewayContext implements RequestContext {
   route: Route | undefined = undefined;
   caller: Caller = NOBODY;
   domain: DomainPage | undefined = undefined;
   charge: Charge | undefined = undefined;
   failure: Problem | undefined = undefined;
-  isStamped = false;
+  hasRequestHeaders = false;
   /** The body, once room was reserved for it; undefined for a request without one. */
   body: IncomingBody | undefined = undefined;
   /** When it came, on the monotonic clock; kept only where requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;
   readonly #peer: PeerOf;
-  readonly #means: VisitMeans;
+  readonly #deps: ContextDependencies;
 
   constructor(
     readonly request: Request,
@@ -43,21 +43,21 @@ export class Visit implements Admission {
     /** When it came, in unix ms. */
     readonly now: number,
     peer: PeerOf,
-    means: VisitMeans,
+    deps: ContextDependencies,
   ) {
     this.#peer = peer;
-    this.#means = means;
+    this.#deps = deps;
   }
 
   /** Where the request came from. Asked only where it matters, and then found out once. */
   get address(): ClientAddress {
-    this.#address ??= this.#means.addressOf(this.request, this.#peer);
+    this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;
   }
 
   confirm(): void {
     // Called once the body has been read.
     this.body?.release();
-    this.#means.confirm(this);
+    this.#deps.confirm(this);
   }
 }

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { notFound } from "../errors";
-import { type Admissions, operation } from "../http";
+import { type RequestContexts, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
 import { PAGE_SCRIPT } from "./page-script";
@@ -11,18 +11,18 @@ export function createAllAssets(): Assets {
 }
 
 /** `/assets/{name}`: the files of all pages, under names that hold a hash. */
-export function assetRoutes(admissions: Admissions, assets: Assets) {
-  return new Elysia().use(admissions.plugin).get(
+export function assetRoutes(requestContexts: RequestContexts, assets: Assets) {
+  return new Elysia().use(requestContexts.plugin).get(
     "/assets/:name",
-    async ({ params, request, admission }) => {
+    async ({ params, request, requestContext }) => {
       const asset = await assets.find(params.name);
       if (!asset) throw notFound("asset");
-      return asset.respond(request, admission);
+      return asset.respond(request, requestContext);
     },
     operation({
       tag: "Documentation",
       access: { kind: "file" },
-      surface: "every page",
+      onCustomDomain: "shared",
       summary: "A file that a page needs",
       answers: { 200: { description: "The file." } },
       errors: ["not_found"],

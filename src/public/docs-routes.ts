@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
-import { type Admissions, operation, PUBLIC_CACHE, Representation } from "../http";
+import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
 import type { Assets } from "../ui";
 import { renderDocs, renderErrorDocs } from "./docs";
 import { htmlRepresentation } from "./html";
@@ -14,7 +14,7 @@ const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
  */
 export function docsRoutes(
   ctx: AppContext,
-  admissions: Admissions,
+  requestContexts: RequestContexts,
   openApi: () => unknown,
   assets: Assets,
 ) {
@@ -32,10 +32,10 @@ export function docsRoutes(
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/openapi.json",
-      ({ request, admission }) =>
+      ({ request, requestContext }) =>
         once(
           "openapi",
           () =>
@@ -44,7 +44,7 @@ export function docsRoutes(
               cacheControl: PUBLIC_CACHE,
               isCrossOrigin: true,
             }),
-        ).respond(request, admission),
+        ).respond(request, requestContext),
       operation({
         ...PAGE,
         id: "getOpenApi",
@@ -56,9 +56,9 @@ export function docsRoutes(
     )
     .get(
       "/docs",
-      async ({ request, admission }) => {
+      async ({ request, requestContext }) => {
         const document = await renderDocs(assets);
-        return once("docs", () => htmlRepresentation(document)).respond(request, admission);
+        return once("docs", () => htmlRepresentation(document)).respond(request, requestContext);
       },
       operation({
         ...PAGE,
@@ -68,8 +68,11 @@ export function docsRoutes(
     )
     .get(
       "/docs/errors",
-      ({ request, admission }) =>
-        once("errors", () => htmlRepresentation(renderErrorDocs())).respond(request, admission),
+      ({ request, requestContext }) =>
+        once("errors", () => htmlRepresentation(renderErrorDocs())).respond(
+          request,
+          requestContext,
+        ),
       operation({ ...PAGE, summary: "The errors", answers: { 200: { description: "HTML." } } }),
     );
 }

@@ -1,5 +1,5 @@
 import { type ErrorCode, ERRORS, type Problem } from "../errors";
-import { type Route, seeOther, sendHtml, SIGN_IN_PATH, type Visit } from "../http";
+import { type Route, seeOther, sendHtml, SIGN_IN_PATH, type GatewayContext } from "../http";
 import { containsKeyShape } from "../kernel/key-shape";
 import {
   Actions,
@@ -19,7 +19,10 @@ const ID_PLACE = "{request}";
  * that has to sign in first is sent there, and comes back to where it wanted to go. Refusals for load
  * are rendered once and kept, since thousands of them may be due in one second.
  */
-export function createFailurePage(): (failure: Problem, visit: Visit) => Response | undefined {
+export function createFailurePage(): (
+  failure: Problem,
+  context: GatewayContext,
+) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
   /** True for routes that answer JSON; found once a route, since refusals for load must stay cheap. */
   const jsonRoutes = new Map<Route, boolean>();
@@ -34,30 +37,30 @@ export function createFailurePage(): (failure: Problem, visit: Visit) => Respons
   }
 
   /** Returns true for a browser on a path that people visit. */
-  function isForPerson({ request, route }: Visit, path: string): boolean {
+  function isForPerson({ request, route }: GatewayContext, path: string): boolean {
     const accept = request.headers.get("accept") ?? "";
     if (!accept.includes("text/html") || path.startsWith("/api/")) return false;
     return !route || (route.operation.access.kind !== "health" && !answersJson(route));
   }
 
-  function render({ code, message }: Problem, visit: Visit, path: string): HtmlDocument {
-    const places = placesOf(visit, path);
+  function render({ code, message }: Problem, context: GatewayContext, path: string): HtmlDocument {
+    const places = placesOf(context, path);
     const isForLoad = code === "rate_limited" || code === "unavailable";
-    const isForm = !isRead(visit.request);
-    const { requestId } = visit;
+    const isForm = !isRead(context.request);
+    const { requestId } = context;
     if (!isForLoad) return renderFailure({ code, message, places, isForm, requestId });
     const page = loadPages({ code, message, places, isForm, requestId: ID_PLACE });
     return { ...page, html: page.html.replace(ID_PLACE, requestId) };
   }
 
-  return (failure, visit) => {
-    const { request } = visit;
+  return (failure, context) => {
+    const { request } = context;
     const path = pathOf(request.url);
-    if (!isForPerson(visit, path)) return undefined;
+    if (!isForPerson(context, path)) return undefined;
     if (failure.code === "sign_in_required" && isRead(request)) {
       return seeOther(signInPath(path));
     }
-    return sendHtml(request, render(failure, visit, path), {
+    return sendHtml(request, render(failure, context, path), {
       status: failure.status,
       headers: { ...failure.headers },
     });
@@ -89,7 +92,7 @@ interface Places {
   statusPage: string;
 }
 
-function placesOf({ domain }: Visit, path: string): Places {
+function placesOf({ domain }: GatewayContext, path: string): Places {
   // On a page's own domain there is that page, and no dashboard.
   return {
     isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),

@@ -6,8 +6,8 @@ import { resolveComponentId } from "../features/components";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
-  type Admission,
-  type Admissions,
+  type RequestContext,
+  type RequestContexts,
   type Operation,
   operation,
   PUBLIC_CACHE,
@@ -43,7 +43,7 @@ const EndpointBadge = Type.Object(
 /** What programs other than browsers follow a public page by: feeds, a calendar and badges. */
 export function feedRoutes(
   ctx: AppContext,
-  admissions: Admissions,
+  requestContexts: RequestContexts,
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
@@ -69,26 +69,26 @@ export function feedRoutes(
 
   /** The handler of one file of a page. */
   function serve(file: string, representationOf: RepresentationOf) {
-    return ({ params, request, admission }: Call) => {
-      const snapshot = readPublic(snapshots, params.slug, admission.now);
+    return ({ params, request, requestContext }: Call) => {
+      const snapshot = readPublic(snapshots, params.slug, requestContext.now);
       const { slug } = snapshot.document.page;
       return slug === params.slug
-        ? respond(representationOf(snapshot), request, admission)
+        ? respond(representationOf(snapshot), request, requestContext)
         : moved(slug, file);
     };
   }
 
   /** The handler of a feed of the default page, or of the page of a custom domain. */
   function serveDefault(representationOf: RepresentationOf) {
-    return ({ request, admission }: Omit<Call, "params">) => {
-      const page = admission.domain ?? snapshots.defaultPage();
+    return ({ request, requestContext }: Omit<Call, "params">) => {
+      const page = requestContext.domain ?? snapshots.defaultPage();
       if (!page) throw notFound("status page");
-      const snapshot = readPublic(snapshots, page.slug, admission.now);
-      return respond(representationOf(snapshot), request, admission);
+      const snapshot = readPublic(snapshots, page.slug, requestContext.now);
+      return respond(representationOf(snapshot), request, requestContext);
     };
   }
 
-  const routes = new Elysia().use(admissions.plugin);
+  const routes = new Elysia().use(requestContexts.plugin);
   for (const { name, ending, mediaType, representationOf } of feeds) {
     const summary = `Follow the default page by ${name}`;
     routes.get(
@@ -132,8 +132,8 @@ export function feedRoutes(
     )
     .get(
       "/status/:slug/badge/:id.svg",
-      ({ params, request, admission }) => {
-        const snapshot = readPublic(snapshots, params.slug, admission.now);
+      ({ params, request, requestContext }) => {
+        const snapshot = readPublic(snapshots, params.slug, requestContext.now);
         const { page, components } = snapshot.document;
         // The parameter is the whole segment, its ending included.
         const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
@@ -141,7 +141,7 @@ export function feedRoutes(
         const component = components.find(({ id }) => id === componentId);
         if (!component) throw notFound("component");
         return page.slug === params.slug
-          ? componentBadgeOf(component).respond(request, admission)
+          ? componentBadgeOf(component).respond(request, requestContext)
           : moved(page.slug, `badge/${component.id}.svg`);
       },
       document("getComponentBadge", "A component's badge", SVG, "Its name and its status."),
@@ -154,11 +154,11 @@ type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Represe
 function respond(
   representation: Representation | Promise<Representation>,
   request: Request,
-  admission: Admission,
+  requestContext: RequestContext,
 ): Response | Promise<Response> {
   return representation instanceof Representation
-    ? representation.respond(request, admission)
-    : representation.then((made) => made.respond(request, admission));
+    ? representation.respond(request, requestContext)
+    : representation.then((made) => made.respond(request, requestContext));
 }
 
 const NEWEST =
@@ -186,7 +186,7 @@ const FEED_FILES = [
 interface Call {
   params: { slug: string };
   request: Request;
-  admission: Admission;
+  requestContext: RequestContext;
 }
 
 const PLANNED =

@@ -5,7 +5,7 @@ import type { Sessions } from "../features/auth";
 import { readLogo } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
-  type Admissions,
+  type RequestContexts,
   findCurrentSession,
   IMMUTABLE,
   NO_STORE,
@@ -20,7 +20,7 @@ import {
  */
 export function logoRoutes(
   ctx: AppContext,
-  admissions: Admissions,
+  requestContexts: RequestContexts,
   snapshots: Snapshots,
   sessions: Sessions,
 ) {
@@ -37,21 +37,21 @@ export function logoRoutes(
     });
   });
 
-  return new Elysia().use(admissions.plugin).get(
+  return new Elysia().use(requestContexts.plugin).get(
     "/status/:slug/logo/:file",
-    ({ params, request, admission }) => {
-      const snapshot = snapshots.read(params.slug, admission.now);
+    ({ params, request, requestContext }) => {
+      const snapshot = snapshots.read(params.slug, requestContext.now);
       if (!snapshot || fileOf(snapshot) !== params.file) throw notFound("logo");
       const isShown =
         snapshot.document.page.visibility === "public" ||
-        findCurrentSession(ctx, sessions, request, admission.now) !== undefined;
+        findCurrentSession(ctx, sessions, request, requestContext.now) !== undefined;
       if (!isShown) throw notFound("logo");
-      return logoOf(snapshot).respond(request, admission);
+      return logoOf(snapshot).respond(request, requestContext);
     },
     operation({
       tag: "Pages",
       access: { kind: "file" },
-      surface: "one page",
+      onCustomDomain: "page",
       summary: "A page's logo",
       answers: { 200: { description: "PNG, JPEG or WebP." } },
       errors: ["not_found"],

@@ -30,7 +30,7 @@ export function publicJson(
 export const PUBLIC_JSON = {
   tag: "Status",
   access: { kind: "public" },
-  surface: "one page",
+  onCustomDomain: "page",
   errors: ["not_found"],
   conditional: "etag",
   isCrossOrigin: true,

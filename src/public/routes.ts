@@ -12,7 +12,7 @@ import {
   type Snapshot,
   type Snapshots,
 } from "../features/status";
-import { type Admission, type Admissions, operation, type SentPage } from "../http";
+import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
 import { Text } from "../kernel/schema";
 import { renderHistoryPage } from "./history-page";
 import { htmlRepresentation } from "./html";
@@ -30,7 +30,7 @@ import { UPDATES_MAX } from "./update-part";
 const PAGE = {
   tag: "Pages",
   access: { kind: "public" },
-  surface: "one page",
+  onCustomDomain: "page",
   answers: { 200: { description: "HTML." } },
 } as const;
 
@@ -46,7 +46,7 @@ const PermalinkQuery = Type.Object(
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
 export function publicRoutes(
   ctx: AppContext,
-  admissions: Admissions,
+  requestContexts: RequestContexts,
   snapshots: Snapshots,
   sessions: Sessions,
 ) {
@@ -95,34 +95,38 @@ export function publicRoutes(
   }
 
   /** Which public page is at `/`: the one whose domain it is, else the default page. */
-  function homeSlug({ domain }: Admission): string | undefined {
+  function homeSlug({ domain }: RequestContext): string | undefined {
     if (domain) return domain.slug;
     const page = snapshots.defaultPage();
     return page?.isPublic ? page.slug : undefined;
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/",
-      ({ request, admission }) => {
-        const slug = homeSlug(admission);
+      ({ request, requestContext }) => {
+        const slug = homeSlug(requestContext);
         const answer =
           slug === undefined
-            ? emptyHome.respond(request, admission)
-            : site.answer({ slug, rest: "", request, admission }, statusPage, statusPageStepsOf);
+            ? emptyHome.respond(request, requestContext)
+            : site.answer(
+                { slug, rest: "", request, requestContext },
+                statusPage,
+                statusPageStepsOf,
+              );
         return answer;
       },
       operation({ ...PAGE, summary: "The default page, or the one whose domain it is" }),
     )
     .get(
       "/status/:slug",
-      ({ params: { slug }, request, admission }) => {
+      ({ params: { slug }, request, requestContext }) => {
         // In a constant, since Elysia takes a handler whose text holds "return f(" or "=> f(" for an
         // asynchronous one, and each reading would cost a promise. It holds in the executable; run
         // from the sources, Bun puts the constant back into the return.
         const answer = site.answer(
-          { slug, rest: "", request, admission },
+          { slug, rest: "", request, requestContext },
           statusPage,
           statusPageStepsOf,
         );
@@ -132,9 +136,9 @@ export function publicRoutes(
     )
     .get(
       "/status/:slug/incidents/:id",
-      ({ params: { slug, id }, query: { before }, request, admission }) =>
+      ({ params: { slug, id }, query: { before }, request, requestContext }) =>
         site.answer(
-          { slug, rest: restOf("incidents", id, before), request, admission },
+          { slug, rest: restOf("incidents", id, before), request, requestContext },
           (snapshot) => incidentPage(id, before, snapshot),
         ),
       {
@@ -144,9 +148,9 @@ export function publicRoutes(
     )
     .get(
       "/status/:slug/maintenance/:id",
-      ({ params: { slug, id }, query: { before }, request, admission }) =>
+      ({ params: { slug, id }, query: { before }, request, requestContext }) =>
         site.answer(
-          { slug, rest: restOf("maintenance", id, before), request, admission },
+          { slug, rest: restOf("maintenance", id, before), request, requestContext },
           (snapshot) => maintenancePage(id, before, snapshot),
         ),
       {
@@ -156,14 +160,14 @@ export function publicRoutes(
     )
     .get(
       "/status/:slug/history",
-      ({ params: { slug }, query, request, admission }) => {
-        const name = query.month ?? monthNameOf(admission.now);
-        const month = monthOf(name, admission.now);
+      ({ params: { slug }, query, request, requestContext }) => {
+        const name = query.month ?? monthNameOf(requestContext.now);
+        const month = monthOf(name, requestContext.now);
         if (!month) throw notFound("month");
         const { before } = query;
         const rest = `/history?month=${name}${before === undefined ? "" : `&before=${before}`}`;
-        const visit = { slug, rest, request, admission };
-        return site.answer(visit, (snapshot) => historyPage(month, before, snapshot));
+        const pageRequest = { slug, rest, request, requestContext };
+        return site.answer(pageRequest, (snapshot) => historyPage(month, before, snapshot));
       },
       {
         // Others append parameters of their own to links.

@@ -3,7 +3,7 @@ import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { Snapshot, Snapshots } from "../features/status";
 import {
-  type Admission,
+  type RequestContext,
   findCurrentSession,
   NO_STORE,
   PUBLIC_CACHE,
@@ -24,7 +24,7 @@ export interface PageRequest {
   /** What stands behind the slug, its query included. */
   rest: string;
   request: Request;
-  admission: Admission;
+  requestContext: RequestContext;
 }
 
 /** Answers for the pages of a status page, by the same rules for all of them. */
@@ -36,7 +36,7 @@ export interface Site {
    * the page is kept. Throws `not_found`.
    */
   answer(
-    visit: PageRequest,
+    pageRequest: PageRequest,
     make: (snapshot: Snapshot) => SentPage,
     stepsOf?: (snapshot: Snapshot) => Iterable<number>,
   ): Response | Promise<Response>;
@@ -72,13 +72,13 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
   }
 
   return {
-    answer({ slug, rest, request, admission }, make, stepsOf) {
-      const snapshot = snapshots.read(slug, admission.now);
+    answer({ slug, rest, request, requestContext }, make, stepsOf) {
+      const snapshot = snapshots.read(slug, requestContext.now);
       if (!snapshot) throw notFound("status page");
       const { page } = snapshot.document;
       const isPublic = page.visibility === "public";
       // To who is not signed in, a private page is not there.
-      if (!isPublic && !findCurrentSession(ctx, sessions, request, admission.now)) {
+      if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
         throw notFound("status page");
       }
       if (page.slug !== slug) {
@@ -86,7 +86,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       }
       const send = () =>
         isPublic
-          ? keep(snapshot, rest, () => make(snapshot)).respond(request, admission)
+          ? keep(snapshot, rest, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
       if (!stepsOf || kept.get(snapshot)?.has(rest)) return send();
       const prepared = prepare(snapshot, stepsOf);

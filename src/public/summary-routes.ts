@@ -1,16 +1,16 @@
 import { Elysia } from "elysia";
 import type { Snapshots } from "../features/status";
-import { type Admissions, operation } from "../http";
+import { type RequestContexts, operation } from "../http";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 import { Summary, summarize } from "./summary";
 
 /** `/status/{slug}/summary.json`. */
-export function summaryRoutes(admissions: Admissions, snapshots: Snapshots) {
+export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snapshots) {
   const json = publicJson(summarize);
-  return new Elysia().use(admissions.plugin).get(
+  return new Elysia().use(requestContexts.plugin).get(
     "/status/:slug/summary.json",
-    ({ params, request, admission }) =>
-      json(readPublic(snapshots, params.slug, admission.now)).respond(request, admission),
+    ({ params, request, requestContext }) =>
+      json(readPublic(snapshots, params.slug, requestContext.now)).respond(request, requestContext),
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",

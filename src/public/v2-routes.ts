@@ -3,7 +3,7 @@ import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshots } from "../features/status";
-import { type Admissions, operation } from "../http";
+import { type RequestContexts, operation } from "../http";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
 
@@ -14,28 +14,34 @@ import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
  */
 export function v2Routes(
   ctx: AppContext,
-  admissions: Admissions,
+  requestContexts: RequestContexts,
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
-  const routes = new Elysia().use(admissions.plugin);
+  const routes = new Elysia().use(requestContexts.plugin);
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>
       document.make({ snapshot, reader: ctx.db, readIncidents, now: ctx.clock.now() }),
     );
     routes.get(
       `/api/v2/${document.path}`,
-      ({ request, admission }) => {
-        const page = admission.domain ?? snapshots.defaultPage();
+      ({ request, requestContext }) => {
+        const page = requestContext.domain ?? snapshots.defaultPage();
         if (!page) throw notFound("status page");
-        return json(readPublic(snapshots, page.slug, admission.now)).respond(request, admission);
+        return json(readPublic(snapshots, page.slug, requestContext.now)).respond(
+          request,
+          requestContext,
+        );
       },
       declare(document, "Default", "of the default page"),
     );
     routes.get(
       `/status/:slug/api/v2/${document.path}`,
-      ({ params, request, admission }) =>
-        json(readPublic(snapshots, params.slug, admission.now)).respond(request, admission),
+      ({ params, request, requestContext }) =>
+        json(readPublic(snapshots, params.slug, requestContext.now)).respond(
+          request,
+          requestContext,
+        ),
       declare(document, "", "of a page"),
     );
   }

@@ -70,7 +70,7 @@ describe("a Host that makes no URL", () => {
         // As the runtime hands it over: a Request of the test runner would refuse it.
         const request = new Request(`http://status.test${path}`);
         Object.defineProperty(request, "url", { value: `http://${host}${path}` });
-        const response = await app.app.door(request, () => "203.0.113.7");
+        const response = await app.app.handle(request, () => "203.0.113.7");
         expect(response.status).toBeLessThan(500);
       }
       expect(JSON.stringify(app.logged)).not.toContain(token);

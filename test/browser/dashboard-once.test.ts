@@ -98,20 +98,20 @@ interface HeldPosts extends Disposable {
 
 /** Counts the forms that arrive, and holds the answer to the first one back. */
 function holdFirstPost({ app }: TestApp): HeldPosts {
-  const { door } = app;
+  const { handle } = app;
   const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const posts: HeldPosts = {
     count: 0,
     firstArrived: arrived.promise,
     release: released.resolve,
     [Symbol.dispose]: () => {
-      app.door = door;
+      app.handle = handle;
     },
   };
-  app.door = async (request, peer) => {
-    if (request.method !== "POST") return door(request, peer);
+  app.handle = async (request, peer) => {
+    if (request.method !== "POST") return handle(request, peer);
     const isFirst = ++posts.count === 1;
-    const answer = await door(request, peer);
+    const answer = await handle(request, peer);
     if (!isFirst) return answer;
     arrived.resolve();
     await released.promise;

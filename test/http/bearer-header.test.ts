@@ -54,7 +54,7 @@ describe("Authorization", () => {
       ["authorization", `Bearer ${value}`],
     ]);
     const request = new Request("http://status.test/api/v1/key", { headers });
-    const answer = await app.app.door(request, () => "203.0.113.7");
+    const answer = await app.app.handle(request, () => "203.0.113.7");
     expect(answer.status).toBe(401);
     expect((await answer.json()) as unknown).toMatchObject({ code: "invalid_key" });
   });

@@ -8,7 +8,7 @@ import { createComponentSite } from "../support/component-site";
 async function read(app: TestApp, path: string, encoding?: string, more?: Record<string, string>) {
   const headers = { ...more, ...(encoding === undefined ? {} : { "accept-encoding": encoding }) };
   const request = new Request(`http://status.test${path}`, { headers });
-  const response = await app.app.door(request, () => "203.0.113.7");
+  const response = await app.app.handle(request, () => "203.0.113.7");
   return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
 }
 

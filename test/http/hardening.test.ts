@@ -10,7 +10,7 @@ describe("what a stranger can send", () => {
       const request = new Request("http://status.test/healthz", { method: "HEAD" });
       // Bun hands such a Host over inside the URL, and no URL can be made of it again.
       Object.defineProperty(request, "url", { value: `http://${host}/healthz` });
-      const answer = await app.app.door(request, () => "203.0.113.7");
+      const answer = await app.app.handle(request, () => "203.0.113.7");
       expect(answer.status).toBe(200);
       expect(answer.headers.get("x-request-id")).toStartWith("req_");
     },

@@ -79,7 +79,7 @@ describe("judged in this order", () => {
     // What Bun hands over where the Host header is empty.
     Object.defineProperty(request, "url", { value: `/nothing?key=${writer}` });
     const answer = (await (
-      await app.app.door(request, () => "203.0.113.7")
+      await app.app.handle(request, () => "203.0.113.7")
     ).json()) as Answer["body"];
     expect(answer.detail).toContain("Host");
     const inQuery = await app.call(`/nothing?key=${writer}`);

@@ -88,7 +88,7 @@ describe("an empty or unreadable host", () => {
     const key = await app.keyWith("read:status");
     for (const path of ["/", "/api/v1/key", "/healthz", "/nothing", "//", "/docs"]) {
       for (const headers of [{}, { authorization: `Bearer ${key}` }] as Record<string, string>[]) {
-        const answer = await app.app.door(withoutHost(path, { headers }), () => "203.0.113.7");
+        const answer = await app.app.handle(withoutHost(path, { headers }), () => "203.0.113.7");
         expect(answer.status).toBe(400);
         expect(answer.headers.get("content-type")).toBe("application/problem+json");
         expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
@@ -102,7 +102,7 @@ describe("an empty or unreadable host", () => {
   test("does not let a key in the query into the log", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const key = await app.keyWith("read:status");
-    const answer = await app.app.door(withoutHost(`/?key=${key}`), () => "203.0.113.7");
+    const answer = await app.app.handle(withoutHost(`/?key=${key}`), () => "203.0.113.7");
     expect(answer.status).toBe(400);
     expect(app.logged).toHaveLength(1);
     expect(JSON.stringify(app.logged)).not.toContain(key.slice(13));

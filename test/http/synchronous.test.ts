@@ -8,7 +8,7 @@ test("a status read is answered in the same turn, without a promise", async () =
   const request = new Request("http://status.test/api/v1/status/acme", {
     headers: { authorization: `Bearer ${key}` },
   });
-  const answer = app.app.door(request, () => "203.0.113.7");
+  const answer = app.app.handle(request, () => "203.0.113.7");
   expect(answer).toBeInstanceOf(Response);
   expect((answer as Response).status).toBe(200);
 });

@@ -125,7 +125,7 @@ test.each(["feed.atom", "feed.rss", "calendar.ics"])(
     const request = new Request(`http://status.test/status/acme/${file}`, {
       headers: { "accept-encoding": "gzip" },
     });
-    const packed = await site.app.app.door(request, () => "203.0.113.7");
+    const packed = await site.app.app.handle(request, () => "203.0.113.7");
     expect(packed.headers.get("content-encoding")).toBe("gzip");
     const bytes = new Uint8Array(await packed.arrayBuffer());
     const plain = await site.read(file);

@@ -57,7 +57,7 @@ describe("a page's logo", () => {
     const request = new Request(`http://status.test${path}`, {
       headers: { "accept-encoding": "gzip" },
     });
-    const answer = await app.app.door(request, () => "203.0.113.7");
+    const answer = await app.app.handle(request, () => "203.0.113.7");
     expect(Buffer.from(await answer.arrayBuffer()).equals(WIDE)).toBe(true);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       "content-type": "image/png",

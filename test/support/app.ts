@@ -160,7 +160,7 @@ export async function createTestApp(
       headers,
       ...(body === undefined ? {} : { body }),
     });
-    const response = await app.door(request, () => from);
+    const response = await app.handle(request, () => from);
     const answer = await readAnswer(response);
     checkAgainstDeclaration(app, request, answer);
     return answer;

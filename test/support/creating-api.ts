@@ -7,12 +7,12 @@ import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/k
 import { createHeartbeatDirectory } from "../../src/features/monitors";
 import { createDomains } from "../../src/features/pages";
 import {
-  createAdmissions,
+  createRequestContexts,
   createClientAddresses,
-  createDoor,
+  createGateway,
   createOnce,
   createRouteTable,
-  type DoorParts,
+  type GatewayDependencies,
   jsonBody,
   operation,
   scope,
@@ -47,10 +47,10 @@ export interface CreatingApi extends AsyncDisposable {
 
 export async function createCreatingApi({
   loadRoutes = () => undefined,
-}: Partial<Pick<DoorParts, "loadRoutes">> = {}): Promise<CreatingApi> {
+}: Partial<Pick<GatewayDependencies, "loadRoutes">> = {}): Promise<CreatingApi> {
   const app = await createTestApp();
   const { key, value } = await app.createKey({ name: "caller", scopes: ["write:incidents"] });
-  putBehindDoor(app, loadRoutes);
+  putBehindGateway(app, loadRoutes);
   return {
     app,
     key: { id: key.id, value },
@@ -77,16 +77,16 @@ export async function createCreatingApi({
 }
 
 /** What a thing is: an API key, since that has a secret and is told of in the audit log. */
-function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmissions>) {
+function routesOf(ctx: AppContext, requestContexts: ReturnType<typeof createRequestContexts>) {
   const make = (tx: Parameters<typeof createKey>[1], name: string) =>
     createKey(ctx, tx, { name, scopes: ["read:analytics"] }, CLI_ACTOR);
   const declared = { summary: "Make one", tag: "Things", access: scope("write:incidents") };
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/things",
-      ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
+      ({ body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
           const { key, value } = make(tx, body.name);
           if (body.name === TAKEN) throw conflict("The name is taken.");
           const resource = { id: key.id, name: key.name, version: 7, secret: value };
@@ -106,8 +106,8 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
     )
     .post(
       "/things/:id/parts",
-      ({ params, body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
+      ({ params, body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
           const { key } = make(tx, body.name);
           const location = `/api/v1/things/${params.id}/parts/${key.id}`;
           return { resource: { id: key.id, name: key.name }, location };
@@ -124,8 +124,8 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
     )
     .post(
       "/undeclared",
-      ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => ({
+      ({ body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => ({
           resource: make(tx, body.name),
           location: "/api/v1/undeclared",
         })),
@@ -137,22 +137,22 @@ function routesOf(ctx: AppContext, admissions: ReturnType<typeof createAdmission
 }
 
 /** Puts these routes in the place of the application's own; the rest of it stays. */
-function putBehindDoor(app: TestApp, loadRoutes: DoorParts["loadRoutes"]): void {
+function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRoutes"]): void {
   const { ctx } = app;
-  const admissions = createAdmissions();
+  const requestContexts = createRequestContexts();
   const elysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError({ as: "global" }, ({ error, code, request }) => {
-      const admission = admissions.find(request);
-      if (admission) admission.failure ??= toProblem(error, code);
+      const requestContext = requestContexts.find(request);
+      if (requestContext) requestContext.failure ??= toProblem(error, code);
       return new Response(null, { status: 500 });
     })
-    .use(routesOf(ctx, admissions));
+    .use(routesOf(ctx, requestContexts));
   app.app.routes = createRouteTable();
   app.app.routes.add(elysia.routes, elysia.fetch);
-  app.app.door = createDoor({
+  app.app.handle = createGateway({
     ctx,
     routes: app.app.routes,
-    admissions,
+    requestContexts,
     domains: createDomains(ctx),
     keys: createKeyDirectory(ctx),
     sessions: createSessions(ctx),

@@ -20,7 +20,7 @@ export async function visit(
   init: RequestInit = {},
 ): Promise<HostAnswer> {
   const request = new Request(`http://${host}${path}`, init);
-  const response = await app.app.door(request, () => "203.0.113.7");
+  const response = await app.app.handle(request, () => "203.0.113.7");
   const text = await response.text();
   const isJson = (response.headers.get("content-type") ?? "").includes("json");
   return {

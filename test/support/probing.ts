@@ -1,5 +1,5 @@
 import { AssertionEvaluator } from "../../src/features/monitors/assertions";
-import type { ProbeMeans, ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/kernel/monitor-state";
 import { createTestEgress, patience } from "./egress";
@@ -8,7 +8,7 @@ import { createTestEgress, patience } from "./egress";
 export async function probe(
   type: MonitorType,
   config: MonitorConfig,
-  more: { names?: Record<string, string[][]>; means?: Partial<ProbeMeans> } = {},
+  more: { names?: Record<string, string[][]>; means?: Partial<ProbeContext> } = {},
 ): Promise<ProbeResult> {
   const { judge, run } = probeOf(type);
   const faults = judge(config);

@@ -32,7 +32,7 @@ export async function serveApp({
     port: 0,
     hostname: "127.0.0.1",
     maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
-    fetch: (request) => app.app.door(request, () => "127.0.0.1"),
+    fetch: (request) => app.app.handle(request, () => "127.0.0.1"),
   });
   // Now that the port is known, as the real start does.
   ctx.config = { ...ctx.config, listen: { host: "127.0.0.1", port: Number(server.port) } };

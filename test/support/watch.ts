@@ -14,7 +14,7 @@ import {
   type SpanRow,
 } from "../../src/features/monitors/checks-store";
 import type { Engine } from "../../src/features/monitors/engine";
-import type { ProbeMeans, ProbeResult } from "../../src/features/monitors/probe";
+import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { Clock } from "../../src/kernel/clock";
@@ -23,7 +23,7 @@ import { listCausesOfPage } from "./causes";
 import { settle, type TestClock } from "./clock";
 
 /** How a target of a test answers a check. */
-export type Target = (means: ProbeMeans) => ProbeResult | Promise<ProbeResult>;
+export type Target = (means: ProbeContext) => ProbeResult | Promise<ProbeResult>;
 
 export const answers =
   (latencyMs = 20): Target =>
@@ -146,7 +146,7 @@ export async function openWatch(
     };
   }
 
-  async function run(config: Readonly<Record<string, unknown>>, means: ProbeMeans) {
+  async function run(config: Readonly<Record<string, unknown>>, means: ProbeContext) {
     const host = new URL(String(config["url"])).hostname;
     counts.set(host, (counts.get(host) ?? 0) + 1);
     return (targets.get(host) ?? answers())(means);

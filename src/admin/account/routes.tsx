@@ -9,10 +9,10 @@ import {
   getUser,
   renameUser,
 } from "../../features/users";
-import { type Admission, actorOf, formBody, session, sessionOf } from "../../http";
+import { type RequestContext, actorOf, formBody, session, sessionOf } from "../../http";
 import { createDone } from "../done";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { ACCOUNT_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -20,9 +20,9 @@ import { waitText } from "../wait-text";
 import { Account } from "./account";
 
 /** Settings → Account. */
-export function accountAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, passwords, throttle, writeAs } = parts;
-  const done = createDone(parts.flashes);
+export function accountAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, passwords, throttle, writeAs } = deps;
+  const done = createDone(deps.flashes);
   const SIGNED_IN = session("viewer");
 
   function show(
@@ -33,7 +33,7 @@ export function accountAdminRoutes(parts: AdminParts) {
       passwordComplaints?: Complaints;
     } = {},
   ) {
-    const { id, user } = sessionOf(at.admission);
+    const { id, user } = sessionOf(at.requestContext);
     const now = ctx.clock.now();
     const stored = getUser(ctx.db, user.id);
     const { name = stored.name } = wrong;
@@ -48,9 +48,12 @@ export function accountAdminRoutes(parts: AdminParts) {
   }
 
   /** What is wrong with the current password as it was typed, if anything is. */
-  async function judgeCurrent(admission: Admission, password: string): Promise<string | undefined> {
-    const { address } = admission;
-    const { email } = sessionOf(admission).user;
+  async function judgeCurrent(
+    requestContext: RequestContext,
+    password: string,
+  ): Promise<string | undefined> {
+    const { address } = requestContext;
+    const { email } = sessionOf(requestContext).user;
     const seconds = throttle.takeAttempt(address);
     if (seconds > 0) return waitText(seconds);
     const credentials = { email, password };
@@ -60,60 +63,62 @@ export function accountAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: ACCOUNT_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "",
-      async ({ request, admission }) => show({ request, admission }),
+      async ({ request, requestContext }) => show({ request, requestContext }),
       screenOperation("The user's own account", SIGNED_IN),
     )
     .post(
       "/name",
-      async ({ request, admission, body: form }) => {
+      async ({ request, requestContext, body: form }) => {
         const name = form.text("name");
-        const { user } = sessionOf(admission);
+        const { user } = sessionOf(requestContext);
         let isChanged: boolean;
         try {
-          isChanged = await writeAs(admission, (tx) => {
+          isChanged = await writeAs(requestContext, (tx) => {
             const before = getUser(tx, user.id).name;
-            return renameUser(ctx, tx, user.id, name.trim(), actorOf(admission)).name !== before;
+            return (
+              renameUser(ctx, tx, user.id, name.trim(), actorOf(requestContext)).name !== before
+            );
           });
         } catch (error) {
           const nameComplaints = complaintsOrThrow(error);
-          return show({ request, admission }, { name, nameComplaints });
+          return show({ request, requestContext }, { name, nameComplaints });
         }
-        return done(admission, ACCOUNT_PATH, isChanged ? "Your name was changed." : undefined);
+        return done(requestContext, ACCOUNT_PATH, isChanged ? "Your name was changed." : undefined);
       },
       { ...formBody(), ...screenOperation("Change the own name", SIGNED_IN) },
     )
     .post(
       "/password",
-      async ({ request, admission, body: form }) => {
-        const { id, user } = sessionOf(admission);
+      async ({ request, requestContext, body: form }) => {
+        const { id, user } = sessionOf(requestContext);
         const chosen = form.text("new_password");
         try {
           const complaint = judgePassword(chosen, user.email);
           if (complaint !== undefined) {
             throw invalidFields([{ pointer: "#/new_password", detail: complaint }]);
           }
-          const wrong = await judgeCurrent(admission, form.text("current_password"));
+          const wrong = await judgeCurrent(requestContext, form.text("current_password"));
           if (wrong !== undefined) {
             throw invalidFields([{ pointer: "#/current_password", detail: wrong }]);
           }
           const passwordHash = await passwords.hash(chosen);
-          await writeAs(admission, (tx) =>
+          await writeAs(requestContext, (tx) =>
             changePassword(
               ctx,
               tx,
               { userId: user.id, passwordHash, keepSessionId: id },
-              actorOf(admission),
+              actorOf(requestContext),
             ),
           );
         } catch (error) {
           const passwordComplaints = complaintsOrThrow(error);
-          return show({ request, admission }, { passwordComplaints });
+          return show({ request, requestContext }, { passwordComplaints });
         }
         return done(
-          admission,
+          requestContext,
           ACCOUNT_PATH,
           "Your password was changed. All your other sessions have ended.",
         );
@@ -122,14 +127,14 @@ export function accountAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/sessions/end",
-      async ({ admission, body: form }) => {
-        const { user } = sessionOf(admission);
+      async ({ requestContext, body: form }) => {
+        const { user } = sessionOf(requestContext);
         const sessionId = Number(form.text("session"));
-        const hasEnded = await writeAs(admission, (tx) =>
-          endOneSession(ctx, tx, user.id, sessionId, actorOf(admission)),
+        const hasEnded = await writeAs(requestContext, (tx) =>
+          endOneSession(ctx, tx, user.id, sessionId, actorOf(requestContext)),
         );
         return done(
-          admission,
+          requestContext,
           ACCOUNT_PATH,
           hasEnded ? "The session has ended." : "That session had already ended.",
         );
@@ -138,10 +143,12 @@ export function accountAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/sessions/end-others",
-      async ({ admission }) => {
-        const { id, user } = sessionOf(admission);
-        await writeAs(admission, (tx) => endSessions(ctx, tx, user.id, actorOf(admission), id));
-        return done(admission, ACCOUNT_PATH, "All your other sessions have ended.");
+      async ({ requestContext }) => {
+        const { id, user } = sessionOf(requestContext);
+        await writeAs(requestContext, (tx) =>
+          endSessions(ctx, tx, user.id, actorOf(requestContext), id),
+        );
+        return done(requestContext, ACCOUNT_PATH, "All your other sessions have ended.");
       },
       { ...formBody(), ...screenOperation("End all other sessions", SIGNED_IN) },
     );

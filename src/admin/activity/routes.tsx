@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { NO_STORE, operation, session, sessionOf } from "../../http";
 import { toIso } from "../../kernel/time";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { ACTIVITY_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { ActivityList } from "./activity";
@@ -13,19 +13,19 @@ import { linksOf } from "./target-links";
 const CSV = "text/csv";
 
 /** Settings → Activity: who changed what, for admins and owners. */
-export function activityAdminRoutes({ ctx, admissions, render }: AdminParts) {
+export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
   const MAY_READ = session("admin");
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       ACTIVITY_PATH,
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const list = readActivity(ctx.db, query);
-        const { role } = sessionOf(admission).user;
+        const { role } = sessionOf(requestContext).user;
         const targets = list.entries.map(({ targetId }) => targetId);
-        const page = { list, links: linksOf(ctx.db, targets, role), now: admission.now };
+        const page = { list, links: linksOf(ctx.db, targets, role), now: requestContext.now };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Activity", children: <ActivityList {...page} /> },
         );
       },
@@ -33,8 +33,8 @@ export function activityAdminRoutes({ ctx, admissions, render }: AdminParts) {
     )
     .get(
       ACTIVITY_FILE_PATH,
-      async ({ admission, query }) => {
-        const name = `allclear-activity-${toIso(admission.now).slice(0, 10)}.csv`;
+      async ({ requestContext, query }) => {
+        const name = `allclear-activity-${toIso(requestContext.now).slice(0, 10)}.csv`;
         return new Response(auditCsv(ctx.db, toAuditQuery(readFilter(query))), {
           headers: {
             "Content-Type": `${CSV};charset=utf-8`,

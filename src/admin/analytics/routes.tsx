@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { findSubject, incidentsAnswer, readPeriod, requestsAnswer } from "../../features/analytics";
 import { NO_STORE, Representation, session, sessionOf } from "../../http";
 import { roleAllows } from "../../kernel/role";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
 import { readPages } from "../read-pages";
 import { screenOperation } from "../screen-operation";
@@ -15,7 +15,7 @@ import { Uptime } from "./uptime";
 import { readUptime, uptimeCsv } from "./uptime-view";
 
 /** `/admin/analytics`: figures, for everybody to read. */
-export function analyticsAdminRoutes({ ctx, admissions, render }: AdminParts) {
+export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
   const MAY_READ = session("viewer");
 
   /** What the query of an address asks for; what it does not understand it lets be. */
@@ -25,13 +25,13 @@ export function analyticsAdminRoutes({ ctx, admissions, render }: AdminParts) {
   }
 
   return new Elysia({ prefix: ANALYTICS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const view = readUptime(ctx.db, readAsked(query), ctx.clock.now());
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Uptime", children: <Uptime view={view} /> },
         );
       },
@@ -39,7 +39,7 @@ export function analyticsAdminRoutes({ ctx, admissions, render }: AdminParts) {
     )
     .get(
       "/uptime.csv",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const asked = readAsked(query);
         const csv = uptimeCsv(readUptime(ctx.db, asked, ctx.clock.now()));
         const name = ["uptime", asked.page, asked.span].filter(Boolean).join("-");
@@ -47,13 +47,13 @@ export function analyticsAdminRoutes({ ctx, admissions, render }: AdminParts) {
           mediaType: "text/csv; charset=utf-8; header=present",
           cacheControl: NO_STORE,
           headers: { "Content-Disposition": `attachment; filename="${name}.csv"` },
-        }).respond(request, admission);
+        }).respond(request, requestContext);
       },
       screenOperation("Uptime as a file", MAY_READ),
     )
     .get(
       "/incidents",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
         const asked = readAsked(query);
         const subject = findSubject(ctx.db, { page: asked.page });
@@ -61,7 +61,7 @@ export function analyticsAdminRoutes({ ctx, admissions, render }: AdminParts) {
         const answer = incidentsAnswer(ctx.db, subject, period, now);
         const figures = { asked, pages: readPages(ctx.db), answer };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Incidents in figures", children: <IncidentFigures {...figures} /> },
         );
       },
@@ -69,18 +69,18 @@ export function analyticsAdminRoutes({ ctx, admissions, render }: AdminParts) {
     )
     .get(
       "/requests",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
         const asked = readAsked(query);
         const input = periodInput(asked.span, now);
         const figures = {
           asked,
           answer: unlessTooMuch(() => requestsAnswer(ctx.db, input, now)),
-          mayOpenKeys: roleAllows(sessionOf(admission).user.role, "admin"),
+          mayOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
           now,
         };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Requests in figures", children: <RequestFigures {...figures} /> },
         );
       },

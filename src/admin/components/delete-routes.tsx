@@ -11,7 +11,7 @@ import { getPage } from "../../features/pages";
 import { actorOf, type Form, formBody, session } from "../../http";
 import type { Actor } from "../../kernel/actor";
 import { createDeleteOnce, deletedSentence } from "../delete-once";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -45,37 +45,37 @@ interface AboutOne extends ScreenRequest {
 }
 
 /** The end of a component or of a group, below `/admin/components`. */
-export function componentDeletionRoutes(parts: AdminParts) {
-  const { ctx, admissions, render } = parts;
-  const deleteOnce = createDeleteOnce(parts);
+export function componentDeletionRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render } = deps;
+  const deleteOnce = createDeleteOnce(deps);
   const MAY_ARRANGE = session("admin");
 
   const ask =
     ({ find, Question }: Kind) =>
-    async ({ request, admission, params: { id } }: AboutOne) => {
+    async ({ request, requestContext, params: { id } }: AboutOne) => {
       const { name, pageId } = find(ctx.db, id);
       // Of a page that is gone there is nothing to ask about.
       getPage(ctx.db, pageId);
       const title = `Delete “${name}”`;
       return render.screen(
-        { request, admission },
+        { request, requestContext },
         { title, children: <Question title={title} id={id} /> },
       );
     };
 
   const carryOut =
     ({ find, remove, sentence }: Kind) =>
-    async ({ admission, params: { id }, body: form }: AboutOne & { body: Form }) => {
+    async ({ requestContext, params: { id }, body: form }: AboutOne & { body: Form }) => {
       const path = (pageId: string) => componentsOfPagePath(getPage(ctx.db, pageId).slug);
-      return deleteOnce(admission, form, { path, sentence }, (tx) => {
+      return deleteOnce(requestContext, form, { path, sentence }, (tx) => {
         const { name, pageId } = find(tx, id);
-        remove(ctx, tx, id, actorOf(admission));
+        remove(ctx, tx, id, actorOf(requestContext));
         return { made: name, subjectId: pageId };
       });
     };
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/delete",
       ask(COMPONENT),

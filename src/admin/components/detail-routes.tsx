@@ -11,7 +11,7 @@ import {
 import { getPage } from "../../features/pages";
 import { actorOf, formBody, session, sessionOf } from "../../http";
 import { createDone } from "../done";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { componentPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -29,7 +29,13 @@ import { readCauses } from "./read";
 const CHANGES_SHOWN = 10;
 
 /** One component and its settings, below `/admin/components`. */
-export function componentDetailRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+export function componentDetailRoutes({
+  ctx,
+  requestContexts,
+  render,
+  flashes,
+  writeAs,
+}: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_READ = session("viewer");
   const MAY_ARRANGE = session("admin");
@@ -50,7 +56,7 @@ export function componentDetailRoutes({ ctx, admissions, render, flashes, writeA
       changes: listChanges(ctx.db, newest).map(presentChange),
       values: typed?.values ?? storedComponent(component),
       refusal: typed?.refusal,
-      role: sessionOf(at.admission).user.role,
+      role: sessionOf(at.requestContext).user.role,
       now: ctx.clock.now(),
     };
     return render.screen(at, {
@@ -61,19 +67,20 @@ export function componentDetailRoutes({ ctx, admissions, render, flashes, writeA
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id",
-      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showDetail({ request, requestContext }, params.id),
       screenOperation("One component", MAY_READ),
     )
     .post(
       "/:id",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const values = readComponent(form);
         let isChanged: boolean;
         try {
-          isChanged = await writeAs(admission, (tx) => {
+          isChanged = await writeAs(requestContext, (tx) => {
             const row = getComponentRow(tx, id);
             const changes = changesToComponent(row, toComponent(values));
             if (Object.keys(changes).length === 0) return false;
@@ -81,15 +88,15 @@ export function componentDetailRoutes({ ctx, admissions, render, flashes, writeA
             // It comes last where it is new.
             const siblings = listComponentsOfPage(tx, { pageId: row.pageId });
             const place = "groupId" in changes ? { position: nextPosition(siblings) } : {};
-            updateComponent(ctx, tx, id, { ...changes, ...place }, actorOf(admission));
+            updateComponent(ctx, tx, id, { ...changes, ...place }, actorOf(requestContext));
             return true;
           });
         } catch (error) {
           const refusal = refusalOrThrow(error);
-          return showDetail({ request, admission }, id, { values, refusal });
+          return showDetail({ request, requestContext }, id, { values, refusal });
         }
         const text = isChanged ? "The component was changed." : undefined;
-        return done(admission, componentPath(id), text);
+        return done(requestContext, componentPath(id), text);
       },
       { ...formBody(), ...screenOperation("Change a component", MAY_ARRANGE) },
     );

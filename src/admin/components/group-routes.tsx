@@ -10,7 +10,7 @@ import { getPage } from "../../features/pages";
 import { actorOf, formBody, seeOther, session } from "../../http";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { COMPONENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -30,12 +30,12 @@ import { readPage } from "./read";
 /** Adding and changing groups, below `/admin/components`. */
 export function groupAdminRoutes({
   ctx,
-  admissions,
+  requestContexts,
   render,
   flashes,
   writeAs,
   writeOnceAs,
-}: AdminParts) {
+}: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_ARRANGE = session("admin");
 
@@ -70,59 +70,64 @@ export function groupAdminRoutes({
   }
 
   return new Elysia({ prefix: "/groups" })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/new",
-      async ({ request, admission, query }) =>
-        showNew({ request, admission }, query["page"], EMPTY_GROUP),
+      async ({ request, requestContext, query }) =>
+        showNew({ request, requestContext }, query["page"], EMPTY_GROUP),
       screenOperation("The form for a new group", MAY_ARRANGE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
+      async ({ request, requestContext, body: form }) => {
         const values = readGroup(form);
         const pageId = form.text("page");
         const input = toGroup(values);
         try {
-          const { subjectId: id } = await writeOnceAs(admission, form, (tx) => {
+          const { subjectId: id } = await writeOnceAs(requestContext, form, (tx) => {
             const page = getPage(tx, pageId);
             const position = nextPosition(listGroups(tx, { pageId }));
             const at = { position, managedBy: null };
-            const made = createGroup(ctx, tx, page, input, at, actorOf(admission));
+            const made = createGroup(ctx, tx, page, input, at, actorOf(requestContext));
             return { made, subjectId: made.id };
           });
           const { slug } = getPage(ctx.db, pageId);
-          return done(admission, placeInList(slug, id), `The group “${input.name}” was added.`);
+          return done(
+            requestContext,
+            placeInList(slug, id),
+            `The group “${input.name}” was added.`,
+          );
         } catch (error) {
-          return showNew({ request, admission }, pageId, values, refusalOrThrow(error));
+          return showNew({ request, requestContext }, pageId, values, refusalOrThrow(error));
         }
       },
       { ...formBody(), ...screenOperation("Add a group", MAY_ARRANGE) },
     )
     .get(
       "/:id",
-      async ({ request, admission, params }) => showGroup({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showGroup({ request, requestContext }, params.id),
       screenOperation("One group of components", MAY_ARRANGE),
     )
     .post(
       "/:id",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const values = readGroup(form);
         try {
-          const { slug, isChanged } = await writeAs(admission, (tx) => {
+          const { slug, isChanged } = await writeAs(requestContext, (tx) => {
             const row = getGroupRow(tx, id);
             const page = getPage(tx, row.pageId);
             const changes = changesToGroup(row, toGroup(values));
             if (Object.keys(changes).length === 0) return { slug: page.slug, isChanged: false };
             requireSameVersion(form, row);
-            updateGroup(ctx, tx, id, changes, actorOf(admission));
+            updateGroup(ctx, tx, id, changes, actorOf(requestContext));
             return { slug: page.slug, isChanged: true };
           });
           const text = isChanged ? "The group was changed." : undefined;
-          return done(admission, placeInList(slug, id), text);
+          return done(requestContext, placeInList(slug, id), text);
         } catch (error) {
           const refusal = refusalOrThrow(error);
-          return showGroup({ request, admission }, id, { values, refusal });
+          return showGroup({ request, requestContext }, id, { values, refusal });
         }
       },
       { ...formBody(), ...screenOperation("Change a group", MAY_ARRANGE) },

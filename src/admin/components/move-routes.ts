@@ -3,9 +3,9 @@ import type { Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { getComponentRow, getGroupRow, orderComponents } from "../../features/components";
 import { getPage } from "../../features/pages";
-import { actorOf, type Admission, type Form, formBody, session } from "../../http";
+import { actorOf, type RequestContext, type Form, formBody, session } from "../../http";
 import { createDone } from "../done";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
 import { placeInList } from "./component-paths";
 import { readSequence } from "./read";
@@ -18,43 +18,43 @@ interface Movable {
 }
 
 /** The buttons that move a component or a group by one place, below `/admin/components`. */
-export function moveRoutes({ ctx, admissions, flashes, writeAs }: AdminParts) {
+export function moveRoutes({ ctx, requestContexts, flashes, writeAs }: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_ARRANGE = session("admin");
 
   /** Moves it in the order as it is then, whatever its reader saw. */
   async function move(
-    admission: Admission,
+    requestContext: RequestContext,
     form: Form,
     find: (tx: Tx) => Movable,
   ): Promise<Response> {
     const direction = readDirection(form);
-    const { row, isChanged, slug } = await writeAs(admission, (tx) => {
+    const { row, isChanged, slug } = await writeAs(requestContext, (tx) => {
       const found = find(tx);
       const sequence = moved(readSequence(tx, found.pageId), found.id, direction);
       const order = orderOf(sequence);
       return {
         row: found,
-        isChanged: orderComponents(ctx, tx, found.pageId, order, actorOf(admission)),
+        isChanged: orderComponents(ctx, tx, found.pageId, order, actorOf(requestContext)),
         slug: getPage(tx, found.pageId).slug,
       };
     });
     const text = isChanged ? `“${row.name}” was moved ${direction}.` : undefined;
-    return done(admission, placeInList(slug, row.id), text);
+    return done(requestContext, placeInList(slug, row.id), text);
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/:id/move",
-      async ({ admission, params, body: form }) =>
-        move(admission, form, (tx) => getComponentRow(tx, params.id)),
+      async ({ requestContext, params, body: form }) =>
+        move(requestContext, form, (tx) => getComponentRow(tx, params.id)),
       { ...formBody(), ...screenOperation("Move a component up or down", MAY_ARRANGE) },
     )
     .post(
       "/groups/:id/move",
-      async ({ admission, params, body: form }) =>
-        move(admission, form, (tx) => getGroupRow(tx, params.id)),
+      async ({ requestContext, params, body: form }) =>
+        move(requestContext, form, (tx) => getGroupRow(tx, params.id)),
       { ...formBody(), ...screenOperation("Move a group up or down", MAY_ARRANGE) },
     );
 }

@@ -10,7 +10,7 @@ import { actorOf, formBody, seeOther, session } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { COMPONENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -25,7 +25,13 @@ import { NewComponent } from "./new-component";
 import { readPage } from "./read";
 
 /** Adding a component to a page, below `/admin/components`. */
-export function newComponentRoutes({ ctx, admissions, render, flashes, writeOnceAs }: AdminParts) {
+export function newComponentRoutes({
+  ctx,
+  requestContexts,
+  render,
+  flashes,
+  writeOnceAs,
+}: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_ARRANGE = session("admin");
 
@@ -47,32 +53,32 @@ export function newComponentRoutes({ ctx, admissions, render, flashes, writeOnce
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/new",
-      async ({ request, admission, query }) =>
-        showForm({ request, admission }, query["page"], emptyComponent(query["group"] ?? "")),
+      async ({ request, requestContext, query }) =>
+        showForm({ request, requestContext }, query["page"], emptyComponent(query["group"] ?? "")),
       screenOperation("The form for a new component", MAY_ARRANGE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
+      async ({ request, requestContext, body: form }) => {
         const values = readComponent(form);
         const pageId = form.text("page");
         const { groupId, ...input } = toComponent(values);
         try {
-          const { subjectId: id } = await writeOnceAs(admission, form, (tx) => {
+          const { subjectId: id } = await writeOnceAs(requestContext, form, (tx) => {
             const page = getPage(tx, pageId);
             const position = nextPosition(listComponentsOfPage(tx, { pageId }));
             const at = { position, groupId, managedBy: null };
-            const made = createComponent(ctx, tx, page, input, at, actorOf(admission));
+            const made = createComponent(ctx, tx, page, input, at, actorOf(requestContext));
             return { made, subjectId: made.id };
           });
           const { slug } = getPage(ctx.db, pageId);
-          return done(admission, placeInList(slug, id), `“${input.name}” was added.`);
+          return done(requestContext, placeInList(slug, id), `“${input.name}” was added.`);
         } catch (error) {
           const complaints = complaintsOrThrow(error);
-          return showForm({ request, admission }, pageId, values, complaints);
+          return showForm({ request, requestContext }, pageId, values, complaints);
         }
       },
       { ...formBody(), ...screenOperation("Add a component", MAY_ARRANGE) },

@@ -5,7 +5,7 @@ import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
 import { backTo } from "../back-to";
 import { createDone } from "../done";
 import { NoPageYet } from "../no-page";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -24,14 +24,14 @@ const OUTDATED =
   "Components were added or removed since you opened this page, so the order was not saved. Below they are as they are now.";
 
 /** `/admin/components`: for everybody to read, for editors to mark, for admins to arrange. */
-export function componentAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
+export function componentAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
   const MAY_READ = session("viewer");
   const MAY_ARRANGE = session("admin");
 
   function showList(at: ScreenRequest, asked: string | undefined, refusal?: string) {
-    const { role } = sessionOf(at.admission).user;
+    const { role } = sessionOf(at.requestContext).user;
     const title = "Components";
     const page = readPage(ctx.db, asked);
     if (!page) return render.screen(at, { title, children: <NoPageYet {...{ title, role }} /> });
@@ -50,16 +50,17 @@ export function componentAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: COMPONENTS_PATH })
-    .use(admissions.plugin)
-    .use(newComponentRoutes(parts))
-    .use(groupAdminRoutes(parts))
-    .use(moveRoutes(parts))
-    .use(statusRoutes(parts))
-    .use(componentDetailRoutes(parts))
-    .use(componentDeletionRoutes(parts))
+    .use(requestContexts.plugin)
+    .use(newComponentRoutes(deps))
+    .use(groupAdminRoutes(deps))
+    .use(moveRoutes(deps))
+    .use(statusRoutes(deps))
+    .use(componentDetailRoutes(deps))
+    .use(componentDeletionRoutes(deps))
     .get(
       "",
-      async ({ request, admission, query }) => showList({ request, admission }, query["page"]),
+      async ({ request, requestContext, query }) =>
+        showList({ request, requestContext }, query["page"]),
       screenOperation("The components of a page", MAY_READ),
     )
     .get(
@@ -69,22 +70,22 @@ export function componentAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/order",
-      async ({ request, admission, body: form }) => {
+      async ({ request, requestContext, body: form }) => {
         const page = readPage(ctx.db, form.text("page"));
         if (!page) return seeOther(COMPONENTS_PATH);
         const order = orderOf(form.all("item"));
         let isChanged: boolean;
         try {
-          isChanged = await writeAs(admission, (tx) =>
-            orderComponents(ctx, tx, page.id, order, actorOf(admission)),
+          isChanged = await writeAs(requestContext, (tx) =>
+            orderComponents(ctx, tx, page.id, order, actorOf(requestContext)),
           );
         } catch (error) {
           const isOutdated = error instanceof Problem && error.code === "validation_failed";
-          if (isOutdated) return showList({ request, admission }, page.id, OUTDATED);
+          if (isOutdated) return showList({ request, requestContext }, page.id, OUTDATED);
           throw error;
         }
         const text = isChanged ? "The order was changed." : undefined;
-        return done(admission, componentsOfPagePath(page.slug), text);
+        return done(requestContext, componentsOfPagePath(page.slug), text);
       },
       { ...formBody(), ...screenOperation("Change the order of components", MAY_ARRANGE) },
     );

@@ -12,7 +12,7 @@ import type { ComponentStatus } from "../../kernel/component-status";
 import { STATUS_WORDS } from "../../ui";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { writtenText } from "../written";
@@ -22,7 +22,13 @@ import { readCauses } from "./read";
 import { decisiveCauses, type NamedCause, whyInWords } from "./why";
 
 /** Marking a component's status by hand, below `/admin/components`. */
-export function statusRoutes({ ctx, admissions, render, flashes, writeAs }: AdminParts) {
+export function statusRoutes({
+  ctx,
+  requestContexts,
+  render,
+  flashes,
+  writeAs,
+}: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_MARK = session("editor");
 
@@ -50,21 +56,22 @@ export function statusRoutes({ ctx, admissions, render, flashes, writeAs }: Admi
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/status",
-      async ({ request, admission, params }) => showForm({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showForm({ request, requestContext }, params.id),
       screenOperation("Asks for a component's status", MAY_MARK),
     )
     .post(
       "/:id/status",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const typed = { status: form.text("status"), reason: writtenText(form, "reason") };
         try {
-          const { slug, text } = await writeAs(admission, (tx) => {
+          const { slug, text } = await writeAs(requestContext, (tx) => {
             const before = getComponentRow(tx, id);
             const { status, reason } = readMark(form);
-            const why = { source: "manual" as const, actor: actorOf(admission), reason };
+            const why = { source: "manual" as const, actor: actorOf(requestContext), reason };
             setBaselines(ctx, tx, new Map([[id, status]]), why);
             const after = getComponentRow(tx, id);
             return {
@@ -75,9 +82,9 @@ export function statusRoutes({ ctx, admissions, render, flashes, writeAs }: Admi
                   : outcomeOf(after, readCauses(tx, after)),
             };
           });
-          return done(admission, placeInList(slug, id), text);
+          return done(requestContext, placeInList(slug, id), text);
         } catch (error) {
-          return showForm({ request, admission }, id, typed, complaintsOrThrow(error));
+          return showForm({ request, requestContext }, id, typed, complaintsOrThrow(error));
         }
       },
       { ...formBody(), ...screenOperation("Mark a component's status", MAY_MARK) },

@@ -1,14 +1,14 @@
 import { Elysia } from "elysia";
 import { sendHtml, session } from "../../http";
 import { linkedAssets } from "../../ui";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
 import { renderDesign } from ".";
 
 /** `/admin/_design`: what the screens are made of, for those who work on them. */
-export function designAdminRoutes({ ctx, admissions }: AdminParts) {
+export function designAdminRoutes({ ctx, requestContexts }: AdminDependencies) {
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/admin/_design",
       async ({ request }) => sendHtml(request, renderDesign(linkedAssets(), ctx.clock.now())),

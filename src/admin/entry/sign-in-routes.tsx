@@ -15,7 +15,7 @@ import type { ClientAddress } from "../../kernel/client-address";
 import { createPageCache, linkedAssets } from "../../ui";
 import { browserOrigin } from "../browser-origin";
 import { sessionOriginOf } from "../device";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
 import { safeReturnPath } from "../return-path";
 import { screenOperation } from "../screen-operation";
@@ -32,12 +32,12 @@ type ShownValues = Pick<SignInProps, "email" | "next" | "complaint">;
 /** `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
   ctx,
-  admissions,
+  requestContexts,
   render,
   sessions,
   passwords,
   throttle,
-}: AdminParts) {
+}: AdminDependencies) {
   /** Pages of refused attempts, by their content. */
   const waitPages = createPageCache((props: SignInProps) =>
     renderPlainScreen({
@@ -78,23 +78,23 @@ export function signInAdminRoutes({
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       SIGN_IN_PATH,
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const next = safeReturnPath(query["next"]);
-        if (findCurrentSession(ctx, sessions, request, admission.now)) return seeOther(next);
+        if (findCurrentSession(ctx, sessions, request, requestContext.now)) return seeOther(next);
         return show(request, { email: "", next });
       },
       screenOperation("The form to sign in", PUBLIC),
     )
     .post(
       SIGN_IN_PATH,
-      async ({ request, admission, body: form }) => {
+      async ({ request, requestContext, body: form }) => {
         const email = form.text("email").trim();
         const next = safeReturnPath(form.text("next"));
         const credentials = { email, password: form.text("password") };
-        const { address } = admission;
+        const { address } = requestContext;
         const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
         if ("refusal" in outcome) {
           if (outcome.refusal === "wrong") {
@@ -105,7 +105,7 @@ export function signInAdminRoutes({
           const complaint = waitText(seconds);
           return show(request, { email, next, complaint }, waitResponseOptions(seconds));
         }
-        const origin = sessionOriginOf(request, admission);
+        const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
         return seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
@@ -114,11 +114,11 @@ export function signInAdminRoutes({
     )
     .post(
       SIGN_OUT_PATH,
-      async ({ request, admission }) => {
+      async ({ request, requestContext }) => {
         const current = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         if (current) {
           const { id, user } = current;
-          const actor = userActor(user, admission.address.ip);
+          const actor = userActor(user, requestContext.address.ip);
           await ctx.db.write((tx) => endOneSession(ctx, tx, user.id, id, actor));
         }
         return seeOther(SIGN_IN_PATH, {

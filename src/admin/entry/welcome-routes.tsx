@@ -8,7 +8,7 @@ import { userActor } from "../../kernel/actor";
 import { browserOrigin } from "../browser-origin";
 import { sessionOriginOf } from "../device";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { DeadLink, Join, SetUp, type Welcome } from "./welcome";
@@ -16,8 +16,8 @@ import { DeadLink, Join, SetUp, type Welcome } from "./welcome";
 const PUBLIC = { kind: "public" } as const;
 
 /** `/admin/setup/{token}` and `/admin/join/{token}`: links that open once. */
-export function welcomeAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, sessions, passwords } = parts;
+export function welcomeAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, sessions, passwords } = deps;
   const hasFixedAddress = ctx.config.baseUrl !== undefined;
 
   function linkOf(token: string, welcome: Welcome) {
@@ -66,7 +66,7 @@ export function welcomeAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/admin/setup/:token",
       async ({ request, params }) => {
@@ -79,14 +79,14 @@ export function welcomeAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/admin/setup/:token",
-      async ({ request, admission, params, body: form }) => {
+      async ({ request, requestContext, params, body: form }) => {
         if (!linkOf(params.token, "setup")) return showDeadLink(request, "setup");
         const values = {
           name: form.text("name").trim(),
           email: form.text("email").trim(),
           publicAddress: form.text("public_address").trim(),
         };
-        const origin = sessionOriginOf(request, admission);
+        const origin = sessionOriginOf(request, requestContext);
         try {
           const fields = judgeNewUser({ name: values.name, email: values.email });
           if (!hasFixedAddress) fields.push(...judgePublicAddress(values.publicAddress));
@@ -121,12 +121,12 @@ export function welcomeAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/admin/join/:token",
-      async ({ request, admission, params, body: form }) => {
+      async ({ request, requestContext, params, body: form }) => {
         const link = linkOf(params.token, "join");
         if (!link?.userId) return showDeadLink(request, "join");
         const user = getUser(ctx.db, link.userId);
         const name = user.has_password ? user.name : form.text("name").trim();
-        const origin = sessionOriginOf(request, admission);
+        const origin = sessionOriginOf(request, requestContext);
         try {
           const fields = judgeNewUser({ name, email: user.email, role: user.role });
           const passwordHash = await hashChosen(form, user.email, fields);

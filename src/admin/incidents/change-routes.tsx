@@ -10,12 +10,12 @@ import {
   updateIncident,
   UpdateIncidentBody,
 } from "../../features/incidents";
-import { actorOf, type Admission, type Form, formBody, session } from "../../http";
+import { actorOf, type RequestContext, type Form, formBody, session } from "../../http";
 import { toIso } from "../../kernel/time";
 import { createDeleteOnce, deletedSentence } from "../delete-once";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { INCIDENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -37,10 +37,10 @@ import { postmortemRoutes } from "./postmortem-routes";
 const MAY_WRITE = session("editor");
 
 /** Changing what was told of an incident, mounted below `/admin/incidents`. */
-export function incidentChangeRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const deleteOnce = createDeleteOnce(parts);
+export function incidentChangeRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const deleteOnce = createDeleteOnce(deps);
 
   function showEdit(
     at: ScreenRequest,
@@ -61,8 +61,8 @@ export function incidentChangeRoutes(parts: AdminParts) {
   }
 
   /** Whether it changed anything. */
-  function saveEdit(admission: Admission, id: string, form: Form): Promise<boolean> {
-    return writeAs(admission, (tx) => {
+  function saveEdit(requestContext: RequestContext, id: string, form: Form): Promise<boolean> {
+    return writeAs(requestContext, (tx) => {
       const { incident } = readIncidentView(ctx, tx, id);
       const values = readEdit(form);
       // It was reopened meanwhile, and nobody reads the time that was typed.
@@ -73,7 +73,7 @@ export function incidentChangeRoutes(parts: AdminParts) {
         const times = new TimeReader();
         const input = toEdit(values, incident, times);
         times.throwIfAny(UpdateIncidentBody, input);
-        const after = updateIncident(ctx, tx, id, input, actorOf(admission));
+        const after = updateIncident(ctx, tx, id, input, actorOf(requestContext));
         return after.row.version !== incident.version;
       });
     });
@@ -109,59 +109,61 @@ export function incidentChangeRoutes(parts: AdminParts) {
 
   /** Whether it changed anything. */
   function saveUpdate(
-    admission: Admission,
+    requestContext: RequestContext,
     { id, update_id }: { id: string; update_id: string },
     form: Form,
   ): Promise<boolean> {
-    return writeAs(admission, (tx) => {
+    return writeAs(requestContext, (tx) => {
       const { row, update } = getUpdate(tx, id, update_id, true);
       return changeUnlessStale(form, { version: update.updatedAt }, () => {
         const times = new TimeReader();
         const known = [toIso(update.displayAt), toIso(row.startedAt)];
         const input = toEditUpdate(readEditUpdate(form), known, times);
         times.throwIfAny(EditUpdateBody, input);
-        const after = editUpdate(ctx, tx, id, update_id, input, actorOf(admission));
+        const after = editUpdate(ctx, tx, id, update_id, input, actorOf(requestContext));
         return after.row.version !== row.version;
       });
     });
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/edit",
-      async ({ request, admission, params }) => showEdit({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showEdit({ request, requestContext }, params.id),
       screenOperation("The form to edit an incident", MAY_WRITE),
     )
     .post(
       "/:id/edit",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         try {
-          const isChanged = await saveEdit(admission, id, form);
+          const isChanged = await saveEdit(requestContext, id, form);
           const text = isChanged ? "The incident was changed." : undefined;
-          return done(admission, pathsOfIncident(id).home, text);
+          return done(requestContext, pathsOfIncident(id).home, text);
         } catch (error) {
           const refusal = refusalOf(error);
-          return showEdit({ request, admission }, id, { values: readEdit(form), refusal });
+          return showEdit({ request, requestContext }, id, { values: readEdit(form), refusal });
         }
       },
       { ...formBody(), ...screenOperation("Edit an incident", MAY_WRITE) },
     )
     .get(
       "/:id/updates/:update_id",
-      async ({ request, admission, params }) => showUpdate({ request, admission }, params),
+      async ({ request, requestContext, params }) =>
+        showUpdate({ request, requestContext }, params),
       screenOperation("The form to edit an update", MAY_WRITE),
     )
     .post(
       "/:id/updates/:update_id",
-      async ({ request, admission, params, body: form }) => {
+      async ({ request, requestContext, params, body: form }) => {
         try {
-          const isChanged = await saveUpdate(admission, params, form);
+          const isChanged = await saveUpdate(requestContext, params, form);
           const text = isChanged ? "The update was changed." : undefined;
-          return done(admission, pathsOfIncident(params.id).home, text);
+          return done(requestContext, pathsOfIncident(params.id).home, text);
         } catch (error) {
           const refusal = refusalOrThrow(error);
-          return showUpdate({ request, admission }, params, {
+          return showUpdate({ request, requestContext }, params, {
             values: readEditUpdate(form),
             refusal,
           });
@@ -171,11 +173,11 @@ export function incidentChangeRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/delete",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const { incident } = readIncidentView(ctx, ctx.db, params.id);
         const title = `Delete “${incident.name}”`;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title, children: <DeleteIncident title={title} incident={incident} /> },
         );
       },
@@ -183,17 +185,17 @@ export function incidentChangeRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/delete",
-      async ({ admission, params: { id }, body: form }) => {
+      async ({ requestContext, params: { id }, body: form }) => {
         const deletion = { path: INCIDENTS_PATH, sentence: deletedSentence("incident") };
-        return deleteOnce(admission, form, deletion, (tx) => {
+        return deleteOnce(requestContext, form, deletion, (tx) => {
           const { row } = getIncident(tx, id, true);
-          deleteIncident(ctx, tx, id, actorOf(admission));
+          deleteIncident(ctx, tx, id, actorOf(requestContext));
           return { made: row.name, subjectId: id };
         });
       },
       { ...formBody(), ...screenOperation("Delete an incident", MAY_WRITE) },
     )
-    .use(postmortemRoutes(parts));
+    .use(postmortemRoutes(deps));
 }
 
 /** The one conflict that a form of right times can meet: its reference is another incident's. */

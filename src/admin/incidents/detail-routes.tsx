@@ -5,7 +5,7 @@ import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -23,10 +23,10 @@ const MAY_READ = session("viewer");
 const MAY_WRITE = session("editor");
 
 /** One incident and what is told of it next, mounted below `/admin/incidents`. */
-export function incidentDetailRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
-  const preview = createPreview(parts);
+export function incidentDetailRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs, writeOnceAs } = deps;
+  const done = createDone(deps.flashes);
+  const preview = createPreview(deps);
 
   function showDetail(
     at: ScreenRequest,
@@ -40,7 +40,7 @@ export function incidentDetailRoutes(parts: AdminParts) {
     };
     const page = {
       view,
-      role: sessionOf(at.admission).user.role,
+      role: sessionOf(at.requestContext).user.role,
       form: { ...form, formToken: newFormToken(ctx) },
       before: more.before,
       now: ctx.clock.now(),
@@ -75,11 +75,11 @@ export function incidentDetailRoutes(parts: AdminParts) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id",
-      async ({ request, admission, params, query: { before } }) =>
-        showDetail({ request, admission }, params.id, before ? { before } : {}),
+      async ({ request, requestContext, params, query: { before } }) =>
+        showDetail({ request, requestContext }, params.id, before ? { before } : {}),
       screenOperation("One incident", MAY_READ),
     )
     .get(
@@ -89,14 +89,14 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/updates",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const template = form.text(TEMPLATE_FIELD);
-        if (template !== "") return showStarted({ request, admission }, id, form, template);
+        if (template !== "") return showStarted({ request, requestContext }, id, form, template);
         try {
-          const text = await addFromForm(ctx, writeOnceAs, admission, id, form);
-          return done(admission, pathsOfIncident(id).home, text);
+          const text = await addFromForm(ctx, writeOnceAs, requestContext, id, form);
+          return done(requestContext, pathsOfIncident(id).home, text);
         } catch (error) {
-          return showRefused({ request, admission }, id, form, error);
+          return showRefused({ request, requestContext }, id, form, error);
         }
       },
       { ...formBody(), ...screenOperation("Add an update to an incident", MAY_WRITE) },
@@ -108,12 +108,12 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/updates/preview",
-      async ({ request, admission, params: { id }, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, params: { id }, body: form }) => {
+        const at = { request, requestContext };
         try {
           return await preview(at, (tx) => {
-            addUpdateOf(ctx, tx, id, form, admission);
-            return previewIncident(ctx, tx, id, actorOf(admission));
+            addUpdateOf(ctx, tx, id, form, requestContext);
+            return previewIncident(ctx, tx, id, actorOf(requestContext));
           });
         } catch (error) {
           return showRefused(at, id, form, error);
@@ -123,14 +123,14 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/publish",
-      async ({ admission, params: { id } }) => {
-        const isPublished = await writeAs(admission, (tx) => {
+      async ({ requestContext, params: { id } }) => {
+        const isPublished = await writeAs(requestContext, (tx) => {
           const { row } = getIncident(tx, id, true);
-          updateIncident(ctx, tx, id, { draft: false }, actorOf(admission));
+          updateIncident(ctx, tx, id, { draft: false }, actorOf(requestContext));
           return row.draft;
         });
         const text = isPublished ? "The incident was published." : undefined;
-        return done(admission, pathsOfIncident(id).home, text);
+        return done(requestContext, pathsOfIncident(id).home, text);
       },
       { ...formBody(), ...screenOperation("Publish a draft", MAY_WRITE) },
     )
@@ -141,9 +141,11 @@ export function incidentDetailRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/publish/preview",
-      async ({ request, admission, params: { id } }) =>
-        preview({ request, admission }, (tx) => previewIncident(ctx, tx, id, actorOf(admission))),
+      async ({ request, requestContext, params: { id } }) =>
+        preview({ request, requestContext }, (tx) =>
+          previewIncident(ctx, tx, id, actorOf(requestContext)),
+        ),
       { ...formBody(), ...screenOperation("Show a draft as the public would see it", MAY_WRITE) },
     )
-    .use(incidentChangeRoutes(parts));
+    .use(incidentChangeRoutes(deps));
 }

@@ -8,7 +8,7 @@ import {
   getIncident,
   type IncidentRecord,
 } from "../../features/incidents";
-import { actorOf, type Admission, type Form } from "../../http";
+import { actorOf, type RequestContext, type Form } from "../../http";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
 import type { WriteOnceAs } from "../write-as";
@@ -36,13 +36,13 @@ export function isConflict(error: unknown): error is Problem {
 export async function addFromForm(
   ctx: AppContext,
   writeOnceAs: WriteOnceAs,
-  admission: Admission,
+  requestContext: RequestContext,
   id: string,
   form: Form,
 ): Promise<string> {
-  const { made } = await writeOnceAs(admission, form, (tx) => {
+  const { made } = await writeOnceAs(requestContext, form, (tx) => {
     const { row: before } = getIncident(tx, id, true);
-    const { row, update } = addUpdateOf(ctx, tx, id, form, admission);
+    const { row, update } = addUpdateOf(ctx, tx, id, form, requestContext);
     return { made: describe(before, row), subjectId: update.id };
   });
   return made ?? "You sent this form before: its update is in the timeline.";
@@ -54,7 +54,7 @@ export function addUpdateOf(
   tx: Tx,
   id: string,
   form: Form,
-  admission: Admission,
+  requestContext: RequestContext,
 ): ReturnType<typeof addUpdate> {
   const { row } = getIncident(tx, id, true);
   const values = readUpdate(form, listComponentsOfPage(tx, { pageId: row.pageId }));
@@ -67,7 +67,7 @@ export function addUpdateOf(
     components: values.impacts as NonNullable<AddUpdateBody["components"]>,
     notify: values.isNotifying,
   };
-  return addUpdate(ctx, tx, id, input, actorOf(admission));
+  return addUpdate(ctx, tx, id, input, actorOf(requestContext));
 }
 
 type Row = IncidentRecord["row"];

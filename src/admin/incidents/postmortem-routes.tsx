@@ -2,11 +2,11 @@ import { Elysia } from "elysia";
 import type { Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { getIncident, putPostmortem } from "../../features/incidents";
-import { actorOf, type Admission, type Form, formBody, session } from "../../http";
+import { actorOf, type RequestContext, type Form, formBody, session } from "../../http";
 import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -20,10 +20,10 @@ import { previewIncident } from "./preview-incident";
 const MAY_WRITE = session("editor");
 
 /** The post-mortem of an incident, mounted below `/admin/incidents`. */
-export function postmortemRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const preview = createPreview(parts);
+export function postmortemRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const preview = createPreview(deps);
 
   function showEditor(
     at: ScreenRequest,
@@ -46,7 +46,7 @@ export function postmortemRoutes(parts: AdminParts) {
   /** What to say of it; undefined where it was that already. */
   function save(
     tx: Tx,
-    admission: Admission,
+    requestContext: RequestContext,
     id: string,
     form: Form,
     publish: boolean | undefined,
@@ -57,7 +57,7 @@ export function postmortemRoutes(parts: AdminParts) {
         body: writtenText(form, "body"),
         ...(publish === undefined ? {} : { publish }),
       };
-      const { row } = putPostmortem(ctx, tx, id, input, actorOf(admission));
+      const { row } = putPostmortem(ctx, tx, id, input, actorOf(requestContext));
       if (row.version === before.version) return undefined;
       const [was, is] = [before.postmortemPublishedAt !== null, row.postmortemPublishedAt !== null];
       if (!was && is) return "The post-mortem was published.";
@@ -66,24 +66,27 @@ export function postmortemRoutes(parts: AdminParts) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/postmortem",
-      async ({ request, admission, params }) => showEditor({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showEditor({ request, requestContext }, params.id),
       screenOperation("The editor of an incident's post-mortem", MAY_WRITE),
     )
     .post(
       "/:id/postmortem",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const asked = form.text("do");
         const publish = asked === PUBLISH ? true : asked === WITHDRAW ? false : undefined;
         try {
           if (publish) refuseOutline(form);
-          const text = await writeAs(admission, (tx) => save(tx, admission, id, form, publish));
-          return done(admission, pathsOfIncident(id).home, text);
+          const text = await writeAs(requestContext, (tx) =>
+            save(tx, requestContext, id, form, publish),
+          );
+          return done(requestContext, pathsOfIncident(id).home, text);
         } catch (error) {
           const sent = { body: writtenText(form, "body"), refusal: refusalOrThrow(error) };
-          return showEditor({ request, admission }, id, sent);
+          return showEditor({ request, requestContext }, id, sent);
         }
       },
       { ...formBody(), ...screenOperation("Write an incident's post-mortem", MAY_WRITE) },
@@ -95,12 +98,12 @@ export function postmortemRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/postmortem/preview",
-      async ({ request, admission, params: { id }, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, params: { id }, body: form }) => {
+        const at = { request, requestContext };
         try {
           return await preview(at, (tx) => {
-            save(tx, admission, id, form, true);
-            return previewIncident(ctx, tx, id, actorOf(admission));
+            save(tx, requestContext, id, form, true);
+            return previewIncident(ctx, tx, id, actorOf(requestContext));
           });
         } catch (error) {
           const sent = { body: writtenText(form, "body"), refusal: refusalOrThrow(error) };

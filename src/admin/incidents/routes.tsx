@@ -10,7 +10,7 @@ import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
 import { NoPageYet } from "../no-page";
 import { choosePage, OTHER_PAGE, readPageChoice } from "../page-choice";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { INCIDENTS_PATH, incidentPath } from "../paths";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
@@ -32,10 +32,10 @@ import { fillIn, REPORT_TEMPLATES } from "./templates";
 import { readPages } from "../read-pages";
 
 /** `/admin/incidents`. */
-export function incidentAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
-  const preview = createPreview(parts);
+export function incidentAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeOnceAs } = deps;
+  const done = createDone(deps.flashes);
+  const preview = createPreview(deps);
   const MAY_READ = session("viewer");
   const MAY_WRITE = session("editor");
 
@@ -49,7 +49,7 @@ export function incidentAdminRoutes(parts: AdminParts) {
     const page = choosePage(pages, asked);
     const title = "Report an incident";
     if (!page) {
-      const { role } = sessionOf(at.admission).user;
+      const { role } = sessionOf(at.requestContext).user;
       return render.screen(at, { title, children: <NoPageYet title={title} role={role} /> });
     }
     const ofPage = { pageId: page.id };
@@ -92,18 +92,18 @@ export function incidentAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: INCIDENTS_PATH })
-    .use(admissions.plugin)
-    .use(incidentDetailRoutes(parts))
+    .use(requestContexts.plugin)
+    .use(incidentDetailRoutes(deps))
     .get(
       "",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const list = readIncidentList(ctx.db, query);
-        const { role } = sessionOf(admission).user;
+        const { role } = sessionOf(requestContext).user;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           {
             title: "Incidents",
-            children: <IncidentList list={list} role={role} now={admission.now} />,
+            children: <IncidentList list={list} role={role} now={requestContext.now} />,
           },
         );
       },
@@ -111,22 +111,22 @@ export function incidentAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new",
-      async ({ request, admission, query }) =>
-        showForm({ request, admission }, query["page"], EMPTY_REPORT),
+      async ({ request, requestContext, query }) =>
+        showForm({ request, requestContext }, query["page"], EMPTY_REPORT),
       screenOperation("The form to report an incident", MAY_WRITE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) =>
-        withReport({ request, admission }, form, async (values, page) => {
+      async ({ request, requestContext, body: form }) =>
+        withReport({ request, requestContext }, form, async (values, page) => {
           const isDraft = form.text("intent") === "draft";
           const input = toIncident(values, { page: page.id, isDraft });
-          const { subjectId } = await writeOnceAs(admission, form, (tx) => {
-            const made = createIncident(ctx, tx, input, "dashboard", actorOf(admission));
+          const { subjectId } = await writeOnceAs(requestContext, form, (tx) => {
+            const made = createIncident(ctx, tx, input, "dashboard", actorOf(requestContext));
             return { made, subjectId: made.row.id };
           });
           const text = isDraft ? "The draft was saved." : "The incident was published.";
-          return done(admission, incidentPath(subjectId), text);
+          return done(requestContext, incidentPath(subjectId), text);
         }),
       { ...formBody(), ...screenOperation("Report an incident", MAY_WRITE) },
     )
@@ -137,11 +137,11 @@ export function incidentAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/new/preview",
-      async ({ request, admission, body: form }) =>
-        withReport({ request, admission }, form, (values, page) =>
-          preview({ request, admission }, (tx) => {
+      async ({ request, requestContext, body: form }) =>
+        withReport({ request, requestContext }, form, (values, page) =>
+          preview({ request, requestContext }, (tx) => {
             const input = toIncident(values, { page: page.id, isDraft: false });
-            const record = createIncident(ctx, tx, input, "dashboard", actorOf(admission));
+            const record = createIncident(ctx, tx, input, "dashboard", actorOf(requestContext));
             // What is over may lie further back than the status page reaches.
             if (record.row.status !== "resolved") return { pageId: page.id };
             const incident = presentIncident(record, ctx.baseUrl);

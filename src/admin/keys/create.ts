@@ -10,7 +10,7 @@ import {
   type RevealedKey,
   SCOPE_NAMES,
 } from "../../features/keys";
-import { actorOf, type Admission, type Form } from "../../http";
+import { actorOf, type RequestContext, type Form } from "../../http";
 import type { Reveal, Reveals } from "../reveals";
 import type { KeyFormValues } from "./form";
 
@@ -41,17 +41,17 @@ export function formValues(form: Form): KeyFormValues {
 export async function createFromForm(
   ctx: AppContext,
   reveals: Reveals,
-  admission: Admission,
+  requestContext: RequestContext,
   form: Form,
 ): Promise<Reveal<RevealedKey>> {
-  return reveals.reveal(admission, form, (tx) => {
+  return reveals.reveal(requestContext, form, (tx) => {
     // Judged here, after it is known that the form was not sent before: what it asked for then may lie
     // in the past by now.
     const made = createKey(
       ctx,
       tx,
       readInput(formValues(form), ctx.clock.now()),
-      actorOf(admission),
+      actorOf(requestContext),
     );
     return { made, subjectId: made.key.id };
   });

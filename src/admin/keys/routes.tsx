@@ -16,7 +16,7 @@ import { toIso } from "../../kernel/time";
 import { createDone } from "../done";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { KEYS_PATH, keyPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -30,10 +30,10 @@ import { keyVerbRoutes } from "./verb-routes";
 const PAGE_SIZE = 50;
 
 /** Settings → API Keys: for admins and owners. */
-export function keyAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, reveals, usage, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const showValue = createValueReveal(parts);
+export function keyAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, reveals, usage, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const showValue = createValueReveal(deps);
   const MAY_MANAGE = session("admin");
 
   function showForm(at: ScreenRequest, values: KeyFormValues, complaints = NO_COMPLAINTS) {
@@ -41,7 +41,7 @@ export function keyAdminRoutes(parts: AdminParts) {
       values,
       complaints,
       formToken: newFormToken(ctx),
-      endpoints: endpointsByScope(parts.routes),
+      endpoints: endpointsByScope(deps.routes),
       today: toIso(ctx.clock.now()).slice(0, 10),
     };
     return render.screen(at, {
@@ -75,10 +75,10 @@ export function keyAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: KEYS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
         const search = (query["q"] ?? "").trim();
         const filter = readFilter(query["show"]);
@@ -87,7 +87,7 @@ export function keyAdminRoutes(parts: AdminParts) {
         const { keys, nextBefore } = listKeyPage(ctx.db, asked, usage.pendingLastUse);
         const list = { keys, counts: countKeys(ctx.db, now), search, filter, nextBefore, now };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "API Keys", children: <KeyList {...list} isContinued={before !== undefined} /> },
         );
       },
@@ -95,16 +95,16 @@ export function keyAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new",
-      async ({ request, admission, query }) =>
-        showForm({ request, admission }, emptyForm(query["preset"])),
+      async ({ request, requestContext, query }) =>
+        showForm({ request, requestContext }, emptyForm(query["preset"])),
       screenOperation("The form for a new API key", MAY_MANAGE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, body: form }) => {
+        const at = { request, requestContext };
         try {
-          const reveal = await createFromForm(ctx, reveals, admission, form);
+          const reveal = await createFromForm(ctx, reveals, requestContext, form);
           return await showValue(at, reveal, "Copy the key now");
         } catch (error) {
           return showForm(at, formValues(form), complaintsOrThrow(error));
@@ -114,30 +114,35 @@ export function keyAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/:id",
-      async ({ request, admission, params }) => showDetail({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showDetail({ request, requestContext }, params.id),
       screenOperation("One API key", MAY_MANAGE),
     )
     .post(
       "/:id",
-      async ({ request, admission, params, body: form }) => {
+      async ({ request, requestContext, params, body: form }) => {
         const typed = { name: form.text("name"), rateLimit: form.text("rate_limit") };
         const input = { name: typed.name.trim(), rate_limit: readRateLimit(typed.rateLimit) };
         let isChanged: boolean;
         try {
-          isChanged = await writeAs(admission, (tx) => {
+          isChanged = await writeAs(requestContext, (tx) => {
             const { version } = getKey(tx, params.id);
-            const key = updateKey(ctx, tx, params.id, input, actorOf(admission));
+            const key = updateKey(ctx, tx, params.id, input, actorOf(requestContext));
             return key.version !== version;
           });
         } catch (error) {
           const complaints = complaintsOrThrow(error);
-          return showDetail({ request, admission }, params.id, { ...typed, complaints });
+          return showDetail({ request, requestContext }, params.id, { ...typed, complaints });
         }
-        return done(admission, keyPath(params.id), isChanged ? "The key was changed." : undefined);
+        return done(
+          requestContext,
+          keyPath(params.id),
+          isChanged ? "The key was changed." : undefined,
+        );
       },
       { ...formBody(), ...screenOperation("Change a key's name and limit", MAY_MANAGE) },
     )
-    .use(keyVerbRoutes(parts));
+    .use(keyVerbRoutes(deps));
 }
 
 function readFilter(text: string | undefined): KeyFilter {
@@ -145,7 +150,7 @@ function readFilter(text: string | undefined): KeyFilter {
 }
 
 /** The endpoints that each scope opens, as the documentation writes them. */
-function endpointsByScope({ routes }: AdminParts["routes"]): Map<Scope, string[]> {
+function endpointsByScope({ routes }: AdminDependencies["routes"]): Map<Scope, string[]> {
   return new Map(
     SCOPE_NAMES.map((scope) => [
       scope,

@@ -7,7 +7,7 @@ import {
 } from "../../features/maintenance";
 import {
   actorOf,
-  type Admission,
+  type RequestContext,
   type Form,
   formBody,
   seeOther,
@@ -20,7 +20,7 @@ import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { maintenancePath } from "../paths";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
@@ -41,10 +41,10 @@ import { toUpdate, type UpdateRefusal, updateRefusalOrThrow } from "./next-updat
 import { readUpdate, type UpdateValues } from "./update-form";
 
 /** One maintenance: what is told of it next, and what of it is changed. */
-export function maintenanceDetailRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
-  const preview = createPreview(parts);
+export function maintenanceDetailRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs, writeOnceAs } = deps;
+  const done = createDone(deps.flashes);
+  const preview = createPreview(deps);
   const MAY_READ = session("viewer");
   const MAY_WRITE = session("editor");
 
@@ -55,7 +55,7 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
     before?: string,
   ) {
     const view = readMaintenanceView(ctx, ctx.db, id);
-    const { role } = sessionOf(at.admission).user;
+    const { role } = sessionOf(at.requestContext).user;
     const page = {
       view,
       mayWrite: roleAllows(role, "editor"),
@@ -90,41 +90,47 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
   }
 
   /** Whether anything was changed. Throws for `editRefusalOrThrow`. */
-  function saveEdit(admission: Admission, id: string, form: Form, values: EditValues) {
-    return writeAs(admission, (tx) => {
+  function saveEdit(requestContext: RequestContext, id: string, form: Form, values: EditValues) {
+    return writeAs(requestContext, (tx) => {
       const { row } = getMaintenanceRecord(tx, id);
       // It began meanwhile, and nobody reads the times that were typed.
       if (hasTimes(form) && row.status !== "scheduled") requireSameVersion(form, row);
       return changeUnlessStale(form, row, () => {
-        const { version } = updateMaintenance(ctx, tx, id, toEdit(values, row), actorOf(admission));
+        const { version } = updateMaintenance(
+          ctx,
+          tx,
+          id,
+          toEdit(values, row),
+          actorOf(requestContext),
+        );
         return version !== row.version;
       });
     });
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id",
-      async ({ request, admission, params, query: { before } }) =>
-        showDetail({ request, admission }, params.id, undefined, before),
+      async ({ request, requestContext, params, query: { before } }) =>
+        showDetail({ request, requestContext }, params.id, undefined, before),
       screenOperation("One maintenance", MAY_READ),
     )
     .post(
       "/:id",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const values = readUpdate(form);
         try {
-          await writeOnceAs(admission, form, (tx) => {
+          await writeOnceAs(requestContext, form, (tx) => {
             const update = toUpdate(values);
-            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
+            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(requestContext));
             return { made, subjectId: made.update.id };
           });
         } catch (error) {
           const refusal = updateRefusalOrThrow(error, values);
-          return showDetail({ request, admission }, id, { ...refusal, values });
+          return showDetail({ request, requestContext }, id, { ...refusal, values });
         }
-        return done(admission, maintenancePath(id), "The update was published.");
+        return done(requestContext, maintenancePath(id), "The update was published.");
       },
       { ...formBody(), ...screenOperation("Publish an update of a maintenance", MAY_WRITE) },
     )
@@ -135,12 +141,12 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/preview",
-      async ({ request, admission, params: { id }, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, params: { id }, body: form }) => {
+        const at = { request, requestContext };
         const values = readUpdate(form);
         try {
           return await preview(at, (tx) => {
-            const actor = actorOf(admission);
+            const actor = actorOf(requestContext);
             const { maintenance } = addMaintenanceUpdate(ctx, tx, id, toUpdate(values), actor);
             return {
               pageId: maintenance.page_id,
@@ -155,22 +161,23 @@ export function maintenanceDetailRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/edit",
-      async ({ request, admission, params }) => showEdit({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showEdit({ request, requestContext }, params.id),
       screenOperation("The form that edits a maintenance", MAY_WRITE),
     )
     .post(
       "/:id/edit",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const values = readEdit(form);
         let isChanged: boolean;
         try {
-          isChanged = await saveEdit(admission, id, form, values);
+          isChanged = await saveEdit(requestContext, id, form, values);
         } catch (error) {
           const refused = { ...editRefusalOrThrow(error, form, values), values };
-          return showEdit({ request, admission }, id, refused);
+          return showEdit({ request, requestContext }, id, refused);
         }
         const text = isChanged ? "The maintenance was changed." : undefined;
-        return done(admission, maintenancePath(id), text);
+        return done(requestContext, maintenancePath(id), text);
       },
       { ...formBody(), ...screenOperation("Edit a maintenance", MAY_WRITE) },
     );

@@ -9,7 +9,7 @@ import { NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
 import { NoPageYet } from "../no-page";
 import { choosePage, OTHER_PAGE, readPageChoice } from "../page-choice";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
@@ -25,10 +25,10 @@ import { PlanForm } from "./plan-form";
 import { maintenanceStepRoutes } from "./step-routes";
 
 /** `/admin/maintenance`: for everybody to read, and for editors to plan. */
-export function maintenanceAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
-  const preview = createPreview(parts);
+export function maintenanceAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeOnceAs } = deps;
+  const done = createDone(deps.flashes);
+  const preview = createPreview(deps);
   const MAY_READ = session("viewer");
   const MAY_WRITE = session("editor");
 
@@ -42,7 +42,7 @@ export function maintenanceAdminRoutes(parts: AdminParts) {
     const page = choosePage(pages, asked);
     const title = "Plan maintenance";
     if (!page) {
-      const { role } = sessionOf(at.admission).user;
+      const { role } = sessionOf(at.requestContext).user;
       return render.screen(at, { title, children: <NoPageYet title={title} role={role} /> });
     }
     const choosable = choosableOf(ctx.db, page.id);
@@ -72,18 +72,18 @@ export function maintenanceAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: MAINTENANCE_PATH })
-    .use(admissions.plugin)
-    .use(maintenanceDetailRoutes(parts))
-    .use(maintenanceStepRoutes(parts, "start"))
-    .use(maintenanceStepRoutes(parts, "finish"))
-    .use(maintenanceStepRoutes(parts, "cancel"))
+    .use(requestContexts.plugin)
+    .use(maintenanceDetailRoutes(deps))
+    .use(maintenanceStepRoutes(deps, "start"))
+    .use(maintenanceStepRoutes(deps, "finish"))
+    .use(maintenanceStepRoutes(deps, "cancel"))
     .get(
       "",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const list = readMaintenanceList(ctx.db, query);
-        const { role } = sessionOf(admission).user;
+        const { role } = sessionOf(requestContext).user;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Maintenance", children: <MaintenanceList list={list} role={role} /> },
         );
       },
@@ -91,19 +91,19 @@ export function maintenanceAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new",
-      async ({ request, admission, query }) =>
-        showForm({ request, admission }, query["page"], EMPTY_PLAN),
+      async ({ request, requestContext, query }) =>
+        showForm({ request, requestContext }, query["page"], EMPTY_PLAN),
       screenOperation("The form to plan maintenance", MAY_WRITE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) =>
-        withPlan({ request, admission }, form, async (values, page) => {
-          const { subjectId } = await writeOnceAs(admission, form, (tx) => {
-            const made = planMaintenance(ctx, tx, toPlan(values, page.id), actorOf(admission));
+      async ({ request, requestContext, body: form }) =>
+        withPlan({ request, requestContext }, form, async (values, page) => {
+          const { subjectId } = await writeOnceAs(requestContext, form, (tx) => {
+            const made = planMaintenance(ctx, tx, toPlan(values, page.id), actorOf(requestContext));
             return { made, subjectId: made.id };
           });
-          return done(admission, maintenancePath(subjectId), "The maintenance was planned.");
+          return done(requestContext, maintenancePath(subjectId), "The maintenance was planned.");
         }),
       { ...formBody(), ...screenOperation("Plan a maintenance", MAY_WRITE) },
     )
@@ -114,10 +114,10 @@ export function maintenanceAdminRoutes(parts: AdminParts) {
     )
     .post(
       "/new/preview",
-      async ({ request, admission, body: form }) =>
-        withPlan({ request, admission }, form, (values, page) =>
-          preview({ request, admission }, (tx) => {
-            const actor = actorOf(admission);
+      async ({ request, requestContext, body: form }) =>
+        withPlan({ request, requestContext }, form, (values, page) =>
+          preview({ request, requestContext }, (tx) => {
+            const actor = actorOf(requestContext);
             const planned = planMaintenance(ctx, tx, toPlan(values, page.id), actor);
             return {
               pageId: page.id,

@@ -11,7 +11,7 @@ import { MAINTENANCE_WORDS } from "../../public/words";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { maintenancePath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -28,9 +28,9 @@ interface StepRefusal extends UpdateRefusal {
 }
 
 /** Asking whether to start, finish or cancel a maintenance, and doing it. */
-export function maintenanceStepRoutes(parts: AdminParts, name: StepName) {
-  const { ctx, admissions, render, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
+export function maintenanceStepRoutes(deps: AdminDependencies, name: StepName) {
+  const { ctx, requestContexts, render, writeOnceAs } = deps;
+  const done = createDone(deps.flashes);
   const MAY_WRITE = session("editor");
   const step = STEPS[name];
 
@@ -66,30 +66,31 @@ export function maintenanceStepRoutes(parts: AdminParts, name: StepName) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       `/:id/${name}`,
-      async ({ request, admission, params }) => showStep({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showStep({ request, requestContext }, params.id),
       screenOperation(`Asks: ${step.summary}`, MAY_WRITE),
     )
     .post(
       `/:id/${name}`,
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const values = { ...readStep(form), status: step.status, displayAt: "" };
         try {
-          await writeOnceAs(admission, form, (tx) => {
+          await writeOnceAs(requestContext, form, (tx) => {
             requirePossible(getMaintenanceRecord(tx, id).row);
             const update = toUpdate(values);
-            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(admission));
+            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(requestContext));
             return { made, subjectId: made.update.id };
           });
         } catch (error) {
           const refusal = updateRefusalOrThrow(error, values);
           // Where it went on meanwhile, what was written can still be told, without taking it anywhere.
           const kept = { ...values, status: "" };
-          return showStep({ request, admission }, id, { ...refusal, values: kept });
+          return showStep({ request, requestContext }, id, { ...refusal, values: kept });
         }
-        return done(admission, maintenancePath(id), step.done);
+        return done(requestContext, maintenancePath(id), step.done);
       },
       { ...formBody(), ...screenOperation(step.summary, MAY_WRITE) },
     );

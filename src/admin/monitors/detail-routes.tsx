@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { getMonitorRecord } from "../../features/monitors";
 import { formBody, seeOther, session, sessionOf } from "../../http";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { requireAsked } from "./asked";
@@ -11,17 +11,23 @@ import { readRange } from "./range";
 import { latencyInWords } from "./words";
 
 /** One monitor, and having it checked, below `/admin/monitors`. */
-export function monitorDetailRoutes({ ctx, admissions, render, flashes, monitoring }: AdminParts) {
+export function monitorDetailRoutes({
+  ctx,
+  requestContexts,
+  render,
+  flashes,
+  monitoring,
+}: AdminDependencies) {
   return new Elysia({ prefix: MONITORS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id",
-      async ({ request, admission, params, query }) => {
+      async ({ request, requestContext, params, query }) => {
         const now = ctx.clock.now();
         const view = readMonitorView(ctx.db, params.id, readRange(query["range"], now), now);
-        const { role } = sessionOf(admission).user;
+        const { role } = sessionOf(requestContext).user;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           {
             title: view.record.row.name,
             children: <MonitorDetail view={view} role={role} now={now} />,
@@ -32,13 +38,13 @@ export function monitorDetailRoutes({ ctx, admissions, render, flashes, monitori
     )
     .post(
       "/:id/check",
-      async ({ admission, params }) => {
+      async ({ requestContext, params }) => {
         const { row } = getMonitorRecord(ctx.db, params.id);
         requireAsked(row.type);
         const { outcome, latencyMs, message } = await monitoring.checkNow(row.id);
         const took = latencyMs === null ? "" : ` It answered in ${latencyInWords(latencyMs)}.`;
         const said = message === null ? "" : ` ${message}`;
-        const { id } = sessionOf(admission);
+        const { id } = sessionOf(requestContext);
         if (outcome === "ok") {
           flashes.put(id, { tone: "success", text: `The check succeeded.${took}${said}` });
         } else {

@@ -9,7 +9,7 @@ import { actorOf, formBody, session, sessionOf } from "../../http";
 import { createDone } from "../done";
 import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -42,16 +42,16 @@ interface Answer {
 }
 
 /** Editing a monitor, below `/admin/monitors`. */
-export function editMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const tryOut = createTryOut(parts);
+export function editMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const tryOut = createTryOut(deps);
   const MAY_WRITE = session("admin");
 
   function showEdit(at: ScreenRequest, id: string, draft: string, answer?: Answer) {
     const record = getMonitorRecord(ctx.db, id);
     const monitor = presentMonitor(record);
-    const held = secrets.find(sessionOf(at.admission).id, draft);
+    const held = secrets.find(sessionOf(at.requestContext).id, draft);
     const { complaints = NO_COMPLAINTS, stale, emptyRows = EMPTY_ROWS } = answer ?? {};
     const values = answer?.values ?? storedMonitor(monitor);
     const form = {
@@ -72,18 +72,18 @@ export function editMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
   }
 
   return new Elysia({ prefix: MONITORS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/edit",
-      async ({ request, admission, params }) =>
-        showEdit({ request, admission }, params.id, newFormToken(ctx)),
+      async ({ request, requestContext, params }) =>
+        showEdit({ request, requestContext }, params.id, newFormToken(ctx)),
       screenOperation("The form that edits a monitor", MAY_WRITE),
     )
     .post(
       "/:id/edit",
-      async ({ request, admission, params: { id }, body: form }) => {
-        const at = { request, admission };
-        const sessionId = sessionOf(admission).id;
+      async ({ request, requestContext, params: { id }, body: form }) => {
+        const at = { request, requestContext };
+        const sessionId = sessionOf(requestContext).id;
         const before: Monitor = presentMonitor(getMonitorRecord(ctx.db, id));
         const values = readMonitor(form, before.type);
         const draft = form.text("draft");
@@ -99,23 +99,23 @@ export function editMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
         const save = (tx: Parameters<typeof updateMonitor>[1]) => {
           const stored = getMonitorRecord(tx, id);
           const change = toChange(values, typed, presentMonitor(stored));
-          const after = updateMonitor(ctx, tx, id, change, actorOf(admission));
+          const after = updateMonitor(ctx, tx, id, change, actorOf(requestContext));
           return { after, isChanged: after.row.version !== stored.row.version, stored };
         };
         try {
           if (intent === CHECK_NOW) {
             requireAsked(before.type);
-            const trial = await tryOut(admission, (tx) => save(tx).after.row);
+            const trial = await tryOut(requestContext, (tx) => save(tx).after.row);
             return await showEdit(at, id, draft, { values, trial });
           }
-          const isChanged = await writeAs(admission, (tx) => {
+          const isChanged = await writeAs(requestContext, (tx) => {
             const saved = save(tx);
             if (saved.isChanged) requireSameVersion(form, saved.stored.row);
             return saved.isChanged;
           });
           secrets.forget(sessionId, draft);
           return done(
-            admission,
+            requestContext,
             monitorPath(id),
             isChanged ? "The monitor was changed." : undefined,
           );

@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 import { createMonitor } from "../../features/monitors";
 import { makeOnce } from "../../features/submissions";
-import { actorOf, type Admission, type Form, formBody, session, sessionOf } from "../../http";
+import { actorOf, type RequestContext, type Form, formBody, session, sessionOf } from "../../http";
 import { MONITOR_TYPES, type MonitorType } from "../../kernel/monitor-state";
 import { createDone } from "../done";
 import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -37,16 +37,16 @@ interface Answer {
 }
 
 /** Creating a monitor, below `/admin/monitors`. */
-export function newMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const tryOut = createTryOut(parts);
-  const showToken = createTokenReveal(parts);
+export function newMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const tryOut = createTryOut(deps);
+  const showToken = createTokenReveal(deps);
   const MAY_WRITE = session("admin");
 
   function showForm(at: ScreenRequest, values: MonitorValues, draft: string, answer: Answer = {}) {
     const { complaints = NO_COMPLAINTS, trial, emptyRows = EMPTY_ROWS } = answer;
-    const held = secrets.find(sessionOf(at.admission).id, draft);
+    const held = secrets.find(sessionOf(at.requestContext).id, draft);
     const form = {
       values: { ...values, request: shownAgain(values.request, held, undefined, emptyRows) },
       parts: readComponentParts(ctx.db),
@@ -63,44 +63,44 @@ export function newMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
 
   /** Makes what a form asks for, once, and leads to it; a token that it got is shown first. */
   async function create(at: ScreenRequest, form: Form, make: MakeMonitor): Promise<Response> {
-    const { admission } = at;
+    const { requestContext } = at;
     if (TYPE_FORMS[readType(form.text("type"))].isCalled) {
-      const reveal = await parts.reveals.reveal(admission, form, (tx) => {
-        const { record, token } = make(tx, admission);
+      const reveal = await deps.reveals.reveal(requestContext, form, (tx) => {
+        const { record, token } = make(tx, requestContext);
         return { made: { record, token: token ?? "" }, subjectId: record.row.id };
       });
       return showToken(at, reveal, "Copy the address now");
     }
-    const sent = { sessionId: sessionOf(admission).id, digest: form.digest };
-    const { subjectId } = await writeAs(admission, (tx) =>
+    const sent = { sessionId: sessionOf(requestContext).id, digest: form.digest };
+    const { subjectId } = await writeAs(requestContext, (tx) =>
       makeOnce(ctx, tx, sent, () => {
-        const made = make(tx, admission);
+        const made = make(tx, requestContext);
         return { made, subjectId: made.record.row.id };
       }),
     );
     return done(
-      admission,
+      requestContext,
       monitorPath(subjectId),
       "The monitor was created. It is checked at once.",
     );
   }
 
   return new Elysia({ prefix: MONITORS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/new",
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const component = query["component"];
         const values = emptyMonitor(readType(query["type"]), component ? [component] : []);
-        return showForm({ request, admission }, values, newFormToken(ctx));
+        return showForm({ request, requestContext }, values, newFormToken(ctx));
       },
       screenOperation("The form for a new monitor", MAY_WRITE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
-        const at = { request, admission };
-        const sessionId = sessionOf(admission).id;
+      async ({ request, requestContext, body: form }) => {
+        const at = { request, requestContext };
+        const sessionId = sessionOf(requestContext).id;
         const values = readMonitor(form, readType(form.text("type")));
         const draft = form.text("draft");
         const typed = typedSecrets(values.request, secrets.find(sessionId, draft));
@@ -117,8 +117,8 @@ export function newMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
             requireAsked(values.type);
             // What it is called is nothing that a check needs.
             const named = { ...input, name: input.name || "Trial" };
-            const trial = await tryOut(admission, (tx) => {
-              return createMonitor(ctx, tx, named, actorOf(admission)).record.row;
+            const trial = await tryOut(requestContext, (tx) => {
+              return createMonitor(ctx, tx, named, actorOf(requestContext)).record.row;
             });
             return await showForm(at, values, draft, { trial });
           }
@@ -138,7 +138,7 @@ export function newMonitorRoutes(parts: AdminParts, secrets: TypedSecrets) {
 
 type MakeMonitor = (
   tx: Parameters<typeof createMonitor>[1],
-  admission: Admission,
+  requestContext: RequestContext,
 ) => ReturnType<typeof createMonitor>;
 
 function readType(text: string | undefined): MonitorType {

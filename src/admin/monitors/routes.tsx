@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { session, sessionOf } from "../../http";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { monitorDetailRoutes } from "./detail-routes";
@@ -12,23 +12,23 @@ import { createTypedSecrets } from "./typed-secrets";
 import { monitorVerbRoutes } from "./verb-routes";
 
 /** `/admin/monitors`: for everybody to read, and for admins to set up. */
-export function monitorAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render } = parts;
+export function monitorAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render } = deps;
   const secrets = createTypedSecrets(ctx);
   return new Elysia()
-    .use(admissions.plugin)
-    .use(newMonitorRoutes(parts, secrets))
-    .use(editMonitorRoutes(parts, secrets))
-    .use(monitorVerbRoutes(parts))
-    .use(monitorDetailRoutes(parts))
+    .use(requestContexts.plugin)
+    .use(newMonitorRoutes(deps, secrets))
+    .use(editMonitorRoutes(deps, secrets))
+    .use(monitorVerbRoutes(deps))
+    .use(monitorDetailRoutes(deps))
     .get(
       MONITORS_PATH,
-      async ({ request, admission, query }) => {
+      async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
         const list = readMonitorList(ctx.db, query, now);
-        const { role } = sessionOf(admission).user;
+        const { role } = sessionOf(requestContext).user;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> },
         );
       },

@@ -1,5 +1,5 @@
 import type { MonitorRecord } from "../../features/monitors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
 import { RevealedToken, ShownBefore } from "./token";
@@ -11,7 +11,7 @@ export interface WithToken {
 }
 
 /** Shows the token of a push monitor, or the word that it was shown before. */
-export function createTokenReveal({ ctx, render }: Pick<AdminParts, "ctx" | "render">) {
+export function createTokenReveal({ ctx, render }: Pick<AdminDependencies, "ctx" | "render">) {
   return (at: ScreenRequest, reveal: Reveal<WithToken>, title: string): Promise<Response> => {
     if ("shownBefore" in reveal) {
       const page = { title: "This address was already shown", monitorId: reveal.shownBefore };

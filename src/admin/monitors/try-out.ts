@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import type { MonitorRecord } from "../../features/monitors";
-import type { Admission } from "../../http";
-import type { AdminParts } from "../parts";
+import type { RequestContext } from "../../http";
+import type { AdminDependencies } from "../dependencies";
 import type { Trial } from "./trial";
 
 /**
@@ -10,7 +10,7 @@ import type { Trial } from "./trial";
  * Rejects with whatever the change throws, such as `validation_failed`.
  */
 export type TryOut = (
-  admission: Admission,
+  requestContext: RequestContext,
   change: (tx: Tx) => MonitorRecord["row"],
 ) => Promise<Trial>;
 
@@ -27,10 +27,10 @@ class TakenBack extends Error {
 export function createTryOut({
   monitoring,
   writeAs,
-}: Pick<AdminParts, "monitoring" | "writeAs">): TryOut {
-  return async (admission, change) => {
+}: Pick<AdminDependencies, "monitoring" | "writeAs">): TryOut {
+  return async (requestContext, change) => {
     try {
-      return await writeAs(admission, (tx): never => {
+      return await writeAs(requestContext, (tx): never => {
         throw new TakenBack(change(tx));
       });
     } catch (error) {

@@ -6,59 +6,59 @@ import {
   resumeMonitor,
   rotateToken,
 } from "../../features/monitors";
-import { actorOf, type Admission, formBody, seeOther, session } from "../../http";
+import { actorOf, type RequestContext, formBody, seeOther, session } from "../../http";
 import { createDeleteOnce, deletedSentence } from "../delete-once";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { DeleteMonitor, RotateToken } from "./confirm";
 import { createTokenReveal } from "./show-token";
 
 /** Pausing, resuming, deleting, another token, below `/admin/monitors`. */
-export function monitorVerbRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, reveals, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const deleteOnce = createDeleteOnce(parts);
-  const showToken = createTokenReveal(parts);
+export function monitorVerbRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, reveals, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const deleteOnce = createDeleteOnce(deps);
+  const showToken = createTokenReveal(deps);
   const MAY_WRITE = session("admin");
 
   /** Pauses or resumes, and answers whether that changed anything. */
-  function switchTo(verb: typeof pauseMonitor, admission: Admission, id: string) {
-    return writeAs(admission, (tx) => {
+  function switchTo(verb: typeof pauseMonitor, requestContext: RequestContext, id: string) {
+    return writeAs(requestContext, (tx) => {
       const { version } = getMonitorRecord(tx, id).row;
-      return verb(ctx, tx, id, actorOf(admission)).row.version !== version;
+      return verb(ctx, tx, id, actorOf(requestContext)).row.version !== version;
     });
   }
 
   return new Elysia({ prefix: MONITORS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/:id/pause",
-      async ({ admission, params: { id } }) => {
-        const isChanged = await switchTo(pauseMonitor, admission, id);
+      async ({ requestContext, params: { id } }) => {
+        const isChanged = await switchTo(pauseMonitor, requestContext, id);
         const text = isChanged ? "The monitor is paused. What it marked has ended." : undefined;
-        return done(admission, monitorPath(id), text);
+        return done(requestContext, monitorPath(id), text);
       },
       { ...formBody(), ...screenOperation("Pause a monitor", MAY_WRITE) },
     )
     .post(
       "/:id/resume",
-      async ({ admission, params: { id } }) => {
-        const isChanged = await switchTo(resumeMonitor, admission, id);
+      async ({ requestContext, params: { id } }) => {
+        const isChanged = await switchTo(resumeMonitor, requestContext, id);
         const text = isChanged ? "The monitor is watching again." : undefined;
-        return done(admission, monitorPath(id), text);
+        return done(requestContext, monitorPath(id), text);
       },
       { ...formBody(), ...screenOperation("Resume a monitor", MAY_WRITE) },
     )
     .get(
       "/:id/delete",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const record = getMonitorRecord(ctx.db, params.id);
         const title = `Delete “${record.row.name}”`;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title, children: <DeleteMonitor title={title} record={record} /> },
         );
       },
@@ -66,11 +66,11 @@ export function monitorVerbRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/delete",
-      async ({ admission, params: { id }, body: form }) => {
+      async ({ requestContext, params: { id }, body: form }) => {
         const deletion = { path: MONITORS_PATH, sentence: deletedSentence("monitor") };
-        return deleteOnce(admission, form, deletion, (tx) => {
+        return deleteOnce(requestContext, form, deletion, (tx) => {
           const { row } = getMonitorRecord(tx, id);
-          deleteMonitor(ctx, tx, id, actorOf(admission));
+          deleteMonitor(ctx, tx, id, actorOf(requestContext));
           return { made: row.name, subjectId: id };
         });
       },
@@ -78,13 +78,13 @@ export function monitorVerbRoutes(parts: AdminParts) {
     )
     .get(
       "/:id/rotate",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const record = getMonitorRecord(ctx.db, params.id);
         if (record.row.type !== "push") return seeOther(monitorPath(record.row.id));
         const title = `Rotate the token of “${record.row.name}”`;
         const page = { title, record, formToken: newFormToken(ctx) };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title, children: <RotateToken {...page} /> },
         );
       },
@@ -92,12 +92,12 @@ export function monitorVerbRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/rotate",
-      async ({ request, admission, params: { id }, body: form }) => {
-        const reveal = await reveals.reveal(admission, form, (tx) => {
-          const made = rotateToken(ctx, tx, id, actorOf(admission));
+      async ({ request, requestContext, params: { id }, body: form }) => {
+        const reveal = await reveals.reveal(requestContext, form, (tx) => {
+          const made = rotateToken(ctx, tx, id, actorOf(requestContext));
           return { made, subjectId: id };
         });
-        return showToken({ request, admission }, reveal, "Copy the new address now");
+        return showToken({ request, requestContext }, reveal, "Copy the new address now");
       },
       { ...formBody(), ...screenOperation("Give a push monitor another token", MAY_WRITE) },
     );

@@ -1,25 +1,33 @@
 import { Elysia } from "elysia";
 import type { Snapshots } from "../../features/status";
 import { session, sessionOf } from "../../http";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { readNow } from "./now";
 import { Overview } from "./overview";
 
 /** `/admin`. */
-export function overviewAdminRoutes({ ctx, admissions, render }: AdminParts, snapshots: Snapshots) {
-  return new Elysia().use(admissions.plugin).get(
+export function overviewAdminRoutes(
+  { ctx, requestContexts, render }: AdminDependencies,
+  snapshots: Snapshots,
+) {
+  return new Elysia().use(requestContexts.plugin).get(
     HOME_PATH,
-    async ({ request, admission }) => {
-      const state = readNow(ctx.db, snapshots, admission.now);
-      const { role } = sessionOf(admission).user;
+    async ({ request, requestContext }) => {
+      const state = readNow(ctx.db, snapshots, requestContext.now);
+      const { role } = sessionOf(requestContext).user;
       return render.screen(
-        { request, admission },
+        { request, requestContext },
         {
           title: "Overview",
           children: (
-            <Overview state={state} storage={ctx.db.storage()} role={role} now={admission.now} />
+            <Overview
+              state={state}
+              storage={ctx.db.storage()}
+              role={role}
+              now={requestContext.now}
+            />
           ),
         },
       );

@@ -3,7 +3,7 @@ import { getPage, listOldSlugs, releaseSlug } from "../../features/pages";
 import { actorOf, formBody, seeOther, session } from "../../http";
 import { backToOne } from "../back-to";
 import { createDone } from "../done";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
 import { ReleaseSlug } from "./confirm";
 import { createFormHandlers } from "./form-handlers";
@@ -11,14 +11,14 @@ import { pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 
 /** A page's slug, the slugs that it had before, and its own host names: for admins. */
-export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const { show, save } = createFormHandlers(parts, showPage);
+export function pageAddressRoutes(deps: AdminDependencies, showPage: ShowPage) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const { show, save } = createFormHandlers(deps, showPage);
   const MAY_MANAGE = session("admin");
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/address",
       show("address"),
@@ -49,7 +49,7 @@ export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
     )
     .get(
       "/:id/slugs/:slug/release",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const page = getPage(ctx.db, params.id);
         const { slug } = params;
         if (!listOldSlugs(ctx.db, page).some((old) => old.slug === slug)) {
@@ -57,7 +57,7 @@ export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
         }
         const title = `Release “${slug}”`;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title, children: <ReleaseSlug title={title} page={page} slug={slug} /> },
         );
       },
@@ -65,15 +65,15 @@ export function pageAddressRoutes(parts: AdminParts, showPage: ShowPage) {
     )
     .post(
       "/:id/slugs/:slug/release",
-      async ({ admission, params: { id, slug } }) => {
-        const isReleased = await writeAs(admission, (tx) => {
+      async ({ requestContext, params: { id, slug } }) => {
+        const isReleased = await writeAs(requestContext, (tx) => {
           // Sent twice it is released already.
           const isHeld = listOldSlugs(tx, getPage(tx, id)).some((old) => old.slug === slug);
-          if (isHeld) releaseSlug(ctx, tx, id, slug, actorOf(admission));
+          if (isHeld) releaseSlug(ctx, tx, id, slug, actorOf(requestContext));
           return isHeld;
         });
         const text = isReleased ? `The slug ${slug} was released.` : undefined;
-        return done(admission, pageTabPath(id, "address"), text);
+        return done(requestContext, pageTabPath(id, "address"), text);
       },
       { ...formBody(), ...screenOperation("Release an earlier slug", MAY_MANAGE) },
     );

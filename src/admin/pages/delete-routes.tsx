@@ -6,7 +6,7 @@ import { actorOf, formBody, session } from "../../http";
 import { createDeleteOnce } from "../delete-once";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { PAGES_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -15,9 +15,9 @@ import { DeletePage } from "./confirm";
 const DELETION = { path: PAGES_PATH, sentence: () => "The page was deleted." };
 
 /** The end of a page: for admins. */
-export function pageDeletionRoutes(parts: AdminParts) {
-  const { ctx, admissions, render } = parts;
-  const deleteOnce = createDeleteOnce(parts);
+export function pageDeletionRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render } = deps;
+  const deleteOnce = createDeleteOnce(deps);
   const MAY_MANAGE = session("admin");
 
   function ask(at: ScreenRequest, id: string, slug: string, complaints = NO_COMPLAINTS) {
@@ -35,25 +35,26 @@ export function pageDeletionRoutes(parts: AdminParts) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/delete",
-      async ({ request, admission, params }) => ask({ request, admission }, params.id, ""),
+      async ({ request, requestContext, params }) =>
+        ask({ request, requestContext }, params.id, ""),
       screenOperation("Asks before a status page is deleted", MAY_MANAGE),
     )
     .post(
       "/:id/delete",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const slug = form.text("slug");
         try {
-          return await deleteOnce(admission, form, DELETION, (tx) => {
+          return await deleteOnce(requestContext, form, DELETION, (tx) => {
             const page = getPage(tx, id);
             if (slug.trim() !== page.slug) throw wrongSlug(page.slug);
-            deletePage(ctx, tx, id, actorOf(admission));
+            deletePage(ctx, tx, id, actorOf(requestContext));
             return { made: page.name, subjectId: id };
           });
         } catch (error) {
-          return ask({ request, admission }, id, slug, complaintsOrThrow(error));
+          return ask({ request, requestContext }, id, slug, complaintsOrThrow(error));
         }
       },
       { ...formBody(), ...screenOperation("Delete a status page", MAY_MANAGE) },

@@ -1,6 +1,6 @@
 import { actorOf, type Form } from "../../http";
 import { createDone } from "../done";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import { refusalOrThrow } from "../stale";
 import { changePage, inPlainWords } from "./change";
@@ -21,35 +21,35 @@ interface AboutPage extends ScreenRequest {
 }
 
 /** What answers the forms about a page: all of them are shown and sent alike. */
-export function createFormHandlers(parts: AdminParts, showPage: ShowPage) {
-  const { ctx, writeAs } = parts;
-  const done = createDone(parts.flashes);
+export function createFormHandlers(deps: AdminDependencies, showPage: ShowPage) {
+  const { ctx, writeAs } = deps;
+  const done = createDone(deps.flashes);
   return {
     /** Shows a screen with forms. */
     show:
       (tab: PageTab) =>
-      async ({ request, admission, params }: AboutPage): Promise<Response> =>
-        showPage({ request, admission }, params.id, tab),
+      async ({ request, requestContext, params }: AboutPage): Promise<Response> =>
+        showPage({ request, requestContext }, params.id, tab),
 
     /** Changes what a form holds, and answers it: the screen it came from, or the form with what is wrong. */
     save:
       ({ tab, fields, told }: Section) =>
       async ({
         request,
-        admission,
+        requestContext,
         params: { id },
         body: form,
       }: AboutPage & { body: Form }): Promise<Response> => {
         const values = readValues(form, fields);
         const asked = toInput(values);
         try {
-          const isChanged = await writeAs(admission, (tx) =>
-            changePage(ctx, tx, id, { form, asked, url: request.url }, actorOf(admission)),
+          const isChanged = await writeAs(requestContext, (tx) =>
+            changePage(ctx, tx, id, { form, asked, url: request.url }, actorOf(requestContext)),
           );
-          return done(admission, pageTabPath(id, tab), isChanged ? told(form) : undefined);
+          return done(requestContext, pageTabPath(id, tab), isChanged ? told(form) : undefined);
         } catch (error) {
           const refusal = refusalOrThrow(inPlainWords(error, asked));
-          return showPage({ request, admission }, id, tab, { values, refusal });
+          return showPage({ request, requestContext }, id, tab, { values, refusal });
         }
       },
   };

@@ -4,7 +4,7 @@ import { actorOf, formBody, session, sessionOf } from "../../http";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath, PAGES_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -20,10 +20,10 @@ import { pageSectionRoutes } from "./section-routes";
 import { NEW_PAGE, readNewPage, type PageValues, toInput } from "./values";
 
 /** `/admin/pages`: everybody may look, admins create and change. */
-export function pageAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeOnceAs } = parts;
-  const done = createDone(parts.flashes);
-  const showPage = createShowPage(parts);
+export function pageAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeOnceAs } = deps;
+  const done = createDone(deps.flashes);
+  const showPage = createShowPage(deps);
   const MAY_READ = session("viewer");
   const MAY_MANAGE = session("admin");
 
@@ -45,17 +45,17 @@ export function pageAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: PAGES_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "",
-      async ({ request, admission }) => {
+      async ({ request, requestContext }) => {
         const list = {
           pages: readPages(ctx.db),
-          role: sessionOf(admission).user.role,
+          role: sessionOf(requestContext).user.role,
           now: ctx.clock.now(),
         };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Pages", children: <PageList {...list} /> },
         );
       },
@@ -63,26 +63,26 @@ export function pageAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new",
-      async ({ request, admission }) => showNew({ request, admission }, NEW_PAGE),
+      async ({ request, requestContext }) => showNew({ request, requestContext }, NEW_PAGE),
       screenOperation("The form for a new status page", MAY_MANAGE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
+      async ({ request, requestContext, body: form }) => {
         const values = readNewPage(form);
         const asked = toInput(values);
         try {
-          const { subjectId } = await writeOnceAs(admission, form, (tx) => {
-            const made = createFromForm(ctx, tx, asked, actorOf(admission));
+          const { subjectId } = await writeOnceAs(requestContext, form, (tx) => {
+            const made = createFromForm(ctx, tx, asked, actorOf(requestContext));
             return { made, subjectId: made.id };
           });
           // What it has none of yet, and cannot do without.
           const { slug } = getPage(ctx.db, subjectId);
           const text = "The page was created. Add the components that it shows.";
-          return done(admission, componentsOfPagePath(slug), text);
+          return done(requestContext, componentsOfPagePath(slug), text);
         } catch (error) {
           return showNew(
-            { request, admission },
+            { request, requestContext },
             values,
             complaintsOrThrow(inPlainWords(error, asked)),
           );
@@ -92,12 +92,12 @@ export function pageAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/:id",
-      async ({ request, admission, params }) =>
-        showPage({ request, admission }, params.id, "overview"),
+      async ({ request, requestContext, params }) =>
+        showPage({ request, requestContext }, params.id, "overview"),
       screenOperation("One status page", MAY_READ),
     )
-    .use(pageSectionRoutes(parts, showPage))
-    .use(pageAddressRoutes(parts, showPage))
-    .use(pageLogoRoutes(parts, showPage))
-    .use(pageDeletionRoutes(parts));
+    .use(pageSectionRoutes(deps, showPage))
+    .use(pageAddressRoutes(deps, showPage))
+    .use(pageLogoRoutes(deps, showPage))
+    .use(pageDeletionRoutes(deps));
 }

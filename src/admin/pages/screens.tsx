@@ -2,7 +2,7 @@ import { getPage, listOldSlugs } from "../../features/pages";
 import { sessionOf } from "../../http";
 import { roleAllows } from "../../kernel/role";
 import { NO_COMPLAINTS } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import type { FormRefusal } from "../stale";
 import { Address } from "./address";
@@ -27,10 +27,13 @@ export type ShowPage = (
   refused?: Refused,
 ) => Promise<Response>;
 
-export function createShowPage({ ctx, render }: Pick<AdminParts, "ctx" | "render">): ShowPage {
+export function createShowPage({
+  ctx,
+  render,
+}: Pick<AdminDependencies, "ctx" | "render">): ShowPage {
   return async (at, id, tab, refused) => {
     const page = getPage(ctx.db, id);
-    const mayManage = roleAllows(sessionOf(at.admission).user.role, "admin");
+    const mayManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
     const section: SectionProps = {
       page,
       values: { ...storedValues(page), ...refused?.values },

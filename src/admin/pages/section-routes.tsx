@@ -2,21 +2,21 @@ import { Elysia } from "elysia";
 import { getPage, updatePage } from "../../features/pages";
 import { actorOf, formBody, session } from "../../http";
 import { createDone } from "../done";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
 import { createFormHandlers } from "./form-handlers";
 import { pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 
 /** What a page is called, how it looks and who sees it: for admins. */
-export function pageSectionRoutes(parts: AdminParts, showPage: ShowPage) {
-  const { ctx, admissions, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const { show, save } = createFormHandlers(parts, showPage);
+export function pageSectionRoutes(deps: AdminDependencies, showPage: ShowPage) {
+  const { ctx, requestContexts, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const { show, save } = createFormHandlers(deps, showPage);
   const MAY_MANAGE = session("admin");
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/general",
       show("general"),
@@ -60,14 +60,14 @@ export function pageSectionRoutes(parts: AdminParts, showPage: ShowPage) {
     )
     .post(
       "/:id/default",
-      async ({ admission, params }) => {
-        const isChanged = await writeAs(admission, (tx) => {
+      async ({ requestContext, params }) => {
+        const isChanged = await writeAs(requestContext, (tx) => {
           if (getPage(tx, params.id).isDefault) return false;
-          updatePage(ctx, tx, params.id, { default: true }, actorOf(admission));
+          updatePage(ctx, tx, params.id, { default: true }, actorOf(requestContext));
           return true;
         });
         const text = isChanged ? "This is the default page now." : undefined;
-        return done(admission, pageTabPath(params.id, "visibility"), text);
+        return done(requestContext, pageTabPath(params.id, "visibility"), text);
       },
       { ...formBody(), ...screenOperation("Make a page the default one", MAY_MANAGE) },
     );

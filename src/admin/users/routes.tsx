@@ -20,7 +20,7 @@ import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH, userPath, USERS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
@@ -34,12 +34,12 @@ import { UserList } from "./list";
 /** Settings → Users: for owners. */
 export function userAdminRoutes({
   ctx,
-  admissions,
+  requestContexts,
   render,
   flashes,
   writeAs,
   reveals,
-}: AdminParts) {
+}: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_MANAGE = session("owner");
 
@@ -58,7 +58,7 @@ export function userAdminRoutes({
 
   function showUser(at: ScreenRequest, id: string, complaints = NO_COMPLAINTS) {
     const user = getUser(ctx.db, id);
-    const isSelf = sessionOf(at.admission).user.id === id;
+    const isSelf = sessionOf(at.requestContext).user.id === id;
     const formToken = newFormToken(ctx);
     const isLast = isLastOwner(ctx.db, id);
     const page = { user, isSelf, isLast, complaints, formToken, now: ctx.clock.now() };
@@ -103,12 +103,12 @@ export function userAdminRoutes({
   }
 
   return new Elysia({ prefix: USERS_PATH })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "",
-      async ({ request, admission }) =>
+      async ({ request, requestContext }) =>
         render.screen(
-          { request, admission },
+          { request, requestContext },
           {
             title: "Users",
             children: <UserList users={listUsers(ctx.db)} now={ctx.clock.now()} />,
@@ -118,23 +118,23 @@ export function userAdminRoutes({
     )
     .get(
       "/new",
-      async ({ request, admission }) =>
-        showInvitation({ request, admission }, { email: "", name: "", role: "editor" }),
+      async ({ request, requestContext }) =>
+        showInvitation({ request, requestContext }, { email: "", name: "", role: "editor" }),
       screenOperation("The form to invite a user", MAY_MANAGE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, body: form }) => {
+        const at = { request, requestContext };
         const values = {
           email: form.text("email").trim(),
           name: form.text("name"),
           role: form.text("role"),
         };
         const input = { ...values, name: values.name.trim(), role: values.role as Role };
-        const actor = actorOf(admission);
+        const actor = actorOf(requestContext);
         try {
-          const reveal = await reveals.reveal(admission, form, (tx) => {
+          const reveal = await reveals.reveal(requestContext, form, (tx) => {
             const made = inviteUser(ctx, tx, input, actor);
             return { made, subjectId: made.user.id };
           });
@@ -147,28 +147,29 @@ export function userAdminRoutes({
     )
     .get(
       "/:id",
-      async ({ request, admission, params }) => showUser({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showUser({ request, requestContext }, params.id),
       screenOperation("One user", MAY_MANAGE),
     )
     .post(
       "/:id/role",
-      async ({ request, admission, params, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, params, body: form }) => {
+        const at = { request, requestContext };
         return unlessLastOwner(at, params.id, async () => {
           const role = form.text("role") as Role;
           let isChanged: boolean;
           try {
-            isChanged = await writeAs(admission, (tx) => {
+            isChanged = await writeAs(requestContext, (tx) => {
               const before = getUser(tx, params.id).role;
-              return setRole(ctx, tx, params.id, role, actorOf(admission)).role !== before;
+              return setRole(ctx, tx, params.id, role, actorOf(requestContext)).role !== before;
             });
           } catch (error) {
             return showUser(at, params.id, complaintsOrThrow(error));
           }
-          const isSelf = sessionOf(admission).user.id === params.id;
+          const isSelf = sessionOf(requestContext).user.id === params.id;
           // Whoever gives up being an owner may not open this screen any more.
           const next = isSelf && role !== "owner" ? HOME_PATH : userPath(params.id);
-          return done(admission, next, isChanged ? "The role was changed." : undefined);
+          return done(requestContext, next, isChanged ? "The role was changed." : undefined);
         });
       },
       { ...formBody(), ...screenOperation("Change a user's role", MAY_MANAGE) },
@@ -180,25 +181,25 @@ export function userAdminRoutes({
     )
     .post(
       "/:id/link",
-      async ({ request, admission, params, body: form }) => {
-        const actor = actorOf(admission);
-        const reveal = await reveals.reveal(admission, form, (tx) => {
+      async ({ request, requestContext, params, body: form }) => {
+        const actor = actorOf(requestContext);
+        const reveal = await reveals.reveal(requestContext, form, (tx) => {
           const made = issuePasswordLink(ctx, tx, params.id, actor);
           return { made, subjectId: made.user.id };
         });
-        return showLink({ request, admission }, reveal);
+        return showLink({ request, requestContext }, reveal);
       },
       { ...formBody(), ...screenOperation("Make a link to choose a password", MAY_MANAGE) },
     )
     .get(
       "/:id/disable",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const user = getUser(ctx.db, params.id);
         if (isLastOwner(ctx.db, user.id)) return seeOther(userPath(user.id));
         const keys = listLiveKeysOf(ctx.db, params.id, ctx.clock.now());
         const title = `Disable “${user.name}”`;
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title, children: <DisableUser title={title} user={user} keys={keys} /> },
         );
       },
@@ -206,24 +207,26 @@ export function userAdminRoutes({
     )
     .post(
       "/:id/disable",
-      async ({ request, admission, params }) =>
-        unlessLastOwner({ request, admission }, params.id, async () => {
-          await writeAs(admission, (tx) => disableUser(ctx, tx, params.id, actorOf(admission)));
+      async ({ request, requestContext, params }) =>
+        unlessLastOwner({ request, requestContext }, params.id, async () => {
+          await writeAs(requestContext, (tx) =>
+            disableUser(ctx, tx, params.id, actorOf(requestContext)),
+          );
           const text = "The user is disabled. All of their sessions have ended.";
-          return done(admission, userPath(params.id), text);
+          return done(requestContext, userPath(params.id), text);
         }),
       { ...formBody(), ...screenOperation("Disable a user", MAY_MANAGE) },
     )
     .post(
       "/:id/enable",
-      async ({ admission, params }) => {
-        const user = await writeAs(admission, (tx) =>
-          enableUser(ctx, tx, params.id, actorOf(admission)),
+      async ({ requestContext, params }) => {
+        const user = await writeAs(requestContext, (tx) =>
+          enableUser(ctx, tx, params.id, actorOf(requestContext)),
         );
         const text = user.has_password
           ? "The user is enabled and can sign in again."
           : "The user is enabled. To sign in, they need a link to choose a password.";
-        return done(admission, userPath(params.id), text);
+        return done(requestContext, userPath(params.id), text);
       },
       { ...formBody(), ...screenOperation("Enable a user", MAY_MANAGE) },
     );

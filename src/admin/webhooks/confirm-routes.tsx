@@ -12,7 +12,7 @@ import { actorOf, formBody, seeOther, session } from "../../http";
 import { createDeleteOnce, deletedSentence } from "../delete-once";
 import { createDone } from "../done";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { WEBHOOKS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
@@ -28,10 +28,10 @@ type ShowSecret = (
 ) => Promise<Response>;
 
 /** What is asked before it is done: another secret, disabling, deleting. */
-export function webhookConfirmRoutes(parts: AdminParts, showSecret: ShowSecret) {
-  const { ctx, admissions, render, reveals, writeAs } = parts;
-  const done = createDone(parts.flashes);
-  const deleteOnce = createDeleteOnce(parts);
+export function webhookConfirmRoutes(deps: AdminDependencies, showSecret: ShowSecret) {
+  const { ctx, requestContexts, render, reveals, writeAs } = deps;
+  const done = createDone(deps.flashes);
+  const deleteOnce = createDeleteOnce(deps);
   const MAY_MANAGE = session("admin");
 
   function rowOf(id: string): WebhookRow {
@@ -43,61 +43,61 @@ export function webhookConfirmRoutes(parts: AdminParts, showSecret: ShowSecret) 
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/rotate",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const row = rowOf(params.id);
         const question = <RotateSecret row={row} formToken={newFormToken(ctx)} />;
-        return ask({ request, admission }, "Rotate the secret of", row, question);
+        return ask({ request, requestContext }, "Rotate the secret of", row, question);
       },
       screenOperation("Asks before a webhook's secret is rotated", MAY_MANAGE),
     )
     .post(
       "/:id/rotate",
-      async ({ request, admission, params, body: form }) => {
-        const reveal = await reveals.reveal(admission, form, (tx) => {
-          const { row } = rotateSecret(ctx, tx, params.id, actorOf(admission));
+      async ({ request, requestContext, params, body: form }) => {
+        const reveal = await reveals.reveal(requestContext, form, (tx) => {
+          const { row } = rotateSecret(ctx, tx, params.id, actorOf(requestContext));
           return { made: row, subjectId: row.id };
         });
-        return showSecret({ request, admission }, reveal, "Copy the new secret now");
+        return showSecret({ request, requestContext }, reveal, "Copy the new secret now");
       },
       { ...formBody(), ...screenOperation("Rotate a webhook's secret", MAY_MANAGE) },
     )
     .get(
       "/:id/disable",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const row = rowOf(params.id);
         if (!row.enabled) return seeOther(pathsOfWebhook(row.id).home);
-        return ask({ request, admission }, "Disable", row, <DisableWebhook row={row} />);
+        return ask({ request, requestContext }, "Disable", row, <DisableWebhook row={row} />);
       },
       screenOperation("Asks before a webhook is disabled", MAY_MANAGE),
     )
     .post(
       "/:id/disable",
-      async ({ admission, params: { id } }) => {
-        await writeAs(admission, (tx) =>
-          updateWebhook(ctx, tx, id, { enabled: false }, actorOf(admission)),
+      async ({ requestContext, params: { id } }) => {
+        await writeAs(requestContext, (tx) =>
+          updateWebhook(ctx, tx, id, { enabled: false }, actorOf(requestContext)),
         );
-        return done(admission, pathsOfWebhook(id).home, "The webhook is disabled.");
+        return done(requestContext, pathsOfWebhook(id).home, "The webhook is disabled.");
       },
       { ...formBody(), ...screenOperation("Disable a webhook", MAY_MANAGE) },
     )
     .get(
       "/:id/delete",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const row = rowOf(params.id);
-        return ask({ request, admission }, "Delete", row, <DeleteWebhook row={row} />);
+        return ask({ request, requestContext }, "Delete", row, <DeleteWebhook row={row} />);
       },
       screenOperation("Asks before a webhook is deleted", MAY_MANAGE),
     )
     .post(
       "/:id/delete",
-      async ({ admission, params: { id }, body: form }) => {
+      async ({ requestContext, params: { id }, body: form }) => {
         const deletion = { path: WEBHOOKS_PATH, sentence: deletedSentence("webhook") };
-        return deleteOnce(admission, form, deletion, (tx) => {
+        return deleteOnce(requestContext, form, deletion, (tx) => {
           const { row } = getWebhookRecord(tx, id, ctx.clock.now());
-          deleteWebhook(ctx, tx, id, actorOf(admission));
+          deleteWebhook(ctx, tx, id, actorOf(requestContext));
           return { made: webhookName(row), subjectId: id };
         });
       },

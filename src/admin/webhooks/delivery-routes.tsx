@@ -9,13 +9,13 @@ import {
   sentRequest,
   webhookName,
 } from "../../features/webhooks";
-import { type Admission, actorOf, formBody, seeOther, session } from "../../http";
+import { type RequestContext, actorOf, formBody, seeOther, session } from "../../http";
 import { plural } from "../../kernel/text";
 import { DAY_MS, parseInstant, toIso } from "../../kernel/time";
 import { createDone } from "../done";
 import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { formatMoment, MOMENT_COMPLAINT, parseMoment } from "../moments";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { RedeliverFailed } from "./confirm";
@@ -23,9 +23,9 @@ import { DeliveryDetail } from "./delivery";
 import { pathsOfWebhook } from "./webhook-paths";
 
 /** What was sent to an endpoint, and sending it again. */
-export function webhookDeliveryRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
+export function webhookDeliveryRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
   const MAY_MANAGE = session("admin");
 
   function showQuestion(
@@ -44,14 +44,18 @@ export function webhookDeliveryRoutes(parts: AdminParts) {
   }
 
   /** Queues all of it again, a bounded part a transaction, and answers how many there were. */
-  async function redeliverSince(admission: Admission, id: string, since: number): Promise<number> {
+  async function redeliverSince(
+    requestContext: RequestContext,
+    id: string,
+    since: number,
+  ): Promise<number> {
     let count = 0;
     let after: string | undefined;
     do {
       // The next part begins where this one ends.
       // oxlint-disable-next-line no-await-in-loop
-      const part = await writeAs(admission, (tx) =>
-        redeliverFailed(ctx, tx, { webhookId: id, since, after }, actorOf(admission)),
+      const part = await writeAs(requestContext, (tx) =>
+        redeliverFailed(ctx, tx, { webhookId: id, since, after }, actorOf(requestContext)),
       );
       count += part.count;
       after = part.next;
@@ -60,34 +64,34 @@ export function webhookDeliveryRoutes(parts: AdminParts) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/redeliver",
-      async ({ request, admission, params }) => {
+      async ({ request, requestContext, params }) => {
         const since = toIso(ctx.clock.now() - DAY_MS).replace(/:\d\d\.\d+Z$/, "");
-        return showQuestion({ request, admission }, params.id, formatMoment(since));
+        return showQuestion({ request, requestContext }, params.id, formatMoment(since));
       },
       screenOperation("Asks since when failed deliveries are sent again", MAY_MANAGE),
     )
     .post(
       "/:id/redeliver",
-      async ({ request, admission, params: { id }, body: form }) => {
+      async ({ request, requestContext, params: { id }, body: form }) => {
         const typed = form.text("since");
         const since = parseInstant(parseMoment(typed) ?? "");
         if (since === undefined) {
-          return showQuestion({ request, admission }, id, typed, { since: MOMENT_COMPLAINT });
+          return showQuestion({ request, requestContext }, id, typed, { since: MOMENT_COMPLAINT });
         }
-        const count = await redeliverSince(admission, id, since);
+        const count = await redeliverSince(requestContext, id, since);
         const text =
           count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
-        return done(admission, pathsOfWebhook(id).home, text);
+        return done(requestContext, pathsOfWebhook(id).home, text);
       },
       { ...formBody(), ...screenOperation("Send failed deliveries again", MAY_MANAGE) },
     )
     .get(
       "/:id/deliveries/:delivery_id",
-      async ({ request, admission, params, query }) => {
-        const { now } = admission;
+      async ({ request, requestContext, params, query }) => {
+        const { now } = requestContext;
         const { row } = getWebhookRecord(ctx.db, params.id, now);
         const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
         const tries = getTries(ctx.db, delivery.row.id);
@@ -100,7 +104,7 @@ export function webhookDeliveryRoutes(parts: AdminParts) {
           now,
         };
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           {
             title: `${delivery.eventType} to “${webhookName(row)}”`,
             children: <DeliveryDetail {...page} />,
@@ -111,12 +115,12 @@ export function webhookDeliveryRoutes(parts: AdminParts) {
     )
     .post(
       "/:id/deliveries/:delivery_id/redeliver",
-      async ({ admission, params }) => {
-        const { row } = await writeAs(admission, (tx) =>
-          redeliver(ctx, tx, params.id, params.delivery_id, actorOf(admission)),
+      async ({ requestContext, params }) => {
+        const { row } = await writeAs(requestContext, (tx) =>
+          redeliver(ctx, tx, params.id, params.delivery_id, actorOf(requestContext)),
         );
         const path = pathsOfWebhook(params.id).delivery(row.id);
-        return done(admission, path, "The event is sent once more.");
+        return done(requestContext, path, "The event is sent once more.");
       },
       { ...formBody(), ...screenOperation("Send a delivery again", MAY_MANAGE) },
     );

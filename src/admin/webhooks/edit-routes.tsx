@@ -3,7 +3,7 @@ import { getWebhookRecord, updateWebhook, webhookName } from "../../features/web
 import { actorOf, formBody, session } from "../../http";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { readPages } from "../read-pages";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -19,9 +19,9 @@ import {
 import { pathsOfWebhook } from "./webhook-paths";
 
 /** The form that changes an endpoint. */
-export function webhookEditRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, writeAs } = parts;
-  const done = createDone(parts.flashes);
+export function webhookEditRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
   const MAY_MANAGE = session("admin");
 
   function showForm(
@@ -47,32 +47,33 @@ export function webhookEditRoutes(parts: AdminParts) {
   }
 
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/:id/edit",
-      async ({ request, admission, params }) => showForm({ request, admission }, params.id),
+      async ({ request, requestContext, params }) =>
+        showForm({ request, requestContext }, params.id),
       screenOperation("The form that changes a webhook", MAY_MANAGE),
     )
     .post(
       "/:id/edit",
-      async ({ request, admission, params: { id }, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, params: { id }, body: form }) => {
+        const at = { request, requestContext };
         const { values, asksForFormat } = readWebhook(form);
         if (asksForFormat) return showForm(at, id, { values });
         let isChanged: boolean;
         try {
-          isChanged = await writeAs(admission, (tx) => {
+          isChanged = await writeAs(requestContext, (tx) => {
             const before = getWebhookRecord(tx, id, ctx.clock.now());
             requireSameVersion(form, before.row);
             const change = toChange(values, before);
-            const after = updateWebhook(ctx, tx, id, change, actorOf(admission));
+            const after = updateWebhook(ctx, tx, id, change, actorOf(requestContext));
             return after.row.version !== before.row.version;
           });
         } catch (error) {
           return showForm(at, id, { values, refused: editRefusalOrThrow(error) });
         }
         const text = isChanged ? "The webhook was changed." : undefined;
-        return done(admission, pathsOfWebhook(id).home, text);
+        return done(requestContext, pathsOfWebhook(id).home, text);
       },
       { ...formBody(), ...screenOperation("Change a webhook", MAY_MANAGE) },
     );

@@ -3,7 +3,7 @@ import { createWebhook, type WebhookRow } from "../../features/webhooks";
 import { actorOf, formBody, session } from "../../http";
 import { NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
-import type { AdminParts } from "../parts";
+import type { AdminDependencies } from "../dependencies";
 import { WEBHOOKS_PATH } from "../paths";
 import { readPages } from "../read-pages";
 import type { ScreenRequest } from "../render";
@@ -26,8 +26,8 @@ import {
 } from "./values";
 
 /** Settings → Webhooks: for admins and owners. */
-export function webhookAdminRoutes(parts: AdminParts) {
-  const { ctx, admissions, render, reveals } = parts;
+export function webhookAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, reveals } = deps;
   const MAY_MANAGE = session("admin");
 
   function showForm(at: ScreenRequest, values: WebhookValues, complaints = NO_COMPLAINTS) {
@@ -53,18 +53,18 @@ export function webhookAdminRoutes(parts: AdminParts) {
   }
 
   return new Elysia({ prefix: WEBHOOKS_PATH })
-    .use(admissions.plugin)
-    .use(webhookDetailRoutes(parts))
-    .use(webhookEditRoutes(parts))
-    .use(webhookConfirmRoutes(parts, showSecret))
-    .use(webhookDeliveryRoutes(parts))
+    .use(requestContexts.plugin)
+    .use(webhookDetailRoutes(deps))
+    .use(webhookEditRoutes(deps))
+    .use(webhookConfirmRoutes(deps, showSecret))
+    .use(webhookDeliveryRoutes(deps))
     .get(
       "",
-      async ({ request, admission, query }) => {
-        const { now } = admission;
+      async ({ request, requestContext, query }) => {
+        const { now } = requestContext;
         const list = readWebhookList(ctx.db, query["before"] || undefined, now);
         return render.screen(
-          { request, admission },
+          { request, requestContext },
           { title: "Webhooks", children: <WebhookList list={list} now={now} /> },
         );
       },
@@ -72,19 +72,19 @@ export function webhookAdminRoutes(parts: AdminParts) {
     )
     .get(
       "/new",
-      async ({ request, admission, query }) =>
-        showForm({ request, admission }, emptyWebhook(query["format"])),
+      async ({ request, requestContext, query }) =>
+        showForm({ request, requestContext }, emptyWebhook(query["format"])),
       screenOperation("The form for a new webhook", MAY_MANAGE),
     )
     .post(
       "/new",
-      async ({ request, admission, body: form }) => {
-        const at = { request, admission };
+      async ({ request, requestContext, body: form }) => {
+        const at = { request, requestContext };
         const { values, asksForFormat } = readWebhook(form);
         if (asksForFormat) return showForm(at, values);
         try {
-          const reveal = await reveals.reveal(admission, form, (tx) => {
-            const { row } = createWebhook(ctx, tx, toNewWebhook(values), actorOf(admission));
+          const reveal = await reveals.reveal(requestContext, form, (tx) => {
+            const { row } = createWebhook(ctx, tx, toNewWebhook(values), actorOf(requestContext));
             return { made: row, subjectId: row.id };
           });
           return await showSecret(at, reveal, "Copy the secret now");

@@ -2,8 +2,8 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
-  type Admission,
-  type Admissions,
+  type RequestContext,
+  type RequestContexts,
   NO_STORE,
   operation,
   Representation,
@@ -78,15 +78,15 @@ function declare(id: string, summary: string, more: string, schema: TSchema) {
 }
 
 /** `/api/v1/analytics/…`: figures, as JSON or as CSV. */
-export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
+export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1/analytics" })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/uptime",
-      ({ query, request, admission }) => {
-        const period = readPeriod(query, admission.now);
+      ({ query, request, requestContext }) => {
+        const period = readPeriod(query, requestContext.now);
         const answer = uptimeAnswer(ctx.db, findSubject(ctx.db, query), period);
-        return send(request, admission, "uptime", UptimeLine, answer);
+        return send(request, requestContext, "uptime", UptimeLine, answer);
       },
       {
         query: SubjectQuery,
@@ -100,10 +100,10 @@ export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/latency",
-      ({ query, request, admission }) => {
-        const period = readPeriod(query, admission.now);
+      ({ query, request, requestContext }) => {
+        const period = readPeriod(query, requestContext.now);
         const answer = latencyAnswer(ctx.db, findSubject(ctx.db, query), period);
-        return send(request, admission, "latency", LatencyLine, answer);
+        return send(request, requestContext, "latency", LatencyLine, answer);
       },
       {
         query: SubjectQuery,
@@ -117,11 +117,11 @@ export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/incidents",
-      ({ query, request, admission }) => {
-        const period = readPeriod(query, admission.now);
+      ({ query, request, requestContext }) => {
+        const period = readPeriod(query, requestContext.now);
         const subject = findSubject(ctx.db, query);
-        const answer = incidentsAnswer(ctx.db, subject, period, admission.now);
-        return send(request, admission, "incidents", IncidentsLine, answer);
+        const answer = incidentsAnswer(ctx.db, subject, period, requestContext.now);
+        return send(request, requestContext, "incidents", IncidentsLine, answer);
       },
       {
         query: SubjectQuery,
@@ -135,9 +135,9 @@ export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/requests",
-      ({ query, request, admission }) => {
-        const answer = requestsAnswer(ctx.db, query, admission.now);
-        return send(request, admission, "requests", RequestsLine, answer);
+      ({ query, request, requestContext }) => {
+        const answer = requestsAnswer(ctx.db, query, requestContext.now);
+        return send(request, requestContext, "requests", RequestsLine, answer);
       },
       {
         query: KeyQuery,
@@ -154,7 +154,7 @@ export function analyticsRoutes(ctx: AppContext, admissions: Admissions) {
 /** As CSV where the caller prefers it, else as JSON. */
 function send<Row extends object>(
   request: Request,
-  admission: Admission,
+  requestContext: RequestContext,
   name: string,
   line: TObject,
   answer: Answer<Row>,
@@ -168,5 +168,5 @@ function send<Row extends object>(
       Vary: "Accept, Accept-Encoding",
       ...(isCsv ? { "Content-Disposition": `attachment; filename="${name}.csv"` } : {}),
     },
-  }).respond(request, admission);
+  }).respond(request, requestContext);
 }

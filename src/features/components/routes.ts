@@ -4,8 +4,8 @@ import type { AppContext } from "../../context";
 import { FieldErrors, Problem } from "../../errors";
 import {
   actorOf,
-  type Admission,
-  type Admissions,
+  type RequestContext,
+  type RequestContexts,
   jsonBody,
   listAddress,
   ListOf,
@@ -41,12 +41,12 @@ import { listComponentsBefore, listPageComponentsBefore } from "./store";
 const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
 
 /** `/api/v1/components`: reading them, their history, and setting their statuses. */
-export function componentRoutes(ctx: AppContext, admissions: Admissions) {
+export function componentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/components",
-      ({ query, request, admission }) => {
+      ({ query, request, requestContext }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
         const pageId = readPageFilter(ctx.db, query);
         const rows =
@@ -65,7 +65,7 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
             ),
         );
         const self = listAddress(`${ctx.baseUrl}/api/v1/components`, query, limit);
-        return sendList(request, admission, page, self);
+        return sendList(request, requestContext, page, self);
       },
       {
         query: ListQuery,
@@ -82,11 +82,11 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/components",
-      async ({ body, request, admission }) => {
+      async ({ body, request, requestContext }) => {
         refuseVersion(request.headers.get("if-match"));
         const statuses = new Map(Object.entries(body.components));
         const data = await ctx.db.write((tx) => {
-          const ids = setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
+          const ids = setBaselines(ctx, tx, statuses, reasonOf(requestContext, body.reason));
           return listComponentsByIds(tx, ids);
         });
         return sendUntagged({ data });
@@ -130,12 +130,12 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/components/:id",
-      async ({ params, body, request, admission }) => {
+      async ({ params, body, request, requestContext }) => {
         const component = await ctx.db.write((tx) => {
           const { id, version } = getComponentRow(tx, resolveComponentId(tx, params.id));
           requireMatch(request.headers.get("if-match"), version);
           const statuses = new Map<string, ComponentStatus>([[id, body.status]]);
-          setBaselines(ctx, tx, statuses, reasonOf(admission, body.reason));
+          setBaselines(ctx, tx, statuses, reasonOf(requestContext, body.reason));
           return getComponent(tx, id);
         });
         return sendResource(request, component);
@@ -157,13 +157,13 @@ export function componentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/components/:id/history",
-      ({ params, query, request, admission }) => {
+      ({ params, query, request, requestContext }) => {
         const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
         const { id: componentId } = getComponentRow(ctx.db, resolveComponentId(ctx.db, params.id));
         const rows = listChanges(ctx.db, { componentId, before, limit: limit + 1 });
         const page = toPage(rows, limit, (row) => row.id, presentChange);
         const list = `${ctx.baseUrl}/api/v1/components/${componentId}/history`;
-        return sendList(request, admission, page, listAddress(list, query, limit));
+        return sendList(request, requestContext, page, listAddress(list, query, limit));
       },
       {
         query: Type.Object(PageQuery, { additionalProperties: false }),
@@ -190,6 +190,6 @@ function refuseVersion(ifMatch: string | null): void {
   );
 }
 
-function reasonOf(admission: Admission, reason: string | null | undefined): ChangeReason {
-  return { source: "api", actor: actorOf(admission), reason: reason ?? null };
+function reasonOf(requestContext: RequestContext, reason: string | null | undefined): ChangeReason {
+  return { source: "api", actor: actorOf(requestContext), reason: reason ?? null };
 }

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
-  type Admissions,
+  type RequestContexts,
   createOnce,
   jsonBody,
   listAddress,
@@ -52,15 +52,15 @@ type ListQuery = Static<typeof ListQuery>;
 const CHANGED = { 200: { description: "The incident as it is now.", schema: Incident } };
 
 /** `/api/v1/incidents`: reading them, opening them, telling how they go. */
-export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
+export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
-    .use(updateRoutes(ctx, admissions))
+    .use(requestContexts.plugin)
+    .use(updateRoutes(ctx, requestContexts))
     .get(
       "/incidents",
-      ({ query, request, admission }) => {
+      ({ query, request, requestContext }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
-        const maySeeDrafts = readsDrafts(admission);
+        const maySeeDrafts = readsDrafts(requestContext);
         const found = listIncidentRows(ctx.db, {
           ...filtersOf(ctx, query),
           draftsToo: maySeeDrafts ? 1 : 0,
@@ -77,7 +77,7 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
           presentIncident(record, ctx.baseUrl, maySeeDrafts),
         );
         const self = listAddress(`${ctx.baseUrl}/api/v1/incidents`, query, limit);
-        return sendList(request, admission, { ...page, data }, self);
+        return sendList(request, requestContext, { ...page, data }, self);
       },
       {
         query: ListQuery,
@@ -95,10 +95,10 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/incidents",
-      ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission }, (tx) => {
-          const maySeeDrafts = readsDrafts(admission);
-          const actor = actorOf(admission);
+      ({ body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext }, (tx) => {
+          const maySeeDrafts = readsDrafts(requestContext);
+          const actor = actorOf(requestContext);
           const record = createIncident(ctx, tx, body, "api", actor, maySeeDrafts);
           return {
             resource: presentIncident(record, ctx.baseUrl, true),
@@ -124,8 +124,8 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/incidents/:id",
-      ({ params, request, admission }) => {
-        const maySeeDrafts = readsDrafts(admission);
+      ({ params, request, requestContext }) => {
+        const maySeeDrafts = readsDrafts(requestContext);
         const record = getIncident(ctx.db, params.id, maySeeDrafts);
         return sendResource(request, presentIncident(record, ctx.baseUrl, maySeeDrafts));
       },
@@ -142,20 +142,27 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/incidents/:id",
-      async ({ params, body, request, admission }) => {
-        const maySeeDrafts = readsDrafts(admission);
+      async ({ params, body, request, requestContext }) => {
+        const maySeeDrafts = readsDrafts(requestContext);
         const incident = await ctx.db.write((tx) => {
           const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
           requireMatch(request.headers.get("if-match"), row.version);
-          const record = updateIncident(ctx, tx, row.id, body, actorOf(admission), maySeeDrafts);
+          const record = updateIncident(
+            ctx,
+            tx,
+            row.id,
+            body,
+            actorOf(requestContext),
+            maySeeDrafts,
+          );
           return presentIncident(record, ctx.baseUrl, maySeeDrafts);
         });
         return sendResource(request, incident);
       },
       {
-        ...jsonBody(UpdateIncidentBody, (valid, { id, admission }) =>
+        ...jsonBody(UpdateIncidentBody, (valid, { id, requestContext }) =>
           updateIncidentErrors(ctx.db, id, valid, {
-            maySeeDrafts: readsDrafts(admission),
+            maySeeDrafts: readsDrafts(requestContext),
             now: ctx.clock.now(),
           }),
         ),
@@ -174,12 +181,12 @@ export function incidentRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .put(
       "/incidents/:id/postmortem",
-      async ({ params, body, request, admission }) => {
-        const maySeeDrafts = readsDrafts(admission);
+      async ({ params, body, request, requestContext }) => {
+        const maySeeDrafts = readsDrafts(requestContext);
         const incident = await ctx.db.write((tx) => {
           const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
           requireMatch(request.headers.get("if-match"), row.version);
-          const record = putPostmortem(ctx, tx, row.id, body, actorOf(admission));
+          const record = putPostmortem(ctx, tx, row.id, body, actorOf(requestContext));
           return presentIncident(record, ctx.baseUrl, true);
         });
         return sendResource(request, incident);

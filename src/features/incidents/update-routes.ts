@@ -2,8 +2,8 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
-  type Admission,
-  type Admissions,
+  type RequestContext,
+  type RequestContexts,
   bearerOf,
   createOnce,
   jsonBody,
@@ -20,24 +20,24 @@ import { mayReadDrafts } from "./rules";
 import { addUpdate, editUpdate, getUpdate } from "./updates";
 
 /** `/api/v1/incidents/{id}/updates`: what is told of an incident. */
-export function updateRoutes(ctx: AppContext, admissions: Admissions) {
+export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/incidents/:id/updates",
-      ({ params, body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
-          const { id } = getIncidentRow(tx, params.id, readsDrafts(admission)).row;
-          const { row, update } = addUpdate(ctx, tx, id, body, actorOf(admission));
+      ({ params, body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
+          const { id } = getIncidentRow(tx, params.id, readsDrafts(requestContext)).row;
+          const { row, update } = addUpdate(ctx, tx, id, body, actorOf(requestContext));
           return {
             resource: presentSingleUpdate(row, update),
             location: `/api/v1/incidents/${id}/updates/${update.id}`,
           };
         }),
       {
-        ...jsonBody(AddUpdateBody, (valid, { id, admission }) =>
+        ...jsonBody(AddUpdateBody, (valid, { id, requestContext }) =>
           addUpdateErrors(ctx.db, id, valid, {
-            maySeeDrafts: readsDrafts(admission),
+            maySeeDrafts: readsDrafts(requestContext),
             now: ctx.clock.now(),
           }),
         ),
@@ -56,8 +56,8 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/incidents/:id/updates/:update_id",
-      ({ params, request, admission }) => {
-        const maySeeDrafts = readsDrafts(admission);
+      ({ params, request, requestContext }) => {
+        const maySeeDrafts = readsDrafts(requestContext);
         const { row, update } = getUpdate(ctx.db, params.id, params.update_id, maySeeDrafts);
         return sendWithVersionTag(request, presentSingleUpdate(row, update));
       },
@@ -73,9 +73,9 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/incidents/:id/updates/:update_id",
-      async ({ params, body, request, admission }) => {
+      async ({ params, body, request, requestContext }) => {
         const edited = await ctx.db.write((tx) => {
-          const { id, version } = getIncidentRow(tx, params.id, readsDrafts(admission)).row;
+          const { id, version } = getIncidentRow(tx, params.id, readsDrafts(requestContext)).row;
           requireMatch(request.headers.get("if-match"), version);
           const { row, update } = editUpdate(
             ctx,
@@ -83,16 +83,16 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
             id,
             params.update_id,
             body,
-            actorOf(admission),
+            actorOf(requestContext),
           );
           return presentSingleUpdate(row, update);
         });
         return sendWithVersionTag(request, edited);
       },
       {
-        ...jsonBody(EditUpdateBody, (valid, { id, params, admission }) =>
+        ...jsonBody(EditUpdateBody, (valid, { id, params, requestContext }) =>
           editUpdateErrors(ctx.db, { incidentId: id, updateId: params["update_id"] ?? "" }, valid, {
-            maySeeDrafts: readsDrafts(admission),
+            maySeeDrafts: readsDrafts(requestContext),
             now: ctx.clock.now(),
           }),
         ),
@@ -112,6 +112,6 @@ export function updateRoutes(ctx: AppContext, admissions: Admissions) {
 }
 
 /** Whether the key that a route was called with may read drafts. */
-export function readsDrafts(admission: Admission): boolean {
-  return mayReadDrafts(bearerOf(admission).key.scopes);
+export function readsDrafts(requestContext: RequestContext): boolean {
+  return mayReadDrafts(bearerOf(requestContext).key.scopes);
 }

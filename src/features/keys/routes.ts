@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import { type Admissions, ANY_KEY, bearerOf, operation, sendUntagged } from "../../http";
+import { type RequestContexts, ANY_KEY, bearerOf, operation, sendUntagged } from "../../http";
 import type { Limiter } from "../limits";
 import { OwnKey } from "./model";
 import { getKey } from "./service";
@@ -9,14 +9,14 @@ import type { KeyUsage } from "./usage";
 /** `GET /api/v1/key`: what a key may know of itself. */
 export function keyRoutes(
   ctx: AppContext,
-  admissions: Admissions,
+  requestContexts: RequestContexts,
   limiter: Limiter,
   usage: KeyUsage,
 ) {
-  return new Elysia({ prefix: "/api/v1" }).use(admissions.plugin).get(
+  return new Elysia({ prefix: "/api/v1" }).use(requestContexts.plugin).get(
     "/key",
-    ({ admission }) => {
-      const stored = getKey(ctx.db, bearerOf(admission).key.id, usage.pendingLastUse);
+    ({ requestContext }) => {
+      const stored = getKey(ctx.db, bearerOf(requestContext).key.id, usage.pendingLastUse);
       const own: OwnKey = {
         id: stored.id,
         name: stored.name,

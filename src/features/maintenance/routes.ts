@@ -4,7 +4,7 @@ import type { AppContext } from "../../context";
 import { notFound } from "../../errors";
 import {
   actorOf,
-  type Admissions,
+  type RequestContexts,
   createOnce,
   jsonBody,
   listAddress,
@@ -61,12 +61,12 @@ const ListQuery = Type.Object(
 );
 
 /** `/api/v1/maintenance`: reading what is planned, planning, telling of it, cancelling. */
-export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
+export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/maintenance",
-      ({ query, request, admission }) => {
+      ({ query, request, requestContext }) => {
         const { limit, after } = readPageRequest(query, "string");
         const found = findMaintenances(ctx.db, {
           pageId: readPageFilter(ctx.db, query),
@@ -87,7 +87,7 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
           presentMaintenance(record, ctx.baseUrl),
         );
         const self = listAddress(ctx.baseUrl + PATH, query, limit);
-        return sendList(request, admission, { ...page, data }, self);
+        return sendList(request, requestContext, { ...page, data }, self);
       },
       {
         query: ListQuery,
@@ -105,9 +105,9 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/maintenance",
-      ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission }, (tx) => {
-          const resource = planMaintenance(ctx, tx, body, actorOf(admission));
+      ({ body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext }, (tx) => {
+          const resource = planMaintenance(ctx, tx, body, actorOf(requestContext));
           return { resource, location: `${PATH}/${resource.id}` };
         }),
       {
@@ -140,11 +140,11 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/maintenance/:id",
-      async ({ params, body, request, admission }) => {
+      async ({ params, body, request, requestContext }) => {
         const maintenance = await ctx.db.write((tx) => {
           const { row } = getMaintenanceRecord(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          return updateMaintenance(ctx, tx, params.id, body, actorOf(admission));
+          return updateMaintenance(ctx, tx, params.id, body, actorOf(requestContext));
         });
         return sendResource(request, maintenance);
       },
@@ -167,9 +167,9 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/maintenance/:id/updates",
-      ({ params, body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
-          const actor = actorOf(admission);
+      ({ params, body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
+          const actor = actorOf(requestContext);
           const { maintenance, update } = addMaintenanceUpdate(ctx, tx, params.id, body, actor);
           const resource = presentSingleUpdate(maintenance, update);
           return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
@@ -211,11 +211,11 @@ export function maintenanceRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/maintenance/:id/cancel",
-      async ({ params, body, request, admission }) => {
+      async ({ params, body, request, requestContext }) => {
         const maintenance = await ctx.db.write((tx) => {
           const { row } = getMaintenanceRecord(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          return cancelMaintenance(ctx, tx, params.id, actorOf(admission), body);
+          return cancelMaintenance(ctx, tx, params.id, actorOf(requestContext), body);
         });
         return sendResource(request, maintenance);
       },

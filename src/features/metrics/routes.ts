@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { type Admissions, NO_STORE, operation, scope } from "../../http";
+import { type RequestContexts, NO_STORE, operation, scope } from "../../http";
 import type { Metrics } from "./metrics";
 
 /** `GET /metrics`, in Prometheus's text format. */
-export function metricsRoutes(metrics: Metrics, admissions: Admissions) {
-  return new Elysia().use(admissions.plugin).get(
+export function metricsRoutes(metrics: Metrics, requestContexts: RequestContexts) {
+  return new Elysia().use(requestContexts.plugin).get(
     "/metrics",
     async () => {
       const { contentType, text } = await metrics.expose();

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import { conflict } from "../../errors";
 import {
-  type Admissions,
+  type RequestContexts,
   ListOf,
   noBody,
   operation,
@@ -24,9 +24,13 @@ const ListQuery = Type.Object(PageQuery, { additionalProperties: false });
 const DECLARED = { tag: "Monitors", access: scope("manage:monitors") };
 
 /** `/api/v1/monitors/{id}/check` and `/checks`: what is found, now and so far. */
-export function checkRoutes(ctx: AppContext, admissions: Admissions, monitoring: Monitoring) {
+export function checkRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  monitoring: Monitoring,
+) {
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/monitors/:id/check",
       async ({ params }) => {
@@ -52,13 +56,13 @@ export function checkRoutes(ctx: AppContext, admissions: Admissions, monitoring:
     )
     .get(
       "/monitors/:id/checks",
-      ({ params, query, request, admission }) => {
+      ({ params, query, request, requestContext }) => {
         const { row } = getMonitorByReference(ctx.db, params.id);
         const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
         const rows = listChecksBefore(ctx.db, { monitorNum: row.num, before, limit: limit + 1 });
         const page = toPage(rows, limit, ({ at }) => at, presentCheck);
         const self = `${ctx.baseUrl}/api/v1/monitors/${row.id}/checks?limit=${limit}`;
-        return sendList(request, admission, page, self);
+        return sendList(request, requestContext, page, self);
       },
       {
         query: ListQuery,

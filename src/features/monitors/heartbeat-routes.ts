@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import {
-  type Admission,
-  type Admissions,
+  type RequestContext,
+  type RequestContexts,
   beginningOf,
   monitorIdOf,
   operation,
@@ -54,17 +54,17 @@ const DESCRIPTION =
 const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type: its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read and the rest is ignored, as is a body that is not UTF-8. What has come after 10 seconds is taken. A body with a \`Content-Encoding\` is refused.`;
 
 /** `/api/v1/heartbeats`: watched jobs call, with the token of their monitor in the path or as bearer. */
-export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) {
-  const take = async (admission: Admission, query: HeartbeatQuery) => {
+export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Monitoring) {
+  const take = async (requestContext: RequestContext, query: HeartbeatQuery) => {
     const { heartbeat, isTruncated } = readHeartbeat(query);
-    await monitoring.heartbeat(monitorIdOf(admission), heartbeat);
+    await monitoring.heartbeat(monitorIdOf(requestContext), heartbeat);
     return sendUntagged({ ok: true, ...(isTruncated ? { msg_truncated: true } : {}) });
   };
-  const takePost = (admission: Admission, query: HeartbeatQuery, body: Uint8Array) =>
-    take(admission, { msg: messageInBody(body), ...query });
+  const takePost = (requestContext: RequestContext, query: HeartbeatQuery, body: Uint8Array) =>
+    take(requestContext, { msg: messageInBody(body), ...query });
   return new Elysia()
-    .use(admissions.plugin)
-    .get("/heartbeats/:token", ({ query, admission }) => take(admission, query), {
+    .use(requestContexts.plugin)
+    .get("/heartbeats/:token", ({ query, requestContext }) => take(requestContext, query), {
       query: HeartbeatQuery,
       ...operation({
         ...DECLARED,
@@ -73,17 +73,21 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
         description: DESCRIPTION,
       }),
     })
-    .post("/heartbeats/:token", ({ query, body, admission }) => takePost(admission, query, body), {
-      query: HeartbeatQuery,
-      ...MESSAGE_BODY,
-      ...operation({
-        ...DECLARED,
-        id: "postHeartbeat",
-        summary: "Say that a job has run",
-        description: POST_DESCRIPTION,
-      }),
-    })
-    .get("/heartbeats", ({ query, admission }) => take(admission, query), {
+    .post(
+      "/heartbeats/:token",
+      ({ query, body, requestContext }) => takePost(requestContext, query, body),
+      {
+        query: HeartbeatQuery,
+        ...MESSAGE_BODY,
+        ...operation({
+          ...DECLARED,
+          id: "postHeartbeat",
+          summary: "Say that a job has run",
+          description: POST_DESCRIPTION,
+        }),
+      },
+    )
+    .get("/heartbeats", ({ query, requestContext }) => take(requestContext, query), {
       query: HeartbeatQuery,
       ...operation({
         ...DECLARED,
@@ -92,14 +96,18 @@ export function heartbeatRoutes(admissions: Admissions, monitoring: Monitoring) 
         description: DESCRIPTION,
       }),
     })
-    .post("/heartbeats", ({ query, body, admission }) => takePost(admission, query, body), {
-      query: HeartbeatQuery,
-      ...MESSAGE_BODY,
-      ...operation({
-        ...DECLARED,
-        id: "postHeartbeatAsBearer",
-        summary: "Say that a job has run, with the token as bearer",
-        description: POST_DESCRIPTION,
-      }),
-    });
+    .post(
+      "/heartbeats",
+      ({ query, body, requestContext }) => takePost(requestContext, query, body),
+      {
+        query: HeartbeatQuery,
+        ...MESSAGE_BODY,
+        ...operation({
+          ...DECLARED,
+          id: "postHeartbeatAsBearer",
+          summary: "Say that a job has run, with the token as bearer",
+          description: POST_DESCRIPTION,
+        }),
+      },
+    );
 }

@@ -23,7 +23,7 @@ export interface ProbeResult {
 }
 
 /** What a probe works with. */
-export interface ProbeMeans {
+export interface ProbeContext {
   egress: Egress;
   clock: Clock;
   /** Evaluates assertions that may take long. */
@@ -75,5 +75,5 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   /** What is watched, in a few words for lists: no credentials, no query. */
   targetOf(config: Config): string;
   /** Undefined for what is not asked but calls by itself. */
-  run?: (config: Config, means: ProbeMeans) => Promise<ProbeResult>;
+  run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;
 }

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
-  type Admissions,
+  type RequestContexts,
   createOnce,
   jsonBody,
   listAddress,
@@ -53,15 +53,19 @@ const ListQuery = Type.Object(
 const DECLARED = { tag: "Monitors", access: scope("manage:monitors") };
 
 /** `/api/v1/monitors` and `/api/v1/heartbeats`. */
-export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitoring: Monitoring) {
+export function monitorRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  monitoring: Monitoring,
+) {
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
-    .use(verbRoutes(ctx, admissions))
-    .use(checkRoutes(ctx, admissions, monitoring))
-    .use(heartbeatRoutes(admissions, monitoring))
+    .use(requestContexts.plugin)
+    .use(verbRoutes(ctx, requestContexts))
+    .use(checkRoutes(ctx, requestContexts, monitoring))
+    .use(heartbeatRoutes(requestContexts, monitoring))
     .get(
       "/monitors",
-      ({ query, request, admission }) => {
+      ({ query, request, requestContext }) => {
         const { limit, after: before } = readPageRequest(query, "string");
         const { state, type } = query;
         const found = listMonitors(ctx.db, {
@@ -74,7 +78,7 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
         });
         const page = toPage(found, limit, ({ row }) => row.id, presentMonitor);
         const self = listAddress(`${ctx.baseUrl}/api/v1/monitors`, query, limit);
-        return sendList(request, admission, page, self);
+        return sendList(request, requestContext, page, self);
       },
       {
         query: ListQuery,
@@ -90,9 +94,9 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     )
     .post(
       "/monitors",
-      ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
-          const { record, token } = createMonitor(ctx, tx, body, actorOf(admission));
+      ({ body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
+          const { record, token } = createMonitor(ctx, tx, body, actorOf(requestContext));
           const resource = revealMonitor(record, token, ctx.baseUrl);
           const location = `/api/v1/monitors/${record.row.id}`;
           return { resource, location, replay: concealMonitor(resource) };
@@ -130,11 +134,11 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     )
     .patch(
       "/monitors/:id",
-      async ({ params, body, request, admission }) => {
+      async ({ params, body, request, requestContext }) => {
         const monitor = await ctx.db.write((tx) => {
           const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          return presentMonitor(updateMonitor(ctx, tx, row.id, body, actorOf(admission)));
+          return presentMonitor(updateMonitor(ctx, tx, row.id, body, actorOf(requestContext)));
         });
         return sendResource(request, monitor);
       },
@@ -156,11 +160,11 @@ export function monitorRoutes(ctx: AppContext, admissions: Admissions, monitorin
     )
     .delete(
       "/monitors/:id",
-      async ({ params, request, admission }) => {
+      async ({ params, request, requestContext }) => {
         await ctx.db.write((tx) => {
           const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          deleteMonitor(ctx, tx, row.id, actorOf(admission));
+          deleteMonitor(ctx, tx, row.id, actorOf(requestContext));
         });
         return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
       },

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
-  type Admissions,
+  type RequestContexts,
   noBody,
   operation,
   requireMatch,
@@ -24,16 +24,16 @@ const DECLARED = {
 const CHANGED = { 200: { description: "The monitor as it is now.", schema: Monitor } };
 
 /** `/api/v1/monitors/{id}/…`: pausing, resuming, another token. */
-export function verbRoutes(ctx: AppContext, admissions: Admissions) {
+export function verbRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/monitors/:id/pause",
-      async ({ params, request, admission }) => {
+      async ({ params, request, requestContext }) => {
         const monitor = await ctx.db.write((tx) => {
           const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          return presentMonitor(pauseMonitor(ctx, tx, row.id, actorOf(admission)));
+          return presentMonitor(pauseMonitor(ctx, tx, row.id, actorOf(requestContext)));
         });
         return sendResource(request, monitor);
       },
@@ -51,11 +51,11 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/monitors/:id/resume",
-      async ({ params, request, admission }) => {
+      async ({ params, request, requestContext }) => {
         const monitor = await ctx.db.write((tx) => {
           const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          return presentMonitor(resumeMonitor(ctx, tx, row.id, actorOf(admission)));
+          return presentMonitor(resumeMonitor(ctx, tx, row.id, actorOf(requestContext)));
         });
         return sendResource(request, monitor);
       },
@@ -73,11 +73,11 @@ export function verbRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/monitors/:id/rotate-token",
-      async ({ params, request, admission }) => {
+      async ({ params, request, requestContext }) => {
         const monitor = await ctx.db.write((tx) => {
           const { row } = getMonitorByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), row.version);
-          const { record, token } = rotateToken(ctx, tx, row.id, actorOf(admission));
+          const { record, token } = rotateToken(ctx, tx, row.id, actorOf(requestContext));
           return revealMonitor(record, token, ctx.baseUrl);
         });
         return sendWithVersionTag(request, monitor);

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import { notFound } from "../../errors";
 import {
-  type Admissions,
+  type RequestContexts,
   listAddress,
   ListOf,
   NO_STORE,
@@ -26,7 +26,11 @@ import type { Snapshot } from "./snapshot";
 import type { Snapshots } from "./snapshots";
 
 /** `GET /api/v1/status` and `GET /api/v1/status/{slug}`. */
-export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots: Snapshots) {
+export function statusRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  snapshots: Snapshots,
+) {
   const jsonOf = representOnce(
     (snapshot: Snapshot) =>
       new Representation(JSON.stringify(snapshot.document), {
@@ -36,14 +40,14 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
   );
 
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .get(
       "/status/:slug",
-      ({ params, request, admission }) => {
-        const snapshot = snapshots.read(params.slug, admission.now);
+      ({ params, request, requestContext }) => {
+        const snapshot = snapshots.read(params.slug, requestContext.now);
         // A conditional, and no early return: a handler whose text holds "return f(" is taken for an
         // asynchronous one by Elysia, and each of these reads would then cost a promise.
-        return snapshot ? jsonOf(snapshot).respond(request, admission) : refuseUnknown();
+        return snapshot ? jsonOf(snapshot).respond(request, requestContext) : refuseUnknown();
       },
       operation({
         id: "getStatus",
@@ -59,7 +63,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
     )
     .get(
       "/status",
-      ({ query, request, admission }) => {
+      ({ query, request, requestContext }) => {
         const { limit, after = NEWEST } = readPageRequest(query, "string");
         const rows = listPagesBefore(ctx.db, { before: after, limit: limit + 1 });
         const page = toPage(
@@ -75,7 +79,7 @@ export function statusRoutes(ctx: AppContext, admissions: Admissions, snapshots:
           }),
         );
         const self = listAddress(`${ctx.baseUrl}/api/v1/status`, query, limit);
-        return sendList(request, admission, page, self);
+        return sendList(request, requestContext, page, self);
       },
       {
         query: Type.Object(PageQuery, { additionalProperties: false }),

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
-  type Admissions,
+  type RequestContexts,
   ListOf,
   noBody,
   operation,
@@ -29,15 +29,15 @@ const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 const QUEUED = { 200: { description: "The delivery, which is under way.", schema: Delivery } };
 
 /** `/api/v1/webhooks/{id}/…`: what was sent there, sending it again, trying it out. */
-export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
+export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia()
-    .use(admissions.plugin)
+    .use(requestContexts.plugin)
     .post(
       "/webhooks/:id/test",
-      async ({ params, admission }) => {
+      async ({ params, requestContext }) => {
         const delivery = await ctx.db.write((tx) => {
           const { id } = getWebhookByReference(tx, params.id);
-          return presentDelivery(sendTestEvent(ctx, tx, id, actorOf(admission)));
+          return presentDelivery(sendTestEvent(ctx, tx, id, actorOf(requestContext)));
         });
         return sendUntagged(delivery);
       },
@@ -56,7 +56,7 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .get(
       "/webhooks/:id/deliveries",
-      ({ params, query, request, admission }) => {
+      ({ params, query, request, requestContext }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
         const { status = null } = query;
         const { id: webhookId } = getWebhookByReference(ctx.db, params.id);
@@ -64,7 +64,7 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
         const page = toPage(records, limit, ({ row }) => row.id, presentDelivery);
         const filter = status === null ? "" : `&status=${status}`;
         const self = `${ctx.baseUrl}/api/v1/webhooks/${webhookId}/deliveries?limit=${limit}${filter}`;
-        return sendList(request, admission, page, self);
+        return sendList(request, requestContext, page, self);
       },
       {
         query: ListQuery,
@@ -96,10 +96,12 @@ export function deliveryRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/webhooks/:id/deliveries/:delivery_id/redeliver",
-      async ({ params, admission }) => {
+      async ({ params, requestContext }) => {
         const delivery = await ctx.db.write((tx) => {
           const { id } = getWebhookByReference(tx, params.id);
-          return presentDelivery(redeliver(ctx, tx, id, params.delivery_id, actorOf(admission)));
+          return presentDelivery(
+            redeliver(ctx, tx, id, params.delivery_id, actorOf(requestContext)),
+          );
         });
         return sendUntagged(delivery);
       },

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   actorOf,
-  type Admissions,
+  type RequestContexts,
   createOnce,
   jsonBody,
   ListOf,
@@ -33,17 +33,17 @@ const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 
 /** `/api/v1/webhooks`: who is told of what happens. */
-export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
+export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
-    .use(admissions.plugin)
-    .use(deliveryRoutes(ctx, admissions))
+    .use(requestContexts.plugin)
+    .use(deliveryRoutes(ctx, requestContexts))
     .get(
       "/webhooks",
-      ({ query, request, admission }) => {
+      ({ query, request, requestContext }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
         const records = listWebhooks(ctx.db, { before, limit: limit + 1 }, ctx.clock.now());
         const page = toPage(records, limit, ({ row }) => row.id, presentWebhook);
-        return sendList(request, admission, page, `${ctx.baseUrl}${PATH}?limit=${limit}`);
+        return sendList(request, requestContext, page, `${ctx.baseUrl}${PATH}?limit=${limit}`);
       },
       {
         query: Type.Object(PageQuery, { additionalProperties: false }),
@@ -59,9 +59,9 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/webhooks",
-      ({ body, request, admission }) =>
-        createOnce(ctx, { request, admission, tag: "version" }, (tx) => {
-          const resource = revealWebhook(createWebhook(ctx, tx, body, actorOf(admission)));
+      ({ body, request, requestContext }) =>
+        createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
+          const resource = revealWebhook(createWebhook(ctx, tx, body, actorOf(requestContext)));
           const location = `${PATH}/${resource.id}`;
           return { resource, location, replay: { ...resource, secret: null } };
         }),
@@ -100,11 +100,11 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .patch(
       "/webhooks/:id",
-      async ({ params, body, request, admission }) => {
+      async ({ params, body, request, requestContext }) => {
         const webhook = await ctx.db.write((tx) => {
           const { id, version } = getWebhookByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), version);
-          return presentWebhook(updateWebhook(ctx, tx, id, body, actorOf(admission)));
+          return presentWebhook(updateWebhook(ctx, tx, id, body, actorOf(requestContext)));
         });
         return sendResource(request, webhook);
       },
@@ -126,11 +126,11 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .delete(
       "/webhooks/:id",
-      async ({ params, request, admission }) => {
+      async ({ params, request, requestContext }) => {
         await ctx.db.write((tx) => {
           const { id, version } = getWebhookByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), version);
-          deleteWebhook(ctx, tx, id, actorOf(admission));
+          deleteWebhook(ctx, tx, id, actorOf(requestContext));
         });
         return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
       },
@@ -146,11 +146,11 @@ export function webhookRoutes(ctx: AppContext, admissions: Admissions) {
     )
     .post(
       "/webhooks/:id/rotate-secret",
-      async ({ params, request, admission }) => {
+      async ({ params, request, requestContext }) => {
         const webhook = await ctx.db.write((tx) => {
           const { id, version } = getWebhookByReference(tx, params.id);
           requireMatch(request.headers.get("if-match"), version);
-          return revealWebhook(rotateSecret(ctx, tx, id, actorOf(admission)));
+          return revealWebhook(rotateSecret(ctx, tx, id, actorOf(requestContext)));
         });
         return sendWithVersionTag(request, webhook);
       },

@@ -76,13 +76,13 @@ export class Prober {
     });
     this.#underWay.add(controller);
     try {
-      const means = {
+      const context = {
         egress: this.#egress,
         clock,
         evaluator: this.#evaluator,
         signal: controller.signal,
       };
-      return await Promise.race([probe.run(config, means), overdue.promise]);
+      return await Promise.race([probe.run(config, context), overdue.promise]);
     } finally {
       timer.cancel();
       this.#underWay.delete(controller);

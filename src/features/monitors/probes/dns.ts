@@ -60,13 +60,13 @@ export const dnsProbe = {
   present: ({ record_type = DEFAULT_TYPE, ...config }) => ({ ...config, record_type }),
   merge: mergeFields,
   targetOf: ({ name, record_type = DEFAULT_TYPE }) => `${name} ${record_type}`,
-  async run(config, means) {
-    const { egress, clock, signal } = means;
+  async run(config, context) {
+    const { egress, clock, signal } = context;
     const { name, record_type: type = DEFAULT_TYPE, resolver, expected = [] } = config;
     const startedAt = clock.monotonic();
     const answer = await egress.query({ name, type, resolver, policy: "monitor", signal });
     if (answer instanceof Fault) return failed(answer);
-    const latencyMs = elapsedMs(means, startedAt);
+    const latencyMs = elapsedMs(context, startedAt);
     const problem = judgeRecords(type, answer.records, expected);
     return { outcome: problem === null ? "ok" : "failed", latencyMs, message: problem };
   },

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type Fault, judgeHost, monitorPolicy } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
-import type { ProbeMeans, ProbeResult } from "../probe";
+import type { ProbeContext, ProbeResult } from "../probe";
 
 /* What the configs of several types share. */
 
@@ -38,7 +38,7 @@ export function mergeFields<Config extends object>(
 }
 
 /** The time since a moment of the monotonic clock, in whole ms. */
-export function elapsedMs({ clock }: Pick<ProbeMeans, "clock">, startedAt: number): number {
+export function elapsedMs({ clock }: Pick<ProbeContext, "clock">, startedAt: number): number {
   return Math.round(clock.monotonic() - startedAt);
 }
 

@@ -1,7 +1,7 @@
 import { Fault, readBody } from "../../../egress";
 import { DAY_MS } from "../../../kernel/time";
 import { certificateSentence, checkAssertions } from "../assertions";
-import type { Probe, ProbeMeans, ProbeResult } from "../probe";
+import type { Probe, ProbeContext, ProbeResult } from "../probe";
 import {
   completed,
   type HttpConfig,
@@ -41,14 +41,14 @@ export const httpProbe = {
   run,
 } satisfies Probe<"http", HttpConfig>;
 
-async function run(given: HttpConfig, means: ProbeMeans): Promise<ProbeResult> {
-  const { egress, clock, evaluator, signal } = means;
+async function run(given: HttpConfig, context: ProbeContext): Promise<ProbeResult> {
+  const { egress, clock, evaluator, signal } = context;
   const config = completed(given);
   const startedAt = clock.monotonic();
   const followed = await follow(config, egress, signal);
   if (followed instanceof Fault) return failed(followed);
   const { answer, certificateExpiresAt } = followed;
-  const latencyMs = elapsedMs(means, startedAt);
+  const latencyMs = elapsedMs(context, startedAt);
   const certificateDays =
     certificateExpiresAt === null
       ? null

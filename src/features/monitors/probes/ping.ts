@@ -35,8 +35,8 @@ export const pingProbe = {
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host }) => host,
-  async run({ host }, means) {
-    const { egress, clock, signal } = means;
+  async run({ host }, context) {
+    const { egress, clock, signal } = context;
     const addresses = await egress.resolve({ host, policy: "monitor", signal });
     if (addresses instanceof Fault) return failed(addresses);
     const program = findPing();
@@ -46,7 +46,7 @@ export const pingProbe = {
     if (answer.exitCode !== 0) return notAnswered(reasonOf(answer, signal));
     return {
       outcome: "ok",
-      latencyMs: roundTripMs(answer.output) ?? elapsedMs(means, startedAt),
+      latencyMs: roundTripMs(answer.output) ?? elapsedMs(context, startedAt),
       message: null,
     };
   },

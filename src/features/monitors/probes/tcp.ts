@@ -20,12 +20,12 @@ export const tcpProbe = {
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host, port }) => `${formatHost(host)}:${port}`,
-  async run({ host, port }, means) {
-    const { egress, clock, signal } = means;
+  async run({ host, port }, context) {
+    const { egress, clock, signal } = context;
     const startedAt = clock.monotonic();
     const connection = await egress.connect({ host, port, policy: "monitor", signal });
     if (connection instanceof Fault) return failed(connection);
     connection.close();
-    return { outcome: "ok", latencyMs: elapsedMs(means, startedAt), message: null };
+    return { outcome: "ok", latencyMs: elapsedMs(context, startedAt), message: null };
   },
 } satisfies Probe<"tcp", TcpConfig>;

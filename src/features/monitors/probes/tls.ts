@@ -35,14 +35,14 @@ export const tlsProbe = {
   present: ({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }) => ({ host, port, days }),
   merge: mergeFields,
   targetOf: ({ host, port = DEFAULT_PORT }) => `${formatHost(host)}:${port}`,
-  async run({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }, means) {
-    const { egress, clock, signal } = means;
+  async run({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }, context) {
+    const { egress, clock, signal } = context;
     const startedAt = clock.monotonic();
     const tls = { verify: true };
     const connection = await egress.connect({ host, port, tls, policy: "monitor", signal });
     if (connection instanceof Fault) return failed(connection);
     connection.close();
-    const latencyMs = elapsedMs(means, startedAt);
+    const latencyMs = elapsedMs(context, startedAt);
     const { certificate } = connection;
     if (!certificate) {
       return { outcome: "failed", latencyMs, message: "The server showed no certificate." };

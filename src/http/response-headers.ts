@@ -1,5 +1,5 @@
 import type { PolicyName } from "../features/limits";
-import type { Admission } from "./admission";
+import type { RequestContext } from "./admission";
 
 const EXPOSED =
   "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
@@ -14,7 +14,7 @@ const EXPOSED =
  * changed since the answer before is not set again. Either all of its answers are paid for from a
  * bucket, or (files) none: what one caller was told of a bucket stays until the next is told.
  */
-export class StampedHeaders {
+export class ReusedHeaders {
   readonly #headers: Headers;
   #policy: PolicyName | undefined;
   #limit = 0;
@@ -25,7 +25,7 @@ export class StampedHeaders {
   }
 
   /** The headers for this answer, valid until the next one's are asked for. */
-  for({ requestId, charge, now }: Admission): Headers {
+  for({ requestId, charge, now }: RequestContext): Headers {
     const headers = this.#headers;
     headers.set("X-Request-Id", requestId);
     if (!charge) return headers;
@@ -49,12 +49,12 @@ export class StampedHeaders {
 }
 
 /** Gives one answer the headers that tell of its request. */
-export function stamp(headers: Headers, admission: Admission): void {
-  new StampedHeaders(headers).for(admission);
+export function setRequestHeaders(headers: Headers, requestContext: RequestContext): void {
+  new ReusedHeaders(headers).for(requestContext);
 }
 
 /** The headers that do not change from one answer of a kind to the next. */
-export function stampOnce(headers: Headers, isCrossOrigin: boolean): void {
+export function setFixedHeaders(headers: Headers, isCrossOrigin: boolean): void {
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("Referrer-Policy", "same-origin");
   if (isCrossOrigin) {

@@ -2,16 +2,16 @@ import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
-import type { Admissions, RouteTable } from "../http";
+import type { RequestContexts, RouteTable } from "../http";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
 import type { Reveals } from "./reveals";
 import type { WriteAs, WriteOnceAs } from "./write-as";
 
 /** What the dashboard's routes work with. */
-export interface AdminParts {
+export interface AdminDependencies {
   ctx: AppContext;
-  admissions: Admissions;
+  requestContexts: RequestContexts;
   render: Renderer;
   flashes: Flashes;
   reveals: Reveals;

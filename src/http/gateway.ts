@@ -5,14 +5,14 @@ import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { HeartbeatDirectory } from "../features/monitors";
 import type { Domains } from "../features/pages";
-import type { Admissions } from "./admission";
+import type { RequestContexts } from "./admission";
 import { createAuthorisation } from "./authorisation";
 import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
 import { allowedMs, countedBytes, createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import type { DeclaredBody } from "./declared-body";
 import { IncomingBody, setIncomingBody } from "./incoming-body";
-import { matchOnDomain } from "./page-surface";
+import { matchCustomDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
 import { judgeQuery, repeatedParameterProblem } from "./query";
@@ -20,16 +20,16 @@ import { badHost, rateLimited, tooManyBodies } from "./refusals";
 import { logRequest } from "./request-log";
 import type { Match, Route, RouteTable } from "./route-table";
 import { type SplitUrl, splitUrl } from "./split-url";
-import { stamp, stampOnce } from "./stamp";
-import { type PeerOf, Visit, type VisitMeans } from "./visit";
+import { setRequestHeaders, setFixedHeaders } from "./response-headers";
+import { type PeerOf, GatewayContext, type ContextDependencies } from "./visit";
 
 /** Answers one request. `peer` is asked only where an address matters. */
-export type Door = (request: Request, peer: PeerOf) => Response | Promise<Response>;
+export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
-export interface DoorParts {
+export interface GatewayDependencies {
   ctx: Pick<AppContext, "baseUrl" | "clock" | "log" | "random">;
   routes: RouteTable;
-  admissions: Admissions;
+  requestContexts: RequestContexts;
   domains: Domains;
   keys: KeyDirectory;
   sessions: Sessions;
@@ -40,7 +40,7 @@ export interface DoorParts {
   /** Loads the routes of a path where that has to be done yet; undefined where it has not. */
   loadRoutes(path: string): Promise<void> | undefined;
   /** The page that tells a person what went wrong; undefined where a program is to be told. */
-  failurePage(failure: Problem, visit: Visit): Response | undefined;
+  failurePage(failure: Problem, context: GatewayContext): Response | undefined;
 }
 
 /** Status counted for a request whose body never arrived whole. A sender that is too slow receives 400. */
@@ -54,62 +54,66 @@ const NO_MATCH: Match = { route: undefined, allowed: [] };
  * pays; 401 and scope; repeated query parameters; size, media type and encoding of the body; room for the
  * body; `beforeBody`; handler. Every response leaves through `finish` with the same headers.
  */
-export function createDoor(parts: DoorParts): Door {
-  const { ctx, routes, admissions, usage, limiter, addresses } = parts;
+export function createGateway(deps: GatewayDependencies): Gateway {
+  const { ctx, routes, requestContexts, usage, limiter, addresses } = deps;
   const { clock, log } = ctx;
-  const authorisation = createAuthorisation(ctx, parts);
+  const authorisation = createAuthorisation(ctx, deps);
   const bodies = createBodyBudget();
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
-  const means: VisitMeans = {
+  const contextDeps: ContextDependencies = {
     addressOf: (request, peer) => addresses.of(peer(request), request.headers),
     confirm: authorisation.confirm,
   };
 
-  function charge(visit: Visit): Charge | undefined {
-    if (visit.caller.kind === "key") {
-      const { key } = visit.caller.credential;
+  function charge(context: GatewayContext): Charge | undefined {
+    if (context.caller.kind === "key") {
+      const { key } = context.caller.credential;
       return limiter.chargeKey(key.id, key.rateLimit);
     }
-    if (visit.caller.kind === "session") return limiter.chargeSession(visit.caller.session.id);
-    if (visit.caller.kind === "job") return limiter.chargeHeartbeat(visit.caller.monitorId);
-    const kind = visit.route?.operation.access.kind;
+    if (context.caller.kind === "session") return limiter.chargeSession(context.caller.session.id);
+    if (context.caller.kind === "job") return limiter.chargeHeartbeat(context.caller.monitorId);
+    const kind = context.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"
-      ? limiter.chargeHealthCheck(visit.address)
-      : limiter.chargeAddress(visit.address);
+      ? limiter.chargeHealthCheck(context.address)
+      : limiter.chargeAddress(context.address);
   }
 
   /** What went wrong with a request, if anything did. A file that is not there is charged for now. */
-  function failureOf(visit: Visit, outcome: Response | Problem): Problem | undefined {
-    const failure = outcome instanceof Problem ? outcome : visit.failure;
-    if (failure === undefined || visit.charge) return failure;
-    visit.charge = limiter.chargeAddress(visit.address);
-    return visit.charge.decision.isAllowed ? failure : rateLimited(visit.charge);
+  function failureOf(context: GatewayContext, outcome: Response | Problem): Problem | undefined {
+    const failure = outcome instanceof Problem ? outcome : context.failure;
+    if (failure === undefined || context.charge) return failure;
+    context.charge = limiter.chargeAddress(context.address);
+    return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
   }
 
   /** `answeredAt`, in unix ms: where nothing was waited for, the moment in which the request came. */
-  function finish(visit: Visit, outcome: Response | Problem, answeredAt = visit.now): Response {
-    visit.body?.release();
-    const failure = failureOf(visit, outcome);
-    const response = failure ? tell(failure, visit) : (outcome as Response);
+  function finish(
+    context: GatewayContext,
+    outcome: Response | Problem,
+    answeredAt = context.now,
+  ): Response {
+    context.body?.release();
+    const failure = failureOf(context, outcome);
+    const response = failure ? failureResponse(failure, context) : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
-      log.error({ err: failure.cause, request: visit.requestId }, "a request failed");
+      log.error({ err: failure.cause, request: context.requestId }, "a request failed");
     }
-    if (failure || !visit.isStamped) {
-      stampOnce(response.headers, visit.route?.operation.isCrossOrigin ?? false);
-      stamp(response.headers, visit);
+    if (failure || !context.hasRequestHeaders) {
+      setFixedHeaders(response.headers, context.route?.operation.isCrossOrigin ?? false);
+      setRequestHeaders(response.headers, context);
     }
     const isUnfinished = failure instanceof UnfinishedBody;
     // The sender may go on for ever.
-    if (isUnfinished || visit.body?.isUnread) response.headers.set("Connection", "close");
+    if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     // Asked once: what the runtime keeps of a request and of an answer costs a call each time.
     const status = isUnfinished ? CLIENT_CLOSED : response.status;
-    routes.counts.record(visit.route?.index, status);
-    if (visit.caller.kind === "key") {
-      usage.record(visit.caller.credential, status, answeredAt, visit);
+    routes.counts.record(context.route?.index, status);
+    if (context.caller.kind === "key") {
+      usage.record(context.caller.credential, status, answeredAt, context);
     }
-    if (logsRequests) logRequest(log, visit, status, clock.monotonic());
+    if (logsRequests) logRequest(log, context, status, clock.monotonic());
     return response;
   }
 
@@ -118,101 +122,105 @@ export function createDoor(parts: DoorParts): Door {
    * answer: the runtime would go on parsing chunks, of which a sender may make millions.
    */
   function finishUnread(
-    visit: Visit,
+    context: GatewayContext,
     outcome: Response | Problem,
-    answeredAt = visit.now,
+    answeredAt = context.now,
   ): Response {
-    const response = finish(visit, outcome, answeredAt);
-    if (isChunked(visit.request.headers)) response.headers.set("Connection", "close");
+    const response = finish(context, outcome, answeredAt);
+    if (isChunked(context.request.headers)) response.headers.set("Connection", "close");
     return response;
   }
 
-  function tell(failure: Problem, visit: Visit): Response {
-    return parts.failurePage(failure, visit) ?? problemResponse(failure, visit.requestId);
+  function failureResponse(failure: Problem, context: GatewayContext): Response {
+    return deps.failurePage(failure, context) ?? problemResponse(failure, context.requestId);
   }
 
   /** The declared route that a request may meet on the host that it was sent to. */
-  function matchOf(visit: Visit, address: string, path: string): Match {
-    const { method } = visit.request;
-    visit.domain = parts.domains.find(address);
-    return visit.domain
-      ? matchOnDomain(visit.domain, routes, { method, path })
+  function matchOf(context: GatewayContext, address: string, path: string): Match {
+    const { method } = context.request;
+    context.domain = deps.domains.find(address);
+    return context.domain
+      ? matchCustomDomain(context.domain, routes, { method, path })
       : routes.match(method, path);
   }
 
   /** Reserves room for a body and limits its time. Returns a Problem if there is no room. */
-  function reserveBody(visit: Visit, body: DeclaredBody): Problem | undefined {
-    const bytes = countedBytes(visit.request.headers, body);
+  function reserveBody(context: GatewayContext, body: DeclaredBody): Problem | undefined {
+    const bytes = countedBytes(context.request.headers, body);
     if (bytes === 0) return undefined;
-    const isAnonymous = visit.caller.kind === "address";
-    const release = bodies.reserve(visit.address, bytes, isAnonymous);
+    const isAnonymous = context.caller.kind === "address";
+    const release = bodies.reserve(context.address, bytes, isAnonymous);
     if (!release) return tooManyBodies();
     const ms = allowedMs(bytes, body, isAnonymous);
-    visit.body = new IncomingBody(clock, ms, release);
-    setIncomingBody(visit.request, visit.body);
+    context.body = new IncomingBody(clock, ms, release);
+    setIncomingBody(context.request, context.body);
     return undefined;
   }
 
   /** Lets a request through to its handler. */
-  function pass(visit: Visit, url: SplitUrl, route: Route): Response | Promise<Response> {
-    if (visit.caller.kind === "session") {
-      parts.sessions.touch(visit.caller.session, visit.now, visit.address.ip);
+  function pass(
+    context: GatewayContext,
+    url: SplitUrl,
+    route: Route,
+  ): Response | Promise<Response> {
+    if (context.caller.kind === "session") {
+      deps.sessions.touch(context.caller.session, context.now, context.address.ip);
     }
-    const inner = visit.request.method === "HEAD" ? asGet(visit.request, url) : visit.request;
-    admissions.set(inner, visit);
+    const inner = context.request.method === "HEAD" ? asGet(context.request, url) : context.request;
+    requestContexts.set(inner, context);
     const end = route.body ? finish : finishUnread;
     try {
       const answer = route.handle(inner);
       return answer instanceof Promise
         ? answer
             .catch((error: unknown) => toProblem(error, "UNKNOWN"))
-            .then((outcome) => end(visit, outcome, clock.now()))
-        : end(visit, answer);
+            .then((outcome) => end(context, outcome, clock.now()))
+        : end(context, answer);
     } catch (error) {
-      return end(visit, toProblem(error, "UNKNOWN"));
+      return end(context, toProblem(error, "UNKNOWN"));
     }
   }
 
-  function arrive(request: Request, peer: PeerOf): Visit {
-    const visit = new Visit(request, requestIds(), clock.now(), peer, means);
-    if (logsRequests) visit.since = clock.monotonic();
-    return visit;
+  function createContext(request: Request, peer: PeerOf): GatewayContext {
+    const context = new GatewayContext(request, requestIds(), clock.now(), peer, contextDeps);
+    if (logsRequests) context.since = clock.monotonic();
+    return context;
   }
 
-  const door: Door = (request, peer) => {
+  const gateway: Gateway = (request, peer) => {
     const address = request.url;
     const url = splitUrl(address);
-    const loading = url && parts.loadRoutes(url.path);
+    const loading = url && deps.loadRoutes(url.path);
     if (loading) {
       return loading.then(
-        () => door(request, peer),
-        (error: unknown) => finishUnread(arrive(request, peer), toProblem(error, "UNKNOWN")),
+        () => gateway(request, peer),
+        (error: unknown) => finishUnread(createContext(request, peer), toProblem(error, "UNKNOWN")),
       );
     }
-    const visit = arrive(request, peer);
+    const context = createContext(request, peer);
     const unreadable = url && hasOneHost(request.headers) ? judgeQuery(url.query) : badHost();
-    const match = url && !unreadable ? matchOf(visit, address, url.path) : NO_MATCH;
-    visit.route = match.route;
-    const refusal = unreadable ?? authorisation.judge(visit, match);
-    visit.charge = charge(visit);
+    const match = url && !unreadable ? matchOf(context, address, url.path) : NO_MATCH;
+    context.route = match.route;
+    const refusal = unreadable ?? authorisation.judge(context, match);
+    context.charge = charge(context);
 
-    const tooMuch = visit.charge?.decision.isAllowed === false && rateLimited(visit.charge);
-    if (tooMuch) return finishUnread(visit, tooMuch);
-    if (isPreflight(request, match)) return finishUnread(visit, preflight(match.allowed));
+    const tooMuch = context.charge?.decision.isAllowed === false && rateLimited(context.charge);
+    if (tooMuch) return finishUnread(context, tooMuch);
+    if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
     // Without a route, or a URL, there is a refusal.
-    if (refusal || !match.route || !url) return finishUnread(visit, refusal ?? badHost());
+    if (refusal || !match.route || !url) return finishUnread(context, refusal ?? badHost());
     const { body, operation, query } = match.route;
     const malformed =
       repeatedParameterProblem(query, url.query) ??
       (body ? judgeBodyHeaders(request.headers, body) : undefined);
     const answer =
       malformed ??
-      (body ? reserveBody(visit, body) : undefined) ??
-      operation.beforeBody?.(request, visit.address);
-    if (answer) return finishUnread(visit, answer);
-    return pass(visit, url, match.route);
+      (body ? reserveBody(context, body) : undefined) ??
+      operation.beforeBody?.(request, context.address);
+    if (answer) return finishUnread(context, answer);
+    return pass(context, url, match.route);
   };
-  return door;
+  return gateway;
 }
 
 /** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
