@@ -53,7 +53,7 @@ interface Operation {
   schema: JsonSchema;
 }
 
-interface Refusal {
+interface FormNotice {
   what: string;
   ms: number;
   bytes: number;
@@ -75,7 +75,7 @@ export async function measureRefusedBodies(workshop: Workshop): Promise<Figure[]
         .slice(2)
         .split("/")
         .reduce((part, name) => part[name] as JsonSchema, document);
-    const refusals: Refusal[] = [];
+    const rejections: FormNotice[] = [];
     for (const { id, method, path, schema } of operationsOf(document)) {
       const second = SECOND_FAULTS[id];
       const faults = [{ "not a field": 1 }, ...(second ? [second] : [])];
@@ -89,25 +89,25 @@ export async function measureRefusedBodies(workshop: Workshop): Promise<Figure[]
             ms = Math.min(ms, mainThreadMs(server.pid) - since);
             if (status < 400 || status >= 500) throw new Error(`${id} answered ${status}: ${what}`);
           }
-          refusals.push({ what: `${id}, ${what}`, ms, bytes: Buffer.byteLength(text) });
+          rejections.push({ what: `${id}, ${what}`, ms, bytes: Buffer.byteLength(text) });
         }
       }
     }
-    return present(refusals);
+    return present(rejections);
   } finally {
     connection.close();
     await server.stop();
   }
 }
 
-function present(refusals: Refusal[]): Figure[] {
-  const worst = refusals.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN);
+function present(rejections: FormNotice[]): Figure[] {
+  const worst = rejections.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN);
   const list = worst.map(
     ({ what, ms, bytes }) => `${ms.toFixed(1)} ms (${what}; ${Math.round(bytes / 1024)} KiB)`,
   );
   return [
     {
-      what: `${refusals.length.toLocaleString("en-US")} hostile bodies of up to 256 KiB, the server's time on its processor until one is refused`,
+      what: `${rejections.length.toLocaleString("en-US")} hostile bodies of up to 256 KiB, the server's time on its processor until one is refused`,
       reach: `${REACH_MS} ms, the worst`,
       measured: list.join("; "),
       isReached: (worst[0]?.ms ?? 0) <= REACH_MS,

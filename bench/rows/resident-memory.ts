@@ -55,7 +55,7 @@ export async function measureResidentMemory(workshop: Workshop): Promise<Figure[
         script,
         args: [String(sent)],
         // Addresses beyond the limiter's room share the overflow buckets and are refused in turn.
-        allowsRefusals: true,
+        allowsRejections: true,
       });
       sent += requests;
     }

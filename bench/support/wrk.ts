@@ -12,7 +12,7 @@ export interface WrkOptions {
   script?: string;
   args?: readonly string[];
   /** Whether answers other than 2xx and 3xx are part of what is measured. */
-  allowsRefusals?: boolean;
+  allowsRejections?: boolean;
 }
 
 export interface WrkResult {
@@ -46,7 +46,7 @@ export async function runWrk(url: string, options: WrkOptions): Promise<WrkResul
   const failed = /Socket errors:.*/.exec(output)?.[0];
   if (failed !== undefined) throw new Error(`connections to ${url} failed: ${failed}`);
   const refused = /Non-2xx or 3xx responses: \d+/.exec(output)?.[0];
-  if (refused !== undefined && !options.allowsRefusals) {
+  if (refused !== undefined && !options.allowsRejections) {
     throw new Error(`${url} did not answer all requests: ${refused}`);
   }
   return { requests, perSecond };

@@ -19,7 +19,7 @@ class StaleForm extends Problem {
 
 /**
  * Judges, inside the transaction that would change it, whether what a form edits is still what its
- * reader saw. Throws for `refusalOrThrow`, also where the form names no version.
+ * reader saw. Throws for `rejectionOrThrow`, also where the form names no version.
  * Ask only where something would change, so that the same form sent twice is no conflict.
  */
 export function requireSameVersion(form: Form, stored: { version: number }): void {
@@ -29,7 +29,7 @@ export function requireSameVersion(form: Form, stored: { version: number }): voi
 /**
  * Changes what a form edits, if that is still what its reader saw, and answers what `change` does: nothing
  * (`false` or `undefined`) where all is so already. So the same form sent twice is no conflict. Inside the
- * transaction, which takes back what it throws after; for `refusalOrThrow`.
+ * transaction, which takes back what it throws after; for `rejectionOrThrow`.
  */
 export function changeUnlessStale<Outcome>(
   form: Form,
@@ -57,7 +57,7 @@ export function isStale(error: unknown): boolean {
 }
 
 /** Why an edit form comes back: with complaints about its fields, or with a sentence about all of it. */
-export interface FormRefusal {
+export interface FormRejection {
   status: 409 | 422;
   complaints: Complaints;
   /** `STALE_SENTENCE`; undefined where fields are wrong. */
@@ -68,7 +68,7 @@ export interface FormRefusal {
  * A refusal after which the form is shown again with what was typed. Give it the version of now, so
  * that it can be sent once more. Anything else is thrown on.
  */
-export function refusalOrThrow(error: unknown): FormRefusal {
+export function rejectionOrThrow(error: unknown): FormRejection {
   if (error instanceof StaleForm) {
     return { status: 409, complaints: NO_COMPLAINTS, stale: error.message };
   }

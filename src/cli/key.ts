@@ -3,7 +3,7 @@ import {
   createKey,
   type CreateKeyBody,
   describeExpiry,
-  judgeCreateKey,
+  validateCreateKey,
   type KeyResource,
   listAllKeys,
   OVERLAPS,
@@ -63,7 +63,7 @@ const createCommand: Command = {
       ...(expires === undefined ? {} : { expires }),
     };
     // Before the data directory is opened, which may make it.
-    const fields = judgeCreateKey(input, Date.now());
+    const fields = validateCreateKey(input, Date.now());
     if (fields.length > 0) throw wrongFlags(fields, flagsOf(invocation));
     const how = { mayCreate: true, fields: flagsOf(invocation) };
     return withInstallation(createCommand, invocation, how, async ({ ctx }) => {

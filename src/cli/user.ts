@@ -2,7 +2,7 @@ import { optionNames } from "../config";
 import type { AppContext } from "../context";
 import type { Reader } from "../db";
 import { notFound } from "../errors";
-import { createPasswords, judgePassword } from "../features/auth";
+import { createPasswords, passwordError } from "../features/auth";
 import { followPublicAddress } from "../features/settings";
 import {
   changePassword,
@@ -14,7 +14,7 @@ import {
   inviteUser,
   issuePasswordLink,
   linkPath,
-  judgeNewUser,
+  validateNewUser,
   listLiveKeysOf,
   listUsers,
   type NewUser,
@@ -167,7 +167,7 @@ function readNewUser(invocation: Invocation): { input: NewUser; problems: string
     ...(role === undefined ? {} : { role: role as never }),
   };
   // A name that was taken from the email is wrong only where the email is.
-  const fields = judgeNewUser(input).filter(
+  const fields = validateNewUser(input).filter(
     ({ pointer }) => name !== undefined || pointer !== "#/name",
   );
   return { input, problems: [...wrongFlags(fields, FIELDS).problems] };
@@ -178,7 +178,7 @@ async function readPassword(invocation: Invocation): Promise<string | undefined>
 }
 
 function passwordProblems(password: string, email: string): string[] {
-  const complaint = judgePassword(password, email);
+  const complaint = passwordError(password, email);
   return complaint === undefined ? [] : [`The password ${complaint}.`];
 }
 

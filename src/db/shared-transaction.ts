@@ -61,7 +61,7 @@ export function createSharedTransaction(
       }
       try {
         const value = change(tx);
-        refusePromise(value);
+        requireSynchronous(value);
         if (sqlite.inTransaction) tx.finish();
         if (sqlite.inTransaction) release.run();
         return { value };
@@ -91,7 +91,7 @@ export function createSharedTransaction(
  * An `async` callback would go on after its transaction, and a query that was built but not run is
  * a promise to Drizzle too. Its `then` is left alone: calling it would run the query.
  */
-function refusePromise(value: unknown): void {
+function requireSynchronous(value: unknown): void {
   if (typeof value !== "object" || value === null || !("then" in value)) return;
   // What it still does ends in an error that nobody else waits for: its transaction is over.
   if (value instanceof Promise) value.catch(() => {});

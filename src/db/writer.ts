@@ -93,20 +93,20 @@ export function createWriter(
   function writeBatch(): boolean {
     if (queue.length === 0 || !tryBegin()) return false;
     const { batch, failure, hasWritten } = runBatch();
-    const refusal = failure ?? connection().transaction.commit();
-    report(batch, refusal, hasWritten);
-    settle(batch, refusal);
+    const rejection = failure ?? connection().transaction.commit();
+    report(batch, rejection, hasWritten);
+    settle(batch, rejection);
     return true;
   }
 
   /** Tells the watch how a batch ended. A commit with nothing in it says nothing about the disk. */
-  function report(batch: Done[], refusal: unknown, hasWritten: boolean): void {
-    if (refusal === undefined && hasWritten) watch.stored();
+  function report(batch: Done[], rejection: unknown, hasWritten: boolean): void {
+    if (rejection === undefined && hasWritten) watch.stored();
     else {
       const failed = batch.find(
         ({ outcome }) => "error" in outcome && isResourceFailure(outcome.error),
       );
-      const cause = refusal ?? (failed?.outcome as { error: unknown } | undefined)?.error;
+      const cause = rejection ?? (failed?.outcome as { error: unknown } | undefined)?.error;
       if (isResourceFailure(cause)) watch.writeFailed(cause);
     }
   }

@@ -106,7 +106,7 @@ export class Connector {
       });
       if (tls) {
         socket.once("secureConnect", () =>
-          settle(judgedTls({ socket: socket as TLSSocket, address }, tls)),
+          settle(verifiedTls({ socket: socket as TLSSocket, address }, tls)),
         );
       }
     });
@@ -127,7 +127,7 @@ export class Connector {
   }
 }
 
-function judgedTls(
+function verifiedTls(
   { socket, address }: { socket: TLSSocket; address: string },
   { host, verify }: TlsWish,
 ): Opened | Fault {

@@ -26,7 +26,7 @@ export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnsw
   if (query.resolver !== undefined) {
     const server = parseResolver(query.resolver);
     if (!server) return new Fault("refused", "The resolver is not an IP address.");
-    const problem = policy.judge(server.address);
+    const problem = policy.addressError(server.address);
     if (problem) return new Fault("refused", `The resolver's address ${problem}.`);
     resolver.setServers([`${formatHost(server.address)}:${server.port}`]);
   }

@@ -48,8 +48,8 @@ function isAddress(name: string): boolean {
  * anybody: for the moment at which it is written down. A name is judged again by its addresses at
  * every use.
  */
-export function judgeHost(text: string, policy: Policy): string | undefined {
+export function hostError(text: string, policy: Policy): string | undefined {
   const host = parseHost(text);
   if (!host) return "must be a host name or an IP address";
-  return host.isAddress ? policy.judge(host.name) : undefined;
+  return host.isAddress ? policy.addressError(host.name) : undefined;
 }

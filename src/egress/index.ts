@@ -6,7 +6,7 @@
 export { type Body, readBody } from "./body";
 export { createEgress, type Egress, type EgressDependencies } from "./egress";
 export { Fault, type FaultKind } from "./fault";
-export { type Host, judgeHost, parseHost } from "./host";
+export { type Host, hostError, parseHost } from "./host";
 export type { Lookup } from "./lookup";
 export {
   type Certificate,
@@ -24,5 +24,5 @@ export {
   type ResolveTarget,
 } from "./model";
 export { monitorPolicy, type Policy, webhookPolicy } from "./policy";
-export { judgeHeader } from "./request-headers";
+export { headerError } from "./request-headers";
 export { parseResolver } from "./resolver";

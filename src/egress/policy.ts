@@ -7,7 +7,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** Which addresses a kind of request may reach. */
 export interface Policy {
   /** Why an address may not be reached, as a sentence's end: "is …"; undefined if it may. */
-  judge(address: string): string | undefined;
+  addressError(address: string): string | undefined;
 }
 
 /*
@@ -34,7 +34,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parse("2000::");
  * but never link-local or metadata addresses, in whatever spelling or wrapping.
  */
 export const monitorPolicy: Policy = {
-  judge: (address) => judgeParsed(address, neverReached),
+  addressError: (address) => addressErrorOf(address, neverReached),
 };
 
 /**
@@ -43,8 +43,8 @@ export const monitorPolicy: Policy = {
  */
 export function webhookPolicy(allowed: readonly Network[]): Policy {
   return {
-    judge: (address) =>
-      judgeParsed(
+    addressError: (address) =>
+      addressErrorOf(
         address,
         (parsed) =>
           neverReached(parsed) ??
@@ -59,19 +59,19 @@ export function policiesOf(outboundAllow: readonly Network[]): Record<PolicyName
   return { monitor: monitorPolicy, webhook: webhookPolicy(outboundAllow) };
 }
 
-function judgeParsed(
+function addressErrorOf(
   text: string,
-  judge: (address: Address) => string | undefined,
+  addressError: (address: Address) => string | undefined,
 ): string | undefined {
   if (!ipaddr.isValid(text)) return "is no address";
   const address = ipaddr.process(text);
-  if (!(address instanceof ipaddr.IPv6)) return judge(address);
+  if (!(address instanceof ipaddr.IPv6)) return addressError(address);
   for (const hidden of hiddenIpv4(address)) {
     const problem = metadataProblem(hidden);
     if (problem) return problem;
   }
   // Who reaches the one reaches the other: it is the carried address that counts.
-  return judge(carriedIpv4(address) ?? address);
+  return addressError(carriedIpv4(address) ?? address);
 }
 
 function neverReached(address: Address): string | undefined {

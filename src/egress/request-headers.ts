@@ -18,7 +18,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What is wrong with a header that somebody wants sent, without its value; undefined if nothing is. */
-export function judgeHeader(name: string, value: string): string | undefined {
+export function headerError(name: string, value: string): string | undefined {
   if (OWN_HEADERS.has(name.toLowerCase())) return "is set by Allclear itself";
   if (!NAME.test(name)) return "has a name that HTTP does not allow";
   if (!VALUE.test(value)) return "has a value with characters that HTTP does not allow";

@@ -3,7 +3,7 @@ import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
 import { type HttpAnswer, type HttpRequest, MOST_BODY_BYTES } from "./model";
-import { judgeHeader } from "./request-headers";
+import { headerError } from "./request-headers";
 import type { Resolve } from "./resolve";
 
 /** How many interim answers (1xx) are put up with. */
@@ -16,8 +16,8 @@ export async function sendRequest(
   request: HttpRequest,
   { resolve, connector }: { resolve: Resolve; connector: Connector },
 ): Promise<HttpAnswer | Fault> {
-  const refusal = judgeRequest(request);
-  if (refusal) return new Fault("refused", refusal);
+  const rejection = requestError(request);
+  if (rejection) return new Fault("refused", rejection);
   const { url, family, policy, signal, verifyTls: verify = true } = request;
   const resolved = await resolve({ host: url.hostname, family, policy, signal });
   if (resolved instanceof Fault) return resolved;
@@ -32,13 +32,13 @@ export async function sendRequest(
   return opened instanceof Fault ? opened : exchange(request, opened);
 }
 
-function judgeRequest({ url, headers = {} }: HttpRequest): string | undefined {
+function requestError({ url, headers = {} }: HttpRequest): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     return "Only http and https addresses are requested.";
   }
   if (url.username !== "" || url.password !== "") return "The address holds credentials.";
   for (const name in headers) {
-    const problem = judgeHeader(name, headers[name] ?? "");
+    const problem = headerError(name, headers[name] ?? "");
     if (problem) return `A header ${problem}.`;
   }
   return undefined;

@@ -31,7 +31,7 @@ export function createResolve(
       return new Fault("dns", `The host has no ${family ? `IPv${family} ` : ""}address.`);
     }
     for (const address of addresses) {
-      const problem = policies[policy].judge(address);
+      const problem = policies[policy].addressError(address);
       if (problem) return new Fault("refused", `The host's address ${problem}.`);
     }
     return { host, addresses };

@@ -1,11 +1,11 @@
 import { Kind, type TSchema } from "@sinclair/typebox";
 import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Check } from "@sinclair/typebox/value";
-import { isOwnKind, judge } from "../kernel/schema";
+import { isOwnKind, describeViolation } from "../kernel/schema";
 
 /** Returns what is wrong with a text, number, boolean, null or choice; undefined for a valid one. */
 export function findFault(schema: TSchema, value: unknown): string | undefined {
-  if (isOwnKind(schema)) return judge(schema, value);
+  if (isOwnKind(schema)) return describeViolation(schema, value);
   if (Check(schema, value)) return undefined;
   if (schema[Kind] === "Union") {
     const [branch] = schema["anyOf"] as TSchema[];

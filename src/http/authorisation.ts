@@ -4,9 +4,9 @@ import type { LiveSession, Sessions } from "../features/auth";
 import type { Credential, KeyDirectory } from "../features/keys";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../kernel/role";
-import { createCredentials, judgeScopes } from "./credentials";
-import { judgeCrossSite } from "./cross-site";
-import { judgeHeartbeat } from "./heartbeat";
+import { createCredentials, scopeProblem } from "./credentials";
+import { crossSiteProblem } from "./cross-site";
+import { findHeartbeatMonitor } from "./heartbeat";
 import { toProblem } from "./problems";
 import { noRoute } from "./refusals";
 import type { Match, Route } from "./route-table";
@@ -18,7 +18,7 @@ export const SIGN_IN_PATH = "/admin/sign-in";
 
 interface Authorisation {
   /** Finds out who is calling. Answers what speaks against letting the request through. */
-  judge(context: GatewayContext, match: Match): Problem | undefined;
+  authorise(context: GatewayContext, match: Match): Problem | undefined;
   /** Judges the caller anew, as of now. Throws a Problem if they may not go on. */
   confirm(context: GatewayContext): void;
 }
@@ -38,23 +38,23 @@ export function createAuthorisation(
   const credentials = createCredentials(keys);
 
   /** Keys are read anew after a change, at the next look-up; the database may refuse that. */
-  function judgeCredential(request: Request, now: number): Credential | Problem {
+  function credentialOrProblem(request: Request, now: number): Credential | Problem {
     try {
-      return credentials.judge(request.headers.get("authorization"), now);
+      return credentials.authenticate(request.headers.get("authorization"), now);
     } catch (error) {
       return toProblem(error, "UNKNOWN");
     }
   }
 
-  function judgeToken(request: Request, route: Route): string | Problem {
+  function heartbeatTokenOrProblem(request: Request, route: Route): string | Problem {
     try {
-      return judgeHeartbeat(heartbeats, request, route);
+      return findHeartbeatMonitor(heartbeats, request, route);
     } catch (error) {
       return toProblem(error, "UNKNOWN");
     }
   }
 
-  function judgeSession(request: Request, now: number): LiveSession | Problem {
+  function sessionOrProblem(request: Request, now: number): LiveSession | Problem {
     try {
       return findCurrentSession(ctx, sessions, request, now) ?? signInRequired();
     } catch (error) {
@@ -63,53 +63,55 @@ export function createAuthorisation(
   }
 
   return {
-    judge(context, match) {
+    authorise(context, match) {
       if (!match.route) return noRoute(context.request.method, match.allowed);
       const { access } = match.route.operation;
       if (access.kind === "key") {
-        const verdict = judgeCredential(context.request, context.now);
+        const verdict = credentialOrProblem(context.request, context.now);
         if (verdict instanceof Problem) return verdict;
         context.caller = { kind: "key", credential: verdict };
-        return judgeScopes(verdict, access.scopes);
+        return scopeProblem(verdict, access.scopes);
       }
       if (access.kind === "session") {
-        const verdict = judgeSession(context.request, context.now);
-        if (verdict instanceof Problem) return judgeCrossSite(ctx, context.request) ?? verdict;
+        const verdict = sessionOrProblem(context.request, context.now);
+        if (verdict instanceof Problem) return crossSiteProblem(ctx, context.request) ?? verdict;
         context.caller = { kind: "session", session: verdict };
-        return judgeCrossSite(ctx, context.request) ?? judgeRole(verdict.user.role, access.role);
+        return (
+          crossSiteProblem(ctx, context.request) ?? roleProblem(verdict.user.role, access.role)
+        );
       }
       if (access.kind === "heartbeat") {
-        const verdict = judgeToken(context.request, match.route);
+        const verdict = heartbeatTokenOrProblem(context.request, match.route);
         if (verdict instanceof Problem) return verdict;
         context.caller = { kind: "job", monitorId: verdict };
         return undefined;
       }
-      return access.kind === "public" ? judgeCrossSite(ctx, context.request) : undefined;
+      return access.kind === "public" ? crossSiteProblem(ctx, context.request) : undefined;
     },
 
     confirm({ request, caller, route }) {
       const now = ctx.clock.now();
       if (caller.kind === "key") {
-        const verdict = judgeCredential(request, now);
+        const verdict = credentialOrProblem(request, now);
         if (verdict instanceof Problem) throw verdict;
       }
       if (caller.kind === "job" && route) {
-        const verdict = judgeToken(request, route);
+        const verdict = heartbeatTokenOrProblem(request, route);
         if (verdict instanceof Problem) throw verdict;
       }
       if (caller.kind === "session") {
-        const verdict = judgeSession(request, now);
+        const verdict = sessionOrProblem(request, now);
         if (verdict instanceof Problem) throw verdict;
         const access = route?.operation.access;
-        const refusal =
-          access?.kind === "session" ? judgeRole(verdict.user.role, access.role) : undefined;
-        if (refusal) throw refusal;
+        const problem =
+          access?.kind === "session" ? roleProblem(verdict.user.role, access.role) : undefined;
+        if (problem) throw problem;
       }
     },
   };
 }
 
-function judgeRole(held: Role, needed: Role): Problem | undefined {
+function roleProblem(held: Role, needed: Role): Problem | undefined {
   if (roleAllows(held, needed)) return undefined;
   return new Problem(
     "insufficient_role",

@@ -35,7 +35,7 @@ export function isChunked(headers: Headers): boolean {
  * one that is compressed or not declared as what the route reads. A body of which only the beginning is
  * read may be of any length and media type. A request without a body passes; its schema speaks later.
  */
-export function judgeBodyHeaders(headers: Headers, body: DeclaredBody): Problem | undefined {
+export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
   const length = headers.get("content-length");
   const isWhole = body.beginningBytes === undefined;
   if (isWhole && length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();

@@ -3,7 +3,7 @@ import { Problem } from "../errors";
 import {
   type Credential,
   isKeyValue,
-  judgeKey,
+  keyState,
   type KeyDirectory,
   missingScope,
   type Scope,
@@ -41,14 +41,14 @@ export interface Credentials {
    * The credential that a request presents at `now`, in unix ms. A Problem where it presents none that
    * opens anything.
    */
-  judge(authorization: string | null, now: number): Credential | Problem;
+  authenticate(authorization: string | null, now: number): Credential | Problem;
 }
 
 /** Reads and judges `Authorization` headers. Looks in memory only. */
 export function createCredentials(directory: KeyDirectory): Credentials {
   const readBearer = pluginReader();
   return {
-    judge(authorization, now) {
+    authenticate(authorization, now) {
       if (authorization === null) return missingKey();
       const credentials = canonicalCredentials(authorization);
       if (credentials === undefined) {
@@ -58,7 +58,7 @@ export function createCredentials(directory: KeyDirectory): Credentials {
       if (value === undefined || !isKeyValue(value)) return invalidKey();
       const credential = directory.find(value);
       if (!credential) return invalidKey();
-      const verdict = judgeKey(credential, now);
+      const verdict = keyState(credential, now);
       return verdict.live ? credential : deadKey(verdict);
     },
   };
@@ -78,7 +78,10 @@ export function readBearerToken(authorization: string): string | undefined {
 }
 
 /** 403, if the credential lacks one of the scopes; undefined if it has them all. */
-export function judgeScopes(credential: Credential, needed: readonly Scope[]): Problem | undefined {
+export function scopeProblem(
+  credential: Credential,
+  needed: readonly Scope[],
+): Problem | undefined {
   const missing = missingScope(credential.key.scopes, needed);
   if (missing === undefined) return undefined;
   return new Problem(

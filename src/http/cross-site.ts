@@ -9,16 +9,16 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
  * over plain HTTP; there the `Origin` has to be this server, by the name that the request was sent to
  * or by the public address. Who says neither is refused.
  */
-export function judgeCrossSite(
+export function crossSiteProblem(
   { baseUrl }: Pick<AppContext, "baseUrl">,
   request: Request,
 ): Problem | undefined {
   if (SAFE_METHODS.has(request.method)) return undefined;
   const site = request.headers.get("sec-fetch-site");
-  if (site !== null) return site === "same-origin" || site === "none" ? undefined : refusal();
+  if (site !== null) return site === "same-origin" || site === "none" ? undefined : rejection();
   const origin = hostOf(request.headers.get("origin"));
-  if (origin === undefined) return refusal();
-  return origin === hostOf(request.url) || origin === hostOf(baseUrl) ? undefined : refusal();
+  if (origin === undefined) return rejection();
+  return origin === hostOf(request.url) || origin === hostOf(baseUrl) ? undefined : rejection();
 }
 
 /** Host and port of a URL; undefined for none, and for what is no http URL, such as `null`. */
@@ -31,7 +31,7 @@ function hostOf(url: string | null): string | undefined {
   }
 }
 
-function refusal(): Problem {
+function rejection(): Problem {
   return new Problem(
     "cross_site_request",
     "This form was not sent from a page of this server, so nothing was changed. Open the dashboard and send it from there.",

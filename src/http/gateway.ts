@@ -7,7 +7,7 @@ import type { HeartbeatDirectory } from "../features/monitors";
 import type { Domains } from "../features/pages";
 import type { RequestContexts } from "./admission";
 import { createAuthorisation } from "./authorisation";
-import { isChunked, judgeBodyHeaders, UnfinishedBody } from "./body";
+import { isChunked, bodyHeadersProblem, UnfinishedBody } from "./body";
 import { allowedMs, countedBytes, createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import type { DeclaredBody } from "./declared-body";
@@ -15,7 +15,7 @@ import { IncomingBody, setIncomingBody } from "./incoming-body";
 import { matchCustomDomain } from "./page-surface";
 import { isPreflight, preflight } from "./preflight";
 import { problemResponse, toProblem } from "./problems";
-import { judgeQuery, repeatedParameterProblem } from "./query";
+import { queryProblem, repeatedParameterProblem } from "./query";
 import { badHost, rateLimited, tooManyBodies } from "./refusals";
 import { logRequest } from "./request-log";
 import type { Match, Route, RouteTable } from "./route-table";
@@ -198,21 +198,21 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       );
     }
     const context = createContext(request, peer);
-    const unreadable = url && hasOneHost(request.headers) ? judgeQuery(url.query) : badHost();
+    const unreadable = url && hasOneHost(request.headers) ? queryProblem(url.query) : badHost();
     const match = url && !unreadable ? matchOf(context, address, url.path) : NO_MATCH;
     context.route = match.route;
-    const refusal = unreadable ?? authorisation.judge(context, match);
+    const problem = unreadable ?? authorisation.authorise(context, match);
     context.charge = charge(context);
 
     const tooMuch = context.charge?.decision.isAllowed === false && rateLimited(context.charge);
     if (tooMuch) return finishUnread(context, tooMuch);
     if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
     // Without a route, or a URL, there is a refusal.
-    if (refusal || !match.route || !url) return finishUnread(context, refusal ?? badHost());
+    if (problem || !match.route || !url) return finishUnread(context, problem ?? badHost());
     const { body, operation, query } = match.route;
     const malformed =
       repeatedParameterProblem(query, url.query) ??
-      (body ? judgeBodyHeaders(request.headers, body) : undefined);
+      (body ? bodyHeadersProblem(request.headers, body) : undefined);
     const answer =
       malformed ??
       (body ? reserveBody(context, body) : undefined) ??

@@ -10,7 +10,7 @@ const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this s
  * Returns the id of the monitor whose token a heartbeat carries. An unknown token is a Problem: 404 in a
  * path, 401 as bearer.
  */
-export function judgeHeartbeat(
+export function findHeartbeatMonitor(
   heartbeats: HeartbeatDirectory,
   request: Request,
   route: Route,

@@ -22,7 +22,7 @@ export function repeatedParameterProblem(
 }
 
 /** Returns 400 for a query string that holds a key or asks to be read for one: it would end up in logs. */
-export function judgeQuery(query: string): Problem | undefined {
+export function queryProblem(query: string): Problem | undefined {
   if (query === "") return undefined;
   for (const [name, value] of new URLSearchParams(query)) {
     if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {

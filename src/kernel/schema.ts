@@ -10,26 +10,26 @@ import { parseDay, parseInstant } from "./time";
  * that gives the sentence to say when it fails.
  */
 
-type Judge = (schema: never, value: unknown) => string | undefined;
+type SchemaCheck = (schema: never, value: unknown) => string | undefined;
 
-const judges = new Map<string, Judge>();
+const checks = new Map<string, SchemaCheck>();
 
 function defineKind<Schema>(
   kind: string,
-  judge: (schema: Schema, value: unknown) => string | undefined,
+  describeViolation: (schema: Schema, value: unknown) => string | undefined,
 ): void {
-  judges.set(kind, judge as Judge);
-  TypeRegistry.Set<Schema>(kind, (schema, value) => judge(schema, value) === undefined);
+  checks.set(kind, describeViolation as SchemaCheck);
+  TypeRegistry.Set<Schema>(kind, (schema, value) => describeViolation(schema, value) === undefined);
 }
 
 /** What is wrong with a value by a schema made here; undefined if nothing is, or it is another's. */
-export function judge(schema: TSchema, value: unknown): string | undefined {
-  return judges.get(schema[Kind])?.(schema as never, value);
+export function describeViolation(schema: TSchema, value: unknown): string | undefined {
+  return checks.get(schema[Kind])?.(schema as never, value);
 }
 
 /** Returns true for a schema of a kind that this file defines. */
 export function isOwnKind(schema: TSchema): boolean {
-  return judges.has(schema[Kind]);
+  return checks.has(schema[Kind]);
 }
 
 // A symbol: it governs the check and has no place in a published schema, and unlike a property that

@@ -35,7 +35,7 @@ export { Logo } from "./logo";
 export { Day, Moment } from "./moment";
 export { MomentField } from "./moment-field";
 export { CheckLabel, MONITOR_WORDS, MonitorLabel } from "./monitor-label";
-export { Flash, Notice, Refusal } from "./notice";
+export { Flash, Notice, FormNotice } from "./notice";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
 export { createPageCache } from "./page-cache";
 export { PageHead } from "./page-head";

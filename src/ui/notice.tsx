@@ -21,7 +21,7 @@ export function Notice({ tone, title, children }: NoticeProps) {
 }
 
 /** Why all of what was asked for was refused: it takes the focus when the page comes. */
-export function Refusal({ children }: { children: ComponentChildren }) {
+export function FormNotice({ children }: { children: ComponentChildren }) {
   return (
     <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
       <ToneIcon tone="danger" />

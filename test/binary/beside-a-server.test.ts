@@ -66,8 +66,8 @@ describe("what the command line changes while the server runs", () => {
     expect(await holdsWithin(NOTICED_MS, async () => (await statusOf(server, value)) === 401)).toBe(
       true,
     );
-    const refusal = await server.fetch(STATUS, { key: value });
-    expect(await refusal.json()).toMatchObject({ code: "revoked_key" });
+    const rejection = await server.fetch(STATUS, { key: value });
+    expect(await rejection.json()).toMatchObject({ code: "revoked_key" });
     expect(await statusOf(server, other.value)).toBe(200);
     expect(await site.output("key", "list")).toMatch(new RegExp(`^${id} .* revoked `, "m"));
   });

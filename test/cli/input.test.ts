@@ -46,8 +46,8 @@ describe("the first line of standard input", () => {
       for (;;) yield Buffer.alloc(4_096, "a");
     }
     for (const stream of [pieces([0xff, 0xfe, 0x0a]), endless()]) {
-      const refusal = await firstLine(stream).catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(UsageError);
+      const rejection = await firstLine(stream).catch((error: unknown) => error);
+      expect(rejection).toBeInstanceOf(UsageError);
     }
     expect(await firstLine(pieces("a".repeat(65_536), "\n"))).toHaveLength(65_536);
   });

@@ -16,10 +16,10 @@ describe("the figures of a database", () => {
     expect(db.figures().waiting).toBe(3);
     await Promise.all(writes);
     await db.write((tx) => addNote(tx, "d"));
-    const refusal = db.write(() => {
+    const rejection = db.write(() => {
       throw new Error("no");
     });
-    await expect(refusal).rejects.toThrow("no");
+    await expect(rejection).rejects.toThrow("no");
     const after = db.figures();
     expect(after).toMatchObject({ batches: 3, changes: 4, refused: 0, waiting: 0 });
     expect(after.walBytes).toBe(statSync(`${path}-wal`).size);

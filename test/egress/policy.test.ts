@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseNetworks } from "../../src/config/parse";
-import { judgeHost, monitorPolicy, webhookPolicy } from "../../src/egress";
+import { hostError, monitorPolicy, webhookPolicy } from "../../src/egress";
 
 const METADATA_SPELLINGS = [
   "169.254.169.254",
@@ -79,17 +79,17 @@ const PUBLIC = [
 
 describe("what monitors may reach", () => {
   test.each(METADATA_SPELLINGS)("link-local and metadata addresses are refused: %s", (host) => {
-    expect(judgeHost(host, monitorPolicy)).toMatch(
+    expect(hostError(host, monitorPolicy)).toMatch(
       /^is (a link-local address|an address at which)/,
     );
   });
 
   test.each(NOWHERE)("addresses that no service has are refused: %s", (host) => {
-    expect(judgeHost(host, monitorPolicy)).toBe("is not an address that a service has");
+    expect(hostError(host, monitorPolicy)).toBe("is not an address that a service has");
   });
 
   test.each([...PRIVATE, ...PUBLIC, "example.com", "nas"])("all else is allowed: %s", (host) => {
-    expect(judgeHost(host, monitorPolicy)).toBeUndefined();
+    expect(hostError(host, monitorPolicy)).toBeUndefined();
   });
 
   test.each([
@@ -111,7 +111,7 @@ describe("what monitors may reach", () => {
     "fe80::1%eth0",
     `${"a".repeat(64)}.`.repeat(5),
   ])("what is no host is said to be none: %p", (text) => {
-    expect(judgeHost(text, monitorPolicy)).toBe("must be a host name or an IP address");
+    expect(hostError(text, monitorPolicy)).toBe("must be a host name or an IP address");
   });
 });
 
@@ -119,7 +119,7 @@ describe("what webhooks may reach", () => {
   const policy = webhookPolicy([]);
 
   test.each(PUBLIC)("addresses of the public internet are allowed: %s", (host) => {
-    expect(judgeHost(host, policy)).toBeUndefined();
+    expect(hostError(host, policy)).toBeUndefined();
   });
 
   test.each([
@@ -135,28 +135,28 @@ describe("what webhooks may reach", () => {
     "4000::1",
     "5f00::1",
   ])("all else is refused: %s", (host) => {
-    expect(judgeHost(host, policy)).toBeDefined();
+    expect(hostError(host, policy)).toBeDefined();
   });
 
   test.each([...METADATA_SPELLINGS, ...NOWHERE])(
     "and so is what monitors may not reach: %s",
     (host) => {
-      expect(judgeHost(host, policy)).toBeDefined();
+      expect(hostError(host, policy)).toBeDefined();
     },
   );
 
   test("networks that the installation names are allowed, and no others", () => {
     const allowing = webhookPolicy(parseNetworks("10.0.0.0/8, fd12::/16"));
-    expect(judgeHost("10.1.2.3", allowing)).toBeUndefined();
-    expect(judgeHost("::ffff:10.1.2.3", allowing)).toBeUndefined();
-    expect(judgeHost("fd12::1", allowing)).toBeUndefined();
-    expect(judgeHost("192.168.1.1", allowing)).toBe("is not an address of the public internet");
-    expect(judgeHost("fd13::1", allowing)).toBe("is not an address of the public internet");
+    expect(hostError("10.1.2.3", allowing)).toBeUndefined();
+    expect(hostError("::ffff:10.1.2.3", allowing)).toBeUndefined();
+    expect(hostError("fd12::1", allowing)).toBeUndefined();
+    expect(hostError("192.168.1.1", allowing)).toBe("is not an address of the public internet");
+    expect(hostError("fd13::1", allowing)).toBe("is not an address of the public internet");
   });
 
   test("naming everything does not open link-local and metadata addresses", () => {
     const allowing = webhookPolicy(parseNetworks("0.0.0.0/0, ::/0"));
-    expect(judgeHost("127.0.0.1", allowing)).toBeUndefined();
-    for (const host of METADATA_SPELLINGS) expect(judgeHost(host, allowing), host).toBeDefined();
+    expect(hostError("127.0.0.1", allowing)).toBeUndefined();
+    for (const host of METADATA_SPELLINGS) expect(hostError(host, allowing), host).toBeDefined();
   });
 });

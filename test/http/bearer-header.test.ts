@@ -79,9 +79,9 @@ test("a value whose shape or checksum is wrong is refused without a look-up", as
   const credentials = createCredentials({ find: () => void lookUps++ });
   const mistyped = value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
   for (const token of ["abc", mistyped, value.slice(1), value.toUpperCase(), `${value}0`]) {
-    expect(credentials.judge(`Bearer ${token}`, 0)).toBeInstanceOf(Problem);
+    expect(credentials.authenticate(`Bearer ${token}`, 0)).toBeInstanceOf(Problem);
   }
   expect(lookUps).toBe(0);
-  expect(credentials.judge(`Bearer ${value}`, 0)).toBeInstanceOf(Problem);
+  expect(credentials.authenticate(`Bearer ${value}`, 0)).toBeInstanceOf(Problem);
   expect(lookUps).toBe(1);
 });

@@ -189,8 +189,8 @@ describe("a server whose data directory was moved away", () => {
     const refused = await setStatus("major_outage");
     expect(expectProblem(refused, "unavailable").detail).toBe(NOT_STORED);
     expect(refused.text).not.toContain(MOVED);
-    const refusals = app.logged.filter(({ msg }) => msg === "changes could not be stored");
-    expect(refusals).toMatchObject([{ err: { message: MOVED } }]);
+    const rejections = app.logged.filter(({ msg }) => msg === "changes could not be stored");
+    expect(rejections).toMatchObject([{ err: { message: MOVED } }]);
     const ready = { status: "ok", writable: false, reason: MOVED };
     expect(await readinessOf(app)).toEqual({ ready, write: [503, MOVED] });
     expect((await app.call("/status/acme")).status).toBe(200);

@@ -3,7 +3,7 @@ import { Problem } from "../../src/errors";
 import { formBody } from "../../src/http";
 import { createTestApp, expectProblem } from "../support/app";
 import { asUpload, multipart, type Part } from "../support/multipart";
-import { refusalOf } from "../support/refusal";
+import { rejectionOf } from "../support/refusal";
 
 const LIMIT = 256 * 1_024;
 const LOGO = { name: "logo", filename: "our logo ✓.png", type: "image/png" };
@@ -113,7 +113,7 @@ describe("a body that is no form with files", () => {
     { what: "has another boundary than it names", body, type: `${type}C` },
     { what: "is text", body: new TextEncoder().encode("logo=1"), type },
   ])("is refused as malformed when it $what", async ({ body, type }) => {
-    const problem = await refusalOf(read({ body, type }));
+    const problem = await rejectionOf(read({ body, type }));
     expect(problem).toBeInstanceOf(Problem);
     expect(problem.code).toBe("invalid_request");
   });
@@ -123,7 +123,7 @@ describe("a body that is no form with files", () => {
     const largest = multipart([{ ...LOGO, bytes: new Uint8Array(LIMIT - overhead) }]);
     expect((await read(largest)).file("logo")?.bytes.byteLength).toBe(LIMIT - overhead);
     const larger = multipart([{ ...LOGO, bytes: new Uint8Array(LIMIT - overhead + 1) }]);
-    expect((await refusalOf(read(larger))).code).toBe("payload_too_large");
+    expect((await rejectionOf(read(larger))).code).toBe("payload_too_large");
   });
 });
 

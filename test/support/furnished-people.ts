@@ -93,7 +93,7 @@ export async function signEverybodyIn(
     const credentials = { email: `${name}@northwind.example`, password: "" };
     const address = { ip: from.ip, network: from.ip };
     const outcome = await authenticate(ctx, means, credentials, address);
-    if ("refusal" in outcome) throw new Error(`${name} could not sign in`);
+    if ("rejection" in outcome) throw new Error(`${name} could not sign in`);
     return ctx.db.write((tx) => signIn(ctx, tx, outcome.user, from));
   }
 

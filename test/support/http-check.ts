@@ -16,7 +16,7 @@ export async function checkHttp(
     clock,
   }: { names?: Record<string, string[][]>; signal?: AbortSignal; clock?: TestClock } = {},
 ) {
-  const problems = httpProbe.judge(config);
+  const problems = httpProbe.validate(config);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const means = await createTestEgress(names, clock ? { clock } : {});
   const evaluator = new AssertionEvaluator(means.clock);

@@ -4,7 +4,7 @@ import type { Problem } from "../../src/errors";
 import { createUser, type NewUser, type UserResource } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { type AuthHouse, openAuthHouse } from "./auth";
-import { refusalOf } from "./refusal";
+import { rejectionOf } from "./refusal";
 
 /** Where tests sign in from. */
 export const FROM = { ip: "203.0.113.7", userAgent: "Firefox" };
@@ -54,15 +54,15 @@ export function openPeopleHouse(path?: string): PeopleHouse {
     audit: () => sqlite.query<AuditRow, []>("SELECT * FROM audit_log ORDER BY id").all(),
     async refused(change) {
       const before = contents();
-      const refusal = await refusalOf(ctx.db.write(change));
+      const rejection = await rejectionOf(ctx.db.write(change));
       expect(contents()).toEqual(before);
-      return refusal;
+      return rejection;
     },
   };
 }
 
 /** The fields that a refusal complains of, by pointer. */
-export function complaintsOf(refusal: Problem): Record<string, string> {
-  expect(refusal.code).toBe("validation_failed");
-  return Object.fromEntries(refusal.fields.map(({ pointer, detail }) => [pointer, detail]));
+export function complaintsOf(rejection: Problem): Record<string, string> {
+  expect(rejection.code).toBe("validation_failed");
+  return Object.fromEntries(rejection.fields.map(({ pointer, detail }) => [pointer, detail]));
 }

@@ -10,8 +10,8 @@ export async function probe(
   config: MonitorConfig,
   more: { names?: Record<string, string[][]>; means?: Partial<ProbeContext> } = {},
 ): Promise<ProbeResult> {
-  const { judge, run } = probeOf(type);
-  const faults = judge(config);
+  const { validate, run } = probeOf(type);
+  const faults = validate(config);
   if (faults.length > 0) throw new Error(`the config is refused: ${JSON.stringify(faults)}`);
   if (!run) throw new Error(`${type} is not asked`);
   const names = { localhost: [["127.0.0.1"]], ...more.names };

@@ -1,7 +1,7 @@
 import { Problem } from "../../src/errors";
 
 /** The Problem that a change was refused with. Throws where it was let through. */
-export async function refusalOf(change: Promise<unknown>): Promise<Problem> {
+export async function rejectionOf(change: Promise<unknown>): Promise<Problem> {
   try {
     await change;
   } catch (error) {

@@ -82,7 +82,7 @@ const COMPONENTS: Record<string, VNode> = {
       {EVIL}
     </ui.Notice>
   ),
-  Refusal: <ui.Refusal>{EVIL}</ui.Refusal>,
+  FormNotice: <ui.FormNotice>{EVIL}</ui.FormNotice>,
   Flash: <ui.Flash message={{ tone: "info", text: EVIL }} />,
   Tabs: <ui.Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
   Timeline: <ui.Timeline now={NOW} items={[{ title: EVIL, at: AT, body: EVIL }]} />,

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { invalidFields } from "../../errors";
-import { judgePassword, listSessionsOf } from "../../features/auth";
+import { passwordError, listSessionsOf } from "../../features/auth";
 import {
   authenticate,
   changePassword,
@@ -48,7 +48,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   }
 
   /** What is wrong with the current password as it was typed, if anything is. */
-  async function judgeCurrent(
+  async function currentPasswordError(
     requestContext: RequestContext,
     password: string,
   ): Promise<string | undefined> {
@@ -58,8 +58,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     if (seconds > 0) return waitText(seconds);
     const credentials = { email, password };
     const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
-    if (!("refusal" in outcome)) return undefined;
-    return outcome.refusal === "wrong" ? "is wrong" : waitText(outcome.seconds);
+    if (!("rejection" in outcome)) return undefined;
+    return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
   }
 
   return new Elysia({ prefix: ACCOUNT_PATH })
@@ -96,11 +96,11 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         const { id, user } = sessionOf(requestContext);
         const chosen = form.text("new_password");
         try {
-          const complaint = judgePassword(chosen, user.email);
+          const complaint = passwordError(chosen, user.email);
           if (complaint !== undefined) {
             throw invalidFields([{ pointer: "#/new_password", detail: complaint }]);
           }
-          const wrong = await judgeCurrent(requestContext, form.text("current_password"));
+          const wrong = await currentPasswordError(requestContext, form.text("current_password"));
           if (wrong !== undefined) {
             throw invalidFields([{ pointer: "#/current_password", detail: wrong }]);
           }

@@ -1,8 +1,8 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
-import { Actions, Button, Form, FormErrors, Refusal, Section } from "../../ui";
+import { Actions, Button, Form, FormErrors, FormNotice, Section } from "../../ui";
 import { wording } from "../field-errors";
 import { componentPath } from "../paths";
-import { type FormRefusal, versionField } from "../stale";
+import { type FormRejection, versionField } from "../stale";
 import { ComponentFields } from "./component-fields";
 import { COMPONENT_LABELS, type ComponentValues } from "./component-values";
 import { ManagedByFile } from "./managed";
@@ -12,15 +12,15 @@ export function ComponentEdit(props: {
   component: ComponentRow;
   groups: readonly GroupRow[];
   values: ComponentValues;
-  refusal?: FormRefusal | undefined;
+  rejection?: FormRejection | undefined;
 }) {
-  const { component, groups, values, refusal } = props;
-  const wrong = wording(refusal?.complaints ?? {}, COMPONENT_LABELS);
+  const { component, groups, values, rejection } = props;
+  const wrong = wording(rejection?.complaints ?? {}, COMPONENT_LABELS);
   return (
     <Section title="Settings">
       <Form action={componentPath(component.id)} hidden={versionField(component)}>
         {component.managedBy === "apply" ? <ManagedByFile what="component" /> : null}
-        {refusal?.stale === undefined ? null : <Refusal>{refusal.stale}</Refusal>}
+        {rejection?.stale === undefined ? null : <FormNotice>{rejection.stale}</FormNotice>}
         <FormErrors errors={wrong.all} />
         <ComponentFields values={values} groups={groups} wrong={wrong} />
         <Actions>

@@ -15,7 +15,7 @@ import type { AdminDependencies } from "../dependencies";
 import { componentPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { type FormRejection, rejectionOrThrow, requireSameVersion } from "../stale";
 import {
   toComponent,
   changesToComponent,
@@ -43,7 +43,7 @@ export function componentDetailRoutes({
   function showDetail(
     at: ScreenRequest,
     id: string,
-    typed?: { values: ComponentValues; refusal: FormRefusal },
+    typed?: { values: ComponentValues; rejection: FormRejection },
   ) {
     const component = getComponentRow(ctx.db, id);
     const { pageId } = component;
@@ -55,13 +55,13 @@ export function componentDetailRoutes({
       causes: readCauses(ctx.db, component),
       changes: listChanges(ctx.db, newest).map(presentChange),
       values: typed?.values ?? storedComponent(component),
-      refusal: typed?.refusal,
+      rejection: typed?.rejection,
       role: sessionOf(at.requestContext).user.role,
       now: ctx.clock.now(),
     };
     return render.screen(at, {
       title: component.name,
-      status: typed?.refusal.status ?? 200,
+      status: typed?.rejection.status ?? 200,
       children: <ComponentDetail {...detail} />,
     });
   }
@@ -92,8 +92,8 @@ export function componentDetailRoutes({
             return true;
           });
         } catch (error) {
-          const refusal = refusalOrThrow(error);
-          return showDetail({ request, requestContext }, id, { values, refusal });
+          const rejection = rejectionOrThrow(error);
+          return showDetail({ request, requestContext }, id, { values, rejection });
         }
         const text = isChanged ? "The component was changed." : undefined;
         return done(requestContext, componentPath(id), text);

@@ -4,7 +4,7 @@ import { type Role, roleAllows } from "../../kernel/role";
 import { toIso } from "../../kernel/time";
 import { ButtonLink, Card, Facts, Moment, PageHead, StatusLabel } from "../../ui";
 import { componentPath, componentsOfPagePath } from "../paths";
-import type { FormRefusal } from "../stale";
+import type { FormRejection } from "../stale";
 import { ComponentEdit } from "./component-edit";
 import type { ComponentValues } from "./component-values";
 import { History } from "./history";
@@ -19,7 +19,7 @@ interface ComponentDetailProps {
   changes: readonly ComponentChange[];
   /** What stands in the form: the component's own, or what was typed and was refused. */
   values: ComponentValues;
-  refusal?: FormRefusal | undefined;
+  rejection?: FormRejection | undefined;
   role: Role;
   /** Unix ms. */
   now: number;
@@ -67,7 +67,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
           component={component}
           groups={groups}
           values={props.values}
-          refusal={props.refusal}
+          rejection={props.rejection}
         />
       ) : null}
     </>

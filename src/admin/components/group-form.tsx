@@ -8,13 +8,13 @@ import {
   FormErrors,
   PageHead,
   RadioList,
-  Refusal,
+  FormNotice,
   TextArea,
 } from "../../ui";
 import { wording } from "../field-errors";
 import { NameField } from "../name-field";
 import { COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
-import { type FormRefusal, versionField } from "../stale";
+import { type FormRejection, versionField } from "../stale";
 import { GROUP_LABELS as LABELS, type GroupValues } from "./group-values";
 import { ManagedByFile } from "./managed";
 
@@ -31,7 +31,7 @@ const COLLAPSE_CHOICES = [
 interface GroupFormProps {
   page: PageRow;
   values: GroupValues;
-  refusal?: FormRefusal | undefined;
+  rejection?: FormRejection | undefined;
 }
 
 /** Components → Add group. */
@@ -90,11 +90,11 @@ function GroupHead({
   return <PageHead {...head} crumbs={crumbs} />;
 }
 
-function GroupFields({ values, refusal }: GroupFormProps) {
-  const wrong = wording(refusal?.complaints ?? {}, LABELS);
+function GroupFields({ values, rejection }: GroupFormProps) {
+  const wrong = wording(rejection?.complaints ?? {}, LABELS);
   return (
     <>
-      {refusal?.stale === undefined ? null : <Refusal>{refusal.stale}</Refusal>}
+      {rejection?.stale === undefined ? null : <FormNotice>{rejection.stale}</FormNotice>}
       <FormErrors errors={wrong.all} />
       <NameField
         value={values.name}

@@ -14,7 +14,7 @@ import type { AdminDependencies } from "../dependencies";
 import { COMPONENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { type FormRejection, rejectionOrThrow, requireSameVersion } from "../stale";
 import { placeInList } from "./component-paths";
 import { GroupEdit, NewGroup } from "./group-form";
 import {
@@ -43,29 +43,29 @@ export function groupAdminRoutes({
     at: ScreenRequest,
     asked: string | undefined,
     values: GroupValues,
-    refusal?: FormRefusal,
+    rejection?: FormRejection,
   ) {
     const page = readPage(ctx.db, asked);
     if (!page) return seeOther(COMPONENTS_PATH);
     return render.screen(at, {
       title: "Add group",
-      status: refusal?.status ?? 200,
-      children: <NewGroup {...{ page, values, refusal, formToken: newFormToken(ctx) }} />,
+      status: rejection?.status ?? 200,
+      children: <NewGroup {...{ page, values, rejection, formToken: newFormToken(ctx) }} />,
     });
   }
 
   function showGroup(
     at: ScreenRequest,
     id: string,
-    typed?: { values: GroupValues; refusal: FormRefusal },
+    typed?: { values: GroupValues; rejection: FormRejection },
   ) {
     const group = getGroupRow(ctx.db, id);
     const page = getPage(ctx.db, group.pageId);
     const values = typed?.values ?? storedGroup(group);
     return render.screen(at, {
       title: group.name,
-      status: typed?.refusal.status ?? 200,
-      children: <GroupEdit {...{ group, page, values, refusal: typed?.refusal }} />,
+      status: typed?.rejection.status ?? 200,
+      children: <GroupEdit {...{ group, page, values, rejection: typed?.rejection }} />,
     });
   }
 
@@ -98,7 +98,7 @@ export function groupAdminRoutes({
             `The group “${input.name}” was added.`,
           );
         } catch (error) {
-          return showNew({ request, requestContext }, pageId, values, refusalOrThrow(error));
+          return showNew({ request, requestContext }, pageId, values, rejectionOrThrow(error));
         }
       },
       { ...formBody(), ...screenOperation("Add a group", MAY_ARRANGE) },
@@ -126,8 +126,8 @@ export function groupAdminRoutes({
           const text = isChanged ? "The group was changed." : undefined;
           return done(requestContext, placeInList(slug, id), text);
         } catch (error) {
-          const refusal = refusalOrThrow(error);
-          return showGroup({ request, requestContext }, id, { values, refusal });
+          const rejection = rejectionOrThrow(error);
+          return showGroup({ request, requestContext }, id, { values, rejection });
         }
       },
       { ...formBody(), ...screenOperation("Change a group", MAY_ARRANGE) },

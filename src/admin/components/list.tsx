@@ -8,7 +8,7 @@ import {
   OrderPart,
   OrderRow,
   PageHead,
-  Refusal,
+  FormNotice,
   StatusLabel,
 } from "../../ui";
 import { componentPath, groupPath } from "../paths";
@@ -30,11 +30,11 @@ interface ComponentListProps {
   listing: ComponentListing;
   role: Role;
   /** Why an order was not taken. */
-  refusal?: string | undefined;
+  rejection?: string | undefined;
 }
 
 /** The components of one page. */
-export function ComponentList({ pages, page, listing, role, refusal }: ComponentListProps) {
+export function ComponentList({ pages, page, listing, role, rejection }: ComponentListProps) {
   const { groups, components } = listing;
   const mayArrange = roleAllows(role, "admin");
   const isEmpty = groups.length + components.length === 0;
@@ -46,7 +46,7 @@ export function ComponentList({ pages, page, listing, role, refusal }: Component
       >
         What <a href={`/status/${page.slug}`}>{page.name}</a> shows, in its order.
       </PageHead>
-      {refusal === undefined ? null : <Refusal>{refusal}</Refusal>}
+      {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
       <PageSwitch pages={pages} slug={page.slug} />
       {isEmpty ? (
         <NoComponents slug={page.slug} mayArrange={mayArrange} />

@@ -30,7 +30,7 @@ export function componentAdminRoutes(deps: AdminDependencies) {
   const MAY_READ = session("viewer");
   const MAY_ARRANGE = session("admin");
 
-  function showList(at: ScreenRequest, asked: string | undefined, refusal?: string) {
+  function showList(at: ScreenRequest, asked: string | undefined, rejection?: string) {
     const { role } = sessionOf(at.requestContext).user;
     const title = "Components";
     const page = readPage(ctx.db, asked);
@@ -40,11 +40,11 @@ export function componentAdminRoutes(deps: AdminDependencies) {
       pages: readPages(ctx.db),
       listing: readListing(ctx.db, page.id),
       role,
-      refusal,
+      rejection,
     };
     return render.screen(at, {
       title,
-      status: refusal === undefined ? 200 : 409,
+      status: rejection === undefined ? 200 : 409,
       children: <ComponentList {...list} />,
     });
   }

@@ -96,8 +96,8 @@ export function signInAdminRoutes({
         const credentials = { email, password: form.text("password") };
         const { address } = requestContext;
         const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
-        if ("refusal" in outcome) {
-          if (outcome.refusal === "wrong") {
+        if ("rejection" in outcome) {
+          if (outcome.rejection === "wrong") {
             const complaint = "The email or the password is wrong.";
             return show(request, { email, next, complaint }, { status: 422 });
           }

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { type FieldError, invalidFields, Problem } from "../../errors";
-import { findLink, judgePassword } from "../../features/auth";
-import { judgePublicAddress, setPublicAddress } from "../../features/settings";
-import { acceptLink, getUser, judgeNewUser, linkPath, setUpOwner } from "../../features/users";
+import { findLink, passwordError } from "../../features/auth";
+import { validatePublicAddress, setPublicAddress } from "../../features/settings";
+import { acceptLink, getUser, validateNewUser, linkPath, setUpOwner } from "../../features/users";
 import { findCurrentSession, type Form, formBody, seeOther, sessionCookie } from "../../http";
 import { userActor } from "../../kernel/actor";
 import { browserOrigin } from "../browser-origin";
@@ -88,8 +88,8 @@ export function welcomeAdminRoutes(deps: AdminDependencies) {
         };
         const origin = sessionOriginOf(request, requestContext);
         try {
-          const fields = judgeNewUser({ name: values.name, email: values.email });
-          if (!hasFixedAddress) fields.push(...judgePublicAddress(values.publicAddress));
+          const fields = validateNewUser({ name: values.name, email: values.email });
+          if (!hasFixedAddress) fields.push(...validatePublicAddress(values.publicAddress));
           const passwordHash = await hashChosen(form, values.email, fields);
           const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
           // The session is for the address that is being chosen.
@@ -128,7 +128,7 @@ export function welcomeAdminRoutes(deps: AdminDependencies) {
         const name = user.has_password ? user.name : form.text("name").trim();
         const origin = sessionOriginOf(request, requestContext);
         try {
-          const fields = judgeNewUser({ name, email: user.email, role: user.role });
+          const fields = validateNewUser({ name, email: user.email, role: user.role });
           const passwordHash = await hashChosen(form, user.email, fields);
           const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
           const { sessionToken } = await ctx.db.write((tx) =>
@@ -147,7 +147,7 @@ export function welcomeAdminRoutes(deps: AdminDependencies) {
   /** The hash of the chosen password. Throws all that is wrong with the form, before the costly work. */
   async function hashChosen(form: Form, email: string, fields: FieldError[]): Promise<string> {
     const password = form.text("password");
-    const complaint = judgePassword(password, email);
+    const complaint = passwordError(password, email);
     if (complaint !== undefined) fields.push({ pointer: "#/password", detail: complaint });
     if (fields.length > 0) throw invalidFields(fields);
     return passwords.hash(password);

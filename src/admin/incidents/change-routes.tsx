@@ -19,7 +19,12 @@ import type { AdminDependencies } from "../dependencies";
 import { INCIDENTS_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { changeUnlessStale, type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import {
+  changeUnlessStale,
+  type FormRejection,
+  rejectionOrThrow,
+  requireSameVersion,
+} from "../stale";
 import { DeleteIncident } from "./delete";
 import { EditIncident, type EditValues, toEdit, storedEdit, readEdit } from "./edit";
 import { TimeReader } from "./time-reader";
@@ -45,17 +50,17 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
   function showEdit(
     at: ScreenRequest,
     id: string,
-    sent?: { values: EditValues; refusal: FormRefusal },
+    sent?: { values: EditValues; rejection: FormRejection },
   ) {
     const { incident, page } = readIncidentView(ctx, ctx.db, id);
     const form = {
       values: sent?.values ?? storedEdit(incident),
-      complaints: sent?.refusal.complaints ?? NO_COMPLAINTS,
-      stale: sent?.refusal.stale,
+      complaints: sent?.rejection.complaints ?? NO_COMPLAINTS,
+      stale: sent?.rejection.stale,
     };
     return render.screen(at, {
       title: `Edit ${incident.name}`,
-      status: sent?.refusal.status ?? 200,
+      status: sent?.rejection.status ?? 200,
       children: <EditIncident incident={incident} timeZone={page.timeZone} {...form} />,
     });
   }
@@ -82,19 +87,19 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
   function showUpdate(
     at: ScreenRequest,
     { id, update_id }: { id: string; update_id: string },
-    sent?: { values: EditUpdateValues; refusal: FormRefusal },
+    sent?: { values: EditUpdateValues; rejection: FormRejection },
   ) {
     const { update: record } = getUpdate(ctx.db, id, update_id, true);
     const { incident, page } = readIncidentView(ctx, ctx.db, id);
     const update = presentUpdate(record);
     const form = {
       values: sent?.values ?? storedUpdate(update),
-      complaints: sent?.refusal.complaints ?? NO_COMPLAINTS,
-      stale: sent?.refusal.stale,
+      complaints: sent?.rejection.complaints ?? NO_COMPLAINTS,
+      stale: sent?.rejection.stale,
     };
     return render.screen(at, {
       title: "Edit update",
-      status: sent?.refusal.status ?? 200,
+      status: sent?.rejection.status ?? 200,
       children: (
         <EditUpdate
           incident={incident}
@@ -142,8 +147,8 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
           const text = isChanged ? "The incident was changed." : undefined;
           return done(requestContext, pathsOfIncident(id).home, text);
         } catch (error) {
-          const refusal = refusalOf(error);
-          return showEdit({ request, requestContext }, id, { values: readEdit(form), refusal });
+          const rejection = rejectionOf(error);
+          return showEdit({ request, requestContext }, id, { values: readEdit(form), rejection });
         }
       },
       { ...formBody(), ...screenOperation("Edit an incident", MAY_WRITE) },
@@ -162,10 +167,10 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
           const text = isChanged ? "The update was changed." : undefined;
           return done(requestContext, pathsOfIncident(params.id).home, text);
         } catch (error) {
-          const refusal = refusalOrThrow(error);
+          const rejection = rejectionOrThrow(error);
           return showUpdate({ request, requestContext }, params, {
             values: readEditUpdate(form),
-            refusal,
+            rejection,
           });
         }
       },
@@ -199,9 +204,9 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
 }
 
 /** The one conflict that a form of right times can meet: its reference is another incident's. */
-function refusalOf(error: unknown): FormRefusal {
+function rejectionOf(error: unknown): FormRejection {
   try {
-    return refusalOrThrow(error);
+    return rejectionOrThrow(error);
   } catch (other) {
     if (!(other instanceof Problem) || other.code !== "conflict") throw other;
     return { status: 422, complaints: { external_ref: other.message }, stale: undefined };

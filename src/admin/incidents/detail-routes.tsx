@@ -58,7 +58,7 @@ export function incidentDetailRoutes(deps: AdminDependencies) {
     const values = readUpdate(sent, components);
     if (isConflict(error)) {
       const now = { ...values, status: incident.status };
-      const form = { values: now, complaints: NO_COMPLAINTS, refusal: error.message };
+      const form = { values: now, complaints: NO_COMPLAINTS, rejection: error.message };
       return showDetail(at, id, { form, status: 409 });
     }
     return showDetail(at, id, {

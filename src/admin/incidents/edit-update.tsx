@@ -9,7 +9,7 @@ import {
   FormErrors,
   MomentField,
   PageHead,
-  Refusal,
+  FormNotice,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
@@ -53,7 +53,7 @@ export function EditUpdate(props: {
         {incident.draft ? undefined : "The page shows it at once. Nobody is told of an edit."}
       </PageHead>
       <Form action={paths.update(update.id)} hidden={versionField(props)}>
-        {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+        {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
         <FormErrors errors={wrong.all} />
         <MessageField
           label={LABELS.body}

@@ -10,7 +10,7 @@ import {
   FormErrors,
   MomentField,
   PageHead,
-  Refusal,
+  FormNotice,
   SelectField,
   TextField,
 } from "../../ui";
@@ -75,7 +75,7 @@ export function EditIncident(props: {
         Its status and its components change through updates.
       </PageHead>
       <Form action={paths.edit} hidden={versionField(incident)}>
-        {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+        {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
         <FormErrors errors={wrong.all} />
         <NameField value={values.name} wrong={wrong} />
         <SelectField

@@ -10,7 +10,7 @@ import type { AdminDependencies } from "../dependencies";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { changeUnlessStale, type FormRefusal, refusalOrThrow } from "../stale";
+import { changeUnlessStale, type FormRejection, rejectionOrThrow } from "../stale";
 import { writtenText } from "../written";
 import { pathsOfIncident } from "./incident-paths";
 import { readIncidentView } from "./incident-view";
@@ -28,17 +28,17 @@ export function postmortemRoutes(deps: AdminDependencies) {
   function showEditor(
     at: ScreenRequest,
     id: string,
-    sent?: { body: string; refusal: FormRefusal },
+    sent?: { body: string; rejection: FormRejection },
   ) {
     const { incident } = readIncidentView(ctx, ctx.db, id);
     const form = {
       body: sent?.body ?? incident.postmortem?.body ?? OUTLINE,
-      complaints: sent?.refusal.complaints ?? NO_COMPLAINTS,
-      stale: sent?.refusal.stale,
+      complaints: sent?.rejection.complaints ?? NO_COMPLAINTS,
+      stale: sent?.rejection.stale,
     };
     return render.screen(at, {
       title: `Post-mortem of ${incident.name}`,
-      status: sent?.refusal.status ?? 200,
+      status: sent?.rejection.status ?? 200,
       children: <PostmortemEditor incident={incident} {...form} />,
     });
   }
@@ -79,13 +79,13 @@ export function postmortemRoutes(deps: AdminDependencies) {
         const asked = form.text("do");
         const publish = asked === PUBLISH ? true : asked === WITHDRAW ? false : undefined;
         try {
-          if (publish) refuseOutline(form);
+          if (publish) requireNoOutline(form);
           const text = await writeAs(requestContext, (tx) =>
             save(tx, requestContext, id, form, publish),
           );
           return done(requestContext, pathsOfIncident(id).home, text);
         } catch (error) {
-          const sent = { body: writtenText(form, "body"), refusal: refusalOrThrow(error) };
+          const sent = { body: writtenText(form, "body"), rejection: rejectionOrThrow(error) };
           return showEditor({ request, requestContext }, id, sent);
         }
       },
@@ -106,7 +106,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
             return previewIncident(ctx, tx, id, actorOf(requestContext));
           });
         } catch (error) {
-          const sent = { body: writtenText(form, "body"), refusal: refusalOrThrow(error) };
+          const sent = { body: writtenText(form, "body"), rejection: rejectionOrThrow(error) };
           return showEditor(at, id, sent);
         }
       },
@@ -115,7 +115,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
 }
 
 /** Throws `validation_failed` for a post-mortem that nobody has written yet. */
-function refuseOutline(form: Form): void {
+function requireNoOutline(form: Form): void {
   if (writtenText(form, "body").trim() !== OUTLINE.trim()) return;
   const detail = "is nothing but its headings: write something below them";
   throw invalidFields([{ pointer: "#/body", detail }]);

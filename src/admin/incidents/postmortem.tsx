@@ -6,7 +6,7 @@ import {
   Form,
   FormErrors,
   PageHead,
-  Refusal,
+  FormNotice,
   TextArea,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
@@ -53,7 +53,7 @@ export function PostmortemEditor(props: {
         {describe(incident)}
       </PageHead>
       <Form action={paths.postmortem} hidden={versionField(incident)}>
-        {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+        {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
         <FormErrors errors={wrong.all} />
         <TextArea
           label={LABELS.body}

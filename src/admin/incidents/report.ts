@@ -98,13 +98,13 @@ export function toIncident(
 }
 
 /** Why a report comes back to its form. */
-export interface ReportRefusal {
+export interface ReportRejection {
   status: 409 | 422;
   complaints: Complaints;
 }
 
 /** What a refusal says of the form's fields; one that is about something else is thrown on. */
-export function reportRefusalOrThrow(error: unknown, values: ReportValues): ReportRefusal {
+export function reportRejectionOrThrow(error: unknown, values: ReportValues): ReportRejection {
   // The reference is all that an incident can have in common with another.
   if (error instanceof Problem && error.code === "conflict") {
     return { status: 409, complaints: { external_ref: error.message } };

@@ -21,8 +21,8 @@ import { readIncidentList } from "./listing";
 import {
   EMPTY_REPORT,
   readReport,
-  type ReportRefusal,
-  reportRefusalOrThrow,
+  type ReportRejection,
+  reportRejectionOrThrow,
   type ReportValues,
   toIncident,
 } from "./report";
@@ -43,7 +43,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
     at: ScreenRequest,
     asked: string | undefined,
     values: ReportValues,
-    refusal?: ReportRefusal,
+    rejection?: ReportRejection,
   ) {
     const pages = readPages(ctx.db);
     const page = choosePage(pages, asked);
@@ -59,12 +59,12 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
       values,
       components: listComponentsOfPage(ctx.db, ofPage),
       groups: listGroups(ctx.db, ofPage),
-      complaints: refusal?.complaints ?? NO_COMPLAINTS,
+      complaints: rejection?.complaints ?? NO_COMPLAINTS,
       formToken: newFormToken(ctx),
     };
     return render.screen(at, {
       title,
-      status: refusal?.status ?? 200,
+      status: rejection?.status ?? 200,
       children: <ReportForm {...form} />,
     });
   }
@@ -87,7 +87,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
     try {
       return await act(values, page);
     } catch (error) {
-      return showForm(at, page.id, values, reportRefusalOrThrow(error, values));
+      return showForm(at, page.id, values, reportRejectionOrThrow(error, values));
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Form as SentForm } from "../../http";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, Refusal } from "../../ui";
+import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, FormNotice } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
@@ -25,7 +25,7 @@ export interface UpdateFormState {
   values: UpdateValues;
   complaints: Complaints;
   /** Why all of it was refused, where that is not about a field. */
-  refusal?: string | undefined;
+  rejection?: string | undefined;
   /** Tells this showing of the form from every other, so that sending it twice makes one update. */
   formToken: string;
 }
@@ -40,7 +40,7 @@ const LABELS = {
 /** The next update: one box, one button. */
 export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateFormState }) {
   const { incident, components, groups } = view;
-  const { values, complaints, refusal, formToken } = state;
+  const { values, complaints, rejection, formToken } = state;
   const wrong = wording(complaints, LABELS);
   const paths = pathsOfIncident(incident.id);
   const isFoldOpen = Object.keys(values.impacts).length > 0 || "components" in complaints;
@@ -51,7 +51,7 @@ export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateF
       hidden={{ form: formToken, seen_status: incident.status }}
       enter={{}}
     >
-      {refusal === undefined ? null : <Refusal>{refusal}</Refusal>}
+      {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
       <FormErrors errors={wrong.all} />
       <TemplateButtons
         action={paths.updates}
@@ -99,7 +99,7 @@ export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateF
   );
   // What is over takes the room of one line, until somebody has more to say.
   if (incident.status !== "resolved") return <Card title="Next update">{form}</Card>;
-  const isBegun = values.body !== "" || refusal !== undefined || wrong.all.length > 0;
+  const isBegun = values.body !== "" || rejection !== undefined || wrong.all.length > 0;
   return (
     <Card>
       <Fold title="Add an update, or reopen it" isOpen={isBegun}>

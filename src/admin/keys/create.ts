@@ -5,7 +5,7 @@ import {
   type CreateKeyBody,
   DEFAULT_RATE_LIMIT,
   expiryOfChoice,
-  judgeCreateKey,
+  validateCreateKey,
   KEY_PRESETS,
   type RevealedKey,
   SCOPE_NAMES,
@@ -70,7 +70,7 @@ function readInput(values: KeyFormValues, now: number): CreateKeyBody {
       values.rateLimit.trim() === "" ? DEFAULT_RATE_LIMIT : readRateLimit(values.rateLimit),
     expires: isWrongDate ? null : expiry,
   };
-  const fields = judgeCreateKey(input, now);
+  const fields = validateCreateKey(input, now);
   if (isWrongDate) {
     const pointer = values.expires === "date" ? "#/expires_date" : "#/expires";
     fields.push({ pointer, detail: expiry.complaint });

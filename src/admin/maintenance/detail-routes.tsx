@@ -25,10 +25,10 @@ import { maintenancePath } from "../paths";
 import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { changeUnlessStale, type FormRefusal, requireSameVersion } from "../stale";
+import { changeUnlessStale, type FormRejection, requireSameVersion } from "../stale";
 import { MaintenanceDetail } from "./detail";
 import {
-  editRefusalOrThrow,
+  editRejectionOrThrow,
   type EditValues,
   hasTimes,
   readEdit,
@@ -37,7 +37,7 @@ import {
 } from "./edit";
 import { EditForm } from "./edit-form";
 import { readMaintenanceView } from "./maintenance-view";
-import { toUpdate, type UpdateRefusal, updateRefusalOrThrow } from "./next-update";
+import { toUpdate, type UpdateRejection, updateRejectionOrThrow } from "./next-update";
 import { readUpdate, type UpdateValues } from "./update-form";
 
 /** One maintenance: what is told of it next, and what of it is changed. */
@@ -51,7 +51,7 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
   function showDetail(
     at: ScreenRequest,
     id: string,
-    refused?: UpdateRefusal & { values: UpdateValues },
+    refused?: UpdateRejection & { values: UpdateValues },
     before?: string,
   ) {
     const view = readMaintenanceView(ctx, ctx.db, id);
@@ -71,7 +71,11 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
     });
   }
 
-  function showEdit(at: ScreenRequest, id: string, refused?: FormRefusal & { values: EditValues }) {
+  function showEdit(
+    at: ScreenRequest,
+    id: string,
+    refused?: FormRejection & { values: EditValues },
+  ) {
     const { maintenance, page, choosable } = readMaintenanceView(ctx, ctx.db, id);
     if (isEnded(maintenance.status) && !refused) return seeOther(maintenancePath(id));
     const form = {
@@ -89,7 +93,7 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Whether anything was changed. Throws for `editRefusalOrThrow`. */
+  /** Whether anything was changed. Throws for `editRejectionOrThrow`. */
   function saveEdit(requestContext: RequestContext, id: string, form: Form, values: EditValues) {
     return writeAs(requestContext, (tx) => {
       const { row } = getMaintenanceRecord(tx, id);
@@ -127,8 +131,8 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
             return { made, subjectId: made.update.id };
           });
         } catch (error) {
-          const refusal = updateRefusalOrThrow(error, values);
-          return showDetail({ request, requestContext }, id, { ...refusal, values });
+          const rejection = updateRejectionOrThrow(error, values);
+          return showDetail({ request, requestContext }, id, { ...rejection, values });
         }
         return done(requestContext, maintenancePath(id), "The update was published.");
       },
@@ -154,7 +158,7 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
             };
           });
         } catch (error) {
-          return showDetail(at, id, { ...updateRefusalOrThrow(error, values), values });
+          return showDetail(at, id, { ...updateRejectionOrThrow(error, values), values });
         }
       },
       { ...formBody(), ...screenOperation("Show an update as the public would", MAY_WRITE) },
@@ -173,7 +177,7 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
         try {
           isChanged = await saveEdit(requestContext, id, form, values);
         } catch (error) {
-          const refused = { ...editRefusalOrThrow(error, form, values), values };
+          const refused = { ...editRejectionOrThrow(error, form, values), values };
           return showEdit({ request, requestContext }, id, refused);
         }
         const text = isChanged ? "The maintenance was changed." : undefined;

@@ -1,13 +1,13 @@
 import { isEnded } from "../../features/maintenance";
 import { pathsOf } from "../../public/page-paths";
-import { ButtonLink, CodeBlock, Columns, Notice, PageHead, Refusal, Section } from "../../ui";
+import { ButtonLink, CodeBlock, Columns, Notice, PageHead, FormNotice, Section } from "../../ui";
 import { NO_COMPLAINTS } from "../field-errors";
 import { MAINTENANCE_PATH } from "../paths";
 import { OtherParts, timelinePart } from "../timeline-part";
 import { MaintenanceFacts } from "./facts";
 import { pathsOfMaintenance } from "./maintenance-paths";
 import type { MaintenanceView } from "./maintenance-view";
-import type { UpdateRefusal } from "./next-update";
+import type { UpdateRejection } from "./next-update";
 import { STEP_NAMES, STEPS } from "./steps";
 import { UpdateTimeline } from "./update-timeline";
 import { EMPTY_UPDATE, UpdateForm, type UpdateValues } from "./update-form";
@@ -17,7 +17,7 @@ interface MaintenanceDetailProps {
   /** Whether its reader may change it. */
   mayWrite: boolean;
   /** What was written and refused. */
-  refused?: (Omit<UpdateRefusal, "status"> & { values: UpdateValues }) | undefined;
+  refused?: (Omit<UpdateRejection, "status"> & { values: UpdateValues }) | undefined;
   formToken: string;
   /** The id of the update behind which the timeline begins; undefined for all of it. */
   before?: string | undefined;
@@ -45,8 +45,8 @@ export function MaintenanceDetail(props: MaintenanceDetailProps) {
           </>
         }
       />
-      {refused?.refusal === undefined ? null : (
-        <Refusal>{refused.refusal} Nothing was published.</Refusal>
+      {refused?.rejection === undefined ? null : (
+        <FormNotice>{refused.rejection} Nothing was published.</FormNotice>
       )}
       <Columns aside={<MaintenanceFacts view={view} now={now} />}>
         {mayChange ? (

@@ -5,7 +5,7 @@ import type {
 } from "../../features/maintenance";
 import type { Form } from "../../http";
 import { formatMoment } from "../moments";
-import { type FormRefusal, refusalOrThrow } from "../stale";
+import { type FormRejection, rejectionOrThrow } from "../stale";
 import { aboutComponents, readComponents } from "./plan";
 import {
   aboutSchedule,
@@ -66,9 +66,13 @@ export function toEdit(
 }
 
 /** Why an edit comes back to its form. Anything else is thrown on. */
-export function editRefusalOrThrow(error: unknown, form: Form, values: EditValues): FormRefusal {
-  const refusal = refusalOrThrow(error);
-  const complaints = aboutComponents(refusal.complaints);
-  if (refusal.status !== 422 || !hasTimes(form)) return { ...refusal, complaints };
-  return { ...refusal, complaints: aboutSchedule(complaints, values) };
+export function editRejectionOrThrow(
+  error: unknown,
+  form: Form,
+  values: EditValues,
+): FormRejection {
+  const rejection = rejectionOrThrow(error);
+  const complaints = aboutComponents(rejection.complaints);
+  if (rejection.status !== 422 || !hasTimes(form)) return { ...rejection, complaints };
+  return { ...rejection, complaints: aboutSchedule(complaints, values) };
 }

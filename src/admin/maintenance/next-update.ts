@@ -16,21 +16,21 @@ export function toUpdate(values: UpdateValues): AddMaintenanceUpdateBody {
 }
 
 /** Why an update comes back to its form. */
-export interface UpdateRefusal {
+export interface UpdateRejection {
   status: 409 | 422;
   complaints: Complaints;
   /** Why all of it was refused, where that is not about a field: it went on meanwhile. */
-  refusal: string | undefined;
+  rejection: string | undefined;
 }
 
 /** A refusal after which what was written is shown again. Anything else is thrown on. */
-export function updateRefusalOrThrow(error: unknown, values: UpdateValues): UpdateRefusal {
+export function updateRejectionOrThrow(error: unknown, values: UpdateValues): UpdateRejection {
   if (error instanceof Problem && error.code === "conflict") {
-    return { status: 409, complaints: NO_COMPLAINTS, refusal: error.message };
+    return { status: 409, complaints: NO_COMPLAINTS, rejection: error.message };
   }
   const complaints: Record<string, string> = { ...complaintsOrThrow(error) };
   if (complaints["display_at"] && parseMoment(values.displayAt) === undefined) {
     complaints["display_at"] = MOMENT_COMPLAINT;
   }
-  return { status: 422, complaints, refusal: undefined };
+  return { status: 422, complaints, rejection: undefined };
 }

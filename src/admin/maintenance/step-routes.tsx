@@ -17,13 +17,13 @@ import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { MaintenanceDetail } from "./detail";
 import { readMaintenanceView } from "./maintenance-view";
-import { toUpdate, type UpdateRefusal, updateRefusalOrThrow } from "./next-update";
+import { toUpdate, type UpdateRejection, updateRejectionOrThrow } from "./next-update";
 import { readStep, StepForm } from "./step-form";
 import { type StepName, STEPS } from "./steps";
 import type { UpdateValues } from "./update-form";
 
 /** Why a step was not taken, with what was typed. */
-interface StepRefusal extends UpdateRefusal {
+interface StepRejection extends UpdateRejection {
   values: UpdateValues;
 }
 
@@ -34,11 +34,11 @@ export function maintenanceStepRoutes(deps: AdminDependencies, name: StepName) {
   const MAY_WRITE = session("editor");
   const step = STEPS[name];
 
-  function showStep(at: ScreenRequest, id: string, refused?: StepRefusal) {
+  function showStep(at: ScreenRequest, id: string, refused?: StepRejection) {
     const view = readMaintenanceView(ctx, ctx.db, id);
     const { maintenance } = view;
     const formToken = newFormToken(ctx);
-    if (refused?.refusal !== undefined) {
+    if (refused?.rejection !== undefined) {
       // It went on meanwhile: what can be done to it is another question now.
       const detail = { view, mayWrite: true, refused, formToken, now: ctx.clock.now() };
       const screen = { title: maintenance.name, status: refused.status };
@@ -85,10 +85,10 @@ export function maintenanceStepRoutes(deps: AdminDependencies, name: StepName) {
             return { made, subjectId: made.update.id };
           });
         } catch (error) {
-          const refusal = updateRefusalOrThrow(error, values);
+          const rejection = updateRejectionOrThrow(error, values);
           // Where it went on meanwhile, what was written can still be told, without taking it anywhere.
           const kept = { ...values, status: "" };
-          return showStep({ request, requestContext }, id, { ...refusal, values: kept });
+          return showStep({ request, requestContext }, id, { ...rejection, values: kept });
         }
         return done(requestContext, maintenancePath(id), step.done);
       },

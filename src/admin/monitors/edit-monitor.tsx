@@ -1,5 +1,5 @@
 import type { Monitor } from "../../features/monitors";
-import { Actions, Button, ButtonLink, Form, FormErrors, PageHead, Refusal } from "../../ui";
+import { Actions, Button, ButtonLink, Form, FormErrors, PageHead, FormNotice } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import { type Complaints, wording } from "../field-errors";
 import { MONITORS_PATH } from "../paths";
@@ -43,7 +43,7 @@ export function EditMonitor(props: EditMonitorProps) {
       {props.isFromFile ? <ManagedByFile what="monitor" /> : null}
       {trial ? <TrialNotice trial={trial} /> : null}
       <Form action={paths.edit} hidden={{ draft, ...versionField(monitor) }} enter={{}}>
-        {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+        {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
         <FormErrors errors={wrong.all} />
         <MonitorFields values={values} parts={parts} wrong={wrong} />
         <Actions>

@@ -8,7 +8,7 @@ import {
   Day,
   Form,
   FormErrors,
-  Refusal,
+  FormNotice,
   Row,
   Section,
   Table,
@@ -35,7 +35,7 @@ export function Address({ page, values, complaints, stale, oldSlugs }: AddressPr
   );
   return (
     <>
-      {stale ? <Refusal>{stale}</Refusal> : null}
+      {stale ? <FormNotice>{stale}</FormNotice> : null}
       <Form action={pageTabPath(page.id, "address")} hidden={versionField(page)}>
         <FormErrors errors={wrong.all} />
         <SlugField values={values} wrong={wrong} />

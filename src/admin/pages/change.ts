@@ -7,7 +7,7 @@ import {
   findPageBySlug,
   getPage,
   hostNameOf,
-  judgePageInput,
+  validatePageInput,
   type PageInput,
   type PageRow,
   toDomain,
@@ -26,15 +26,15 @@ export function createFromForm(
   actor: Actor,
 ): PageRow {
   const input = asked as PageInput;
-  const fields = input.slug === "" ? missingSlugErrors(input) : judgePageInput(input);
-  if (fields.length === 0) fields.push(...judgeSlug(tx, input.slug));
+  const fields = input.slug === "" ? missingSlugErrors(input) : validatePageInput(input);
+  if (fields.length === 0) fields.push(...validateSlug(tx, input.slug));
   if (fields.length > 0) throw invalidFields(fields);
   return createPage(ctx, tx, input, actor);
 }
 
 /** Returns the errors of a form without a slug, from whose name none could be made. */
 function missingSlugErrors(input: PageInput): FieldError[] {
-  const others = judgePageInput(input).filter(({ pointer }) => pointer !== "#/slug");
+  const others = validatePageInput(input).filter(({ pointer }) => pointer !== "#/slug");
   // Another name may make a slug.
   if (others.some(({ pointer }) => pointer === "#/name")) return others;
   const detail = "must be typed, such as status-page: none can be made from this name";
@@ -43,7 +43,7 @@ function missingSlugErrors(input: PageInput): FieldError[] {
 
 /**
  * Changes of a page what a form asks for, which was sent to `url`. Whether there was anything to change: what is so already is
- * no conflict, even if somebody changed the page meanwhile. Throws what `refusalOrThrow` takes.
+ * no conflict, even if somebody changed the page meanwhile. Throws what `rejectionOrThrow` takes.
  */
 export function changePage(
   ctx: AppContext,
@@ -56,16 +56,16 @@ export function changePage(
   const changes = changesTo(page, asked);
   if (Object.keys(changes).length === 0) return false;
   requireSameVersion(form, page);
-  const taken = changes.slug === undefined ? [] : judgeSlug(tx, changes.slug, id);
+  const taken = changes.slug === undefined ? [] : validateSlug(tx, changes.slug, id);
   if (taken.length > 0) throw invalidFields(taken);
   aboutField("custom_domains", () => updatePage(ctx, tx, id, changes, actor));
-  const refused = judgeOwnHost(changes.custom_domains ?? [], url);
+  const refused = validateOwnHost(changes.custom_domains ?? [], url);
   if (refused.length > 0) throw invalidFields(refused);
   return true;
 }
 
 /** What is wrong with a slug that another page holds, which is told where that page is known. */
-function judgeSlug(reader: Reader, slug: string, pageId?: string): FieldError[] {
+function validateSlug(reader: Reader, slug: string, pageId?: string): FieldError[] {
   const holder = findPageBySlug(reader, { slug });
   // The sample page gives its slug up to the first real one.
   if (!holder || holder.id === pageId || holder.isSample) return [];
@@ -80,7 +80,7 @@ function judgeSlug(reader: Reader, slug: string, pageId?: string): FieldError[] 
  * The host by which the dashboard is open just now: as a page's own it would have no dashboard, and who
  * has entered it could not take it back.
  */
-function judgeOwnHost(domains: readonly string[], url: string): FieldError[] {
+function validateOwnHost(domains: readonly string[], url: string): FieldError[] {
   const own = hostNameOf(url);
   return domains.flatMap((text, index) => {
     const detail = "is where this dashboard is open; as a page’s own it would have none";

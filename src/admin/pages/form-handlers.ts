@@ -2,7 +2,7 @@ import { actorOf, type Form } from "../../http";
 import { createDone } from "../done";
 import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
-import { refusalOrThrow } from "../stale";
+import { rejectionOrThrow } from "../stale";
 import { changePage, inPlainWords } from "./change";
 import { type PageTab, pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
@@ -48,8 +48,8 @@ export function createFormHandlers(deps: AdminDependencies, showPage: ShowPage) 
           );
           return done(requestContext, pageTabPath(id, tab), isChanged ? told(form) : undefined);
         } catch (error) {
-          const refusal = refusalOrThrow(inPlainWords(error, asked));
-          return showPage({ request, requestContext }, id, tab, { values, refusal });
+          const rejection = rejectionOrThrow(inPlainWords(error, asked));
+          return showPage({ request, requestContext }, id, tab, { values, rejection });
         }
       },
   };

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { PageRow } from "../../features/pages";
-import { ButtonLink, FormErrors, Notice, PageHead, Refusal, Tabs } from "../../ui";
+import { ButtonLink, FormErrors, Notice, PageHead, FormNotice, Tabs } from "../../ui";
 import type { Complaints, Wording } from "../field-errors";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 import type { PageValues } from "./values";
@@ -40,7 +40,7 @@ export interface SectionProps {
 export function WhyRefused({ stale, wrong }: { stale: string | undefined; wrong: Wording }) {
   return (
     <>
-      {stale ? <Refusal>{stale}</Refusal> : null}
+      {stale ? <FormNotice>{stale}</FormNotice> : null}
       <FormErrors errors={wrong.all} />
     </>
   );

@@ -6,7 +6,7 @@ import { backToOne } from "../back-to";
 import { createDone } from "../done";
 import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
-import { refusalOrThrow } from "../stale";
+import { rejectionOrThrow } from "../stale";
 import { pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 
@@ -35,8 +35,8 @@ export function pageLogoRoutes(deps: AdminDependencies, showPage: ShowPage) {
             return putLogo(ctx, tx, id, { bytes: file.bytes }, actorOf(requestContext));
           });
         } catch (error) {
-          const refusal = refusalOrThrow(error);
-          return showPage({ request, requestContext }, id, "look", { values: {}, refusal });
+          const rejection = rejectionOrThrow(error);
+          return showPage({ request, requestContext }, id, "look", { values: {}, rejection });
         }
         return done(requestContext, pageTabPath(id, "look"), "The logo was changed.");
       },

@@ -4,7 +4,7 @@ import { roleAllows } from "../../kernel/role";
 import { NO_COMPLAINTS } from "../field-errors";
 import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
-import type { FormRefusal } from "../stale";
+import type { FormRejection } from "../stale";
 import { Address } from "./address";
 import { PageFacts } from "./detail";
 import { PageFrame, type PageTab, pageTabTitle, type SectionProps } from "./frame";
@@ -16,7 +16,7 @@ import { Visibility } from "./visibility";
 /** A form that comes back: what was typed into it, and why. */
 export interface Refused {
   values: Partial<PageValues>;
-  refusal: FormRefusal;
+  rejection: FormRejection;
 }
 
 /** Shows a screen about one page as it is now, or with what was refused. Throws `not_found`. */
@@ -37,8 +37,8 @@ export function createShowPage({
     const section: SectionProps = {
       page,
       values: { ...storedValues(page), ...refused?.values },
-      complaints: refused?.refusal.complaints ?? NO_COMPLAINTS,
-      stale: refused?.refusal.stale,
+      complaints: refused?.rejection.complaints ?? NO_COMPLAINTS,
+      stale: refused?.rejection.stale,
     };
     const oldSlugs = listOldSlugs(ctx.db, page);
     const contents = {
@@ -50,7 +50,7 @@ export function createShowPage({
     } satisfies Record<PageTab, () => unknown>;
     return render.screen(at, {
       title: pageTabTitle(page, tab),
-      status: refused?.refusal.status ?? 200,
+      status: refused?.rejection.status ?? 200,
       children: (
         <PageFrame page={page} tab={tab} mayManage={mayManage}>
           {contents[tab]()}

@@ -9,7 +9,7 @@ import {
   PageHead,
   PostButton,
   RadioList,
-  Refusal,
+  FormNotice,
   Section,
 } from "../../ui";
 import type { Complaints } from "../field-errors";
@@ -55,7 +55,7 @@ export function UserDetail(props: {
         ) : null}
         {isSelf ? " · this is you" : null}
       </PageHead>
-      {complaints["user"] ? <Refusal>{complaints["user"]}</Refusal> : null}
+      {complaints["user"] ? <FormNotice>{complaints["user"]}</FormNotice> : null}
       <Section title="Role">
         <Form action={`${userPath(user.id)}/role`}>
           <RadioList

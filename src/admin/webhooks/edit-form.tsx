@@ -1,6 +1,6 @@
 import { webhookName, type WebhookRow } from "../../features/webhooks";
 import type { PageRow } from "../../features/pages";
-import { Actions, Button, ButtonLink, Form, PageHead, Refusal } from "../../ui";
+import { Actions, Button, ButtonLink, Form, PageHead, FormNotice } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import type { Complaints } from "../field-errors";
 import { WEBHOOKS_PATH } from "../paths";
@@ -31,7 +31,7 @@ export function EditForm({ row, values, complaints, pages, stale }: EditFormProp
         ]}
       />
       {row.managedBy === null ? null : <ManagedByFile what="webhook" />}
-      {stale === undefined ? null : <Refusal>{stale}</Refusal>}
+      {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
       <Form action={paths.edit} hidden={versionField(row)} enter={{}}>
         <WebhookFields
           values={values}

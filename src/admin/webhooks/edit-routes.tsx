@@ -7,7 +7,7 @@ import type { AdminDependencies } from "../dependencies";
 import { readPages } from "../read-pages";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { type FormRefusal, refusalOrThrow, requireSameVersion } from "../stale";
+import { type FormRejection, rejectionOrThrow, requireSameVersion } from "../stale";
 import { EditForm } from "./edit-form";
 import {
   readWebhook,
@@ -27,7 +27,7 @@ export function webhookEditRoutes(deps: AdminDependencies) {
   function showForm(
     at: ScreenRequest,
     id: string,
-    typed?: { values: WebhookValues; refused?: FormRefusal },
+    typed?: { values: WebhookValues; refused?: FormRejection },
   ) {
     const record = getWebhookRecord(ctx.db, id, ctx.clock.now());
     const form = {
@@ -70,7 +70,7 @@ export function webhookEditRoutes(deps: AdminDependencies) {
             return after.row.version !== before.row.version;
           });
         } catch (error) {
-          return showForm(at, id, { values, refused: editRefusalOrThrow(error) });
+          return showForm(at, id, { values, refused: editRejectionOrThrow(error) });
         }
         const text = isChanged ? "The webhook was changed." : undefined;
         return done(requestContext, pathsOfWebhook(id).home, text);
@@ -79,9 +79,9 @@ export function webhookEditRoutes(deps: AdminDependencies) {
     );
 }
 
-function editRefusalOrThrow(error: unknown): FormRefusal {
-  const refusal = refusalOrThrow(error);
-  return refusal.stale === undefined
-    ? { ...refusal, complaints: webhookComplaintsOrThrow(error) }
-    : refusal;
+function editRejectionOrThrow(error: unknown): FormRejection {
+  const rejection = rejectionOrThrow(error);
+  return rejection.stale === undefined
+    ? { ...rejection, complaints: webhookComplaintsOrThrow(error) }
+    : rejection;
 }

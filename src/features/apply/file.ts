@@ -1,7 +1,7 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
 import { type FieldError, schemaErrors } from "../../errors";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
-import { judgeMeaning } from "./meaning";
+import { validateSemantics } from "./meaning";
 import { ApplyFile } from "./model";
 import { type Environment, resolveReferences } from "./references";
 
@@ -47,7 +47,7 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
   // Once more with the secrets, of which nothing is told but what is wrong.
-  const judged = [...schemaErrors(ApplyFile, content), ...judgeMeaning(content)];
+  const judged = [...schemaErrors(ApplyFile, content), ...validateSemantics(content)];
   const unresolved = new Set(errors.map(({ pointer }) => pointer));
   refuse([...errors, ...judged.filter(({ pointer }) => !unresolved.has(pointer))], lineOf);
   return { content, lineOf };

@@ -1,8 +1,8 @@
 import type { FieldError } from "../../errors";
 import { toRef } from "../../kernel/text";
-import { judgeDeclared } from "../monitors";
-import { judgePageInput, type PageInput } from "../pages";
-import { judgeDeclaredWebhook } from "../webhooks";
+import { validateDeclaredMonitor } from "../monitors";
+import { validatePageInput, type PageInput } from "../pages";
+import { validateDeclaredWebhook } from "../webhooks";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
 
@@ -28,18 +28,18 @@ export function pageFields(page: FilePage): PageInput {
 }
 
 /** What the schema cannot see: reserved slugs, unknown zones, bad URLs, names without a ref, doubles. */
-export function judgeMeaning(content: ApplyFile): FieldError[] {
+export function validateSemantics(content: ApplyFile): FieldError[] {
   const pages = placed(content.pages, "#/pages");
   const monitors = monitorsIn(content);
   const webhooks = placed(content.webhooks, "#/webhooks");
   return [
-    ...pages.flatMap(judgePage),
-    ...judgeRefs(pages),
-    ...judgeRefs(monitors),
-    ...monitors.flatMap(({ item, at }) => below(at, judgeDeclared(item))),
-    ...judgeRefs(webhooks),
-    ...webhooks.flatMap(({ item, at }) => below(at, judgeDeclaredWebhook(item))),
-    ...judgeDoubles(pages, ({ slug }) => slug, "slug"),
+    ...pages.flatMap(validatePage),
+    ...validateRefs(pages),
+    ...validateRefs(monitors),
+    ...monitors.flatMap(({ item, at }) => below(at, validateDeclaredMonitor(item))),
+    ...validateRefs(webhooks),
+    ...webhooks.flatMap(({ item, at }) => below(at, validateDeclaredWebhook(item))),
+    ...validateUnique(pages, ({ slug }) => slug, "slug"),
     ...pages
       .filter(({ item }) => item.default === true)
       .slice(1)
@@ -50,11 +50,11 @@ export function judgeMeaning(content: ApplyFile): FieldError[] {
   ];
 }
 
-function judgePage({ item: page, at }: Placed<FilePage>): FieldError[] {
+function validatePage({ item: page, at }: Placed<FilePage>): FieldError[] {
   return [
-    ...below(at, judgePageInput(pageFields(page))),
-    ...judgeRefs(placed(page.groups, `${at}/groups`)),
-    ...judgeRefs(componentsIn({ item: page, at })),
+    ...below(at, validatePageInput(pageFields(page))),
+    ...validateRefs(placed(page.groups, `${at}/groups`)),
+    ...validateRefs(componentsIn({ item: page, at })),
   ];
 }
 
@@ -63,7 +63,7 @@ function below(at: string, errors: readonly FieldError[]): FieldError[] {
   return errors.map(({ pointer, detail }) => ({ pointer: at + pointer.slice(1), detail }));
 }
 
-function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {
+function validateRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {
   const nameless = items
     .filter(({ item }) => refOf(item) === "")
     .map(({ item, at }) =>
@@ -74,11 +74,11 @@ function judgeRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldErr
             detail: "is required, since none can be made from the name: give it a ref, such as api",
           },
     );
-  return [...nameless, ...judgeDoubles(items, refOf, "ref"), ...judgeRenames(items)];
+  return [...nameless, ...validateUnique(items, refOf, "ref"), ...validateRenames(items)];
 }
 
 /** A ref that something in the file has cannot be the old one of something else in it. */
-function judgeRenames(items: readonly Placed<Named>[]): FieldError[] {
+function validateRenames(items: readonly Placed<Named>[]): FieldError[] {
   const present = new Set(items.map(({ item }) => refOf(item)));
   return items.flatMap(({ item, at }) =>
     (item.previous_refs ?? [])
@@ -90,7 +90,7 @@ function judgeRenames(items: readonly Placed<Named>[]): FieldError[] {
   );
 }
 
-function judgeDoubles<Item>(
+function validateUnique<Item>(
   items: readonly Placed<Item>[],
   nameIn: (item: Item) => string,
   what: string,

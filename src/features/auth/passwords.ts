@@ -33,7 +33,7 @@ export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 export interface Passwords {
   /**
    * argon2id (RFC 9106) as a PHC string, of the password in Unicode's form NFKC: what people see as the
-   * same text is the same password on every keyboard. Judge it with `judgePassword` first.
+   * same text is the same password on every keyboard. Judge it with `passwordError` first.
    */
   hash(password: string): Promise<string>;
   /**
@@ -49,13 +49,13 @@ export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): P
     atOnce: AT_ONCE,
     waiting: WAITING,
     waitingOfOne: 1,
-    refuse: refusal,
+    refuse: rejection,
   });
   const hashing = createBoundedQueue({
     atOnce: 1,
     waiting: WAITING,
     waitingOfOne: WAITING,
-    refuse: refusal,
+    refuse: rejection,
   });
   return {
     hash: (password) =>
@@ -70,7 +70,7 @@ export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): P
   };
 }
 
-function refusal(reason: RefusalReason): Problem {
+function rejection(reason: RefusalReason): Problem {
   if (reason === "full") {
     return unavailable("Too many people are signing in at once.", RETRY_AFTER_SECONDS);
   }
@@ -82,7 +82,7 @@ function refusal(reason: RefusalReason): Problem {
  * What is wrong with a password that is about to be chosen; undefined if nothing. Ends the sentence
  * "The password …". Lengths are in code points of what will be hashed.
  */
-export function judgePassword(password: string, email: string): string | undefined {
+export function passwordError(password: string, email: string): string | undefined {
   if (isTooLong(password)) return `is longer than ${LONGEST.toLocaleString("en")} characters`;
   const normalised = normalise(password);
   if (codePointLength(normalised) < SHORTEST) return `is shorter than ${SHORTEST} characters`;

@@ -45,7 +45,7 @@ export function orderComponents(
   const page = getPage(tx, pageId);
   const groups = listGroups(tx, { pageId });
   const components = listComponentsOfPage(tx, { pageId });
-  refuseUnlessComplete(order, groups, components);
+  requireCompleteOrder(order, groups, components);
   const changed = {
     groups: movedGroups(groups, order),
     components: movedComponents(components, order),
@@ -64,15 +64,15 @@ export function orderComponents(
   return true;
 }
 
-function refuseUnlessComplete(
+function requireCompleteOrder(
   order: ComponentOrder,
   groups: readonly GroupRow[],
   components: readonly ComponentRow[],
 ): void {
   const wrong = new FieldErrors();
-  judgeIds(wrong, "groups", "group", order.groups, groups);
+  validateIds(wrong, "groups", "group", order.groups, groups);
   const componentIds = order.components.map(({ id }) => id);
-  judgeIds(wrong, "components", "component", componentIds, components);
+  validateIds(wrong, "components", "component", componentIds, components);
   const groupIds = new Set(groups.map(({ id }) => id));
   for (const [index, { groupId }] of order.components.entries()) {
     if (groupId !== null && !groupIds.has(groupId)) {
@@ -82,7 +82,7 @@ function refuseUnlessComplete(
   wrong.throwIfAny();
 }
 
-function judgeIds(
+function validateIds(
   wrong: FieldErrors,
   field: string,
   noun: string,

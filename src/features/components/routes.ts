@@ -83,7 +83,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
     .patch(
       "/components",
       async ({ body, request, requestContext }) => {
-        refuseVersion(request.headers.get("if-match"));
+        requireNoVersion(request.headers.get("if-match"));
         const statuses = new Map(Object.entries(body.components));
         const data = await ctx.db.write((tx) => {
           const ids = setBaselines(ctx, tx, statuses, reasonOf(requestContext, body.reason));
@@ -182,7 +182,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
 }
 
 /** Ignoring the header would change what its sender meant to protect. */
-function refuseVersion(ifMatch: string | null): void {
+function requireNoVersion(ifMatch: string | null): void {
   if (ifMatch === null || ifMatch.trim() === "*") return;
   throw new Problem(
     "precondition_failed",

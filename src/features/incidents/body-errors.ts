@@ -14,7 +14,7 @@ import { listHeads } from "./records";
 import { firstWritten } from "./rules";
 import { rowAfter } from "./settle";
 import { findIncident } from "./store";
-import { judgeDisplayAt, judgeTimes, toMs } from "./times";
+import { validateDisplayAt, validateTimes, toMs } from "./times";
 
 /** Returns the unknown references and the impossible times in the body of a new incident. */
 export function createIncidentErrors(
@@ -30,7 +30,7 @@ export function createIncidentErrors(
   const resolvedAt = end === undefined ? null : toMs(end);
   const startedAt = startOf(input, now);
   const times = { startedAt, identifiedAt: null, monitoringAt: null, resolvedAt };
-  judgeTimes(errors, times, [], input, now);
+  validateTimes(errors, times, [], input, now);
   return errors;
 }
 
@@ -53,7 +53,7 @@ export function updateIncidentErrors(
   const heads = listHeads(reader, incidentId);
   const wanted = wantedRow(row, input);
   const after = rowAfter({ found: { row }, wanted, heads, after: heads }, refused.now);
-  judgeTimes(errors, after, heads, input, refused.now);
+  validateTimes(errors, after, heads, input, refused.now);
   return errors;
 }
 
@@ -69,7 +69,7 @@ export function addUpdateErrors(
   if (!row) return errors;
   resolveNamedComponents(reader, errors, row.pageId, input.components);
   if (input.display_at !== undefined) {
-    judgeDisplayAt(errors, toMs(input.display_at), row.startedAt, refused.now);
+    validateDisplayAt(errors, toMs(input.display_at), row.startedAt, refused.now);
   }
   return errors;
 }
@@ -86,7 +86,7 @@ export function editUpdateErrors(
   if (!row || input.display_at === undefined) return errors;
   const isFirst = firstWritten(listHeads(reader, incidentId))?.id === updateId;
   const startedAt = isFirst ? undefined : row.startedAt;
-  judgeDisplayAt(errors, toMs(input.display_at), startedAt, refused.now);
+  validateDisplayAt(errors, toMs(input.display_at), startedAt, refused.now);
   return errors;
 }
 

@@ -12,7 +12,7 @@ import { affectedBy, type IncidentRecord, type UpdateRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
 import { markComponents, type Services } from "./settle";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
-import { judgeTimes, toMs } from "./times";
+import { validateTimes, toMs } from "./times";
 
 /**
  * Opens an incident with its first update, or writes down one that is over: then the update takes
@@ -59,7 +59,7 @@ export function createIncident(
     updatedAt: now,
     deletedAt: null,
   };
-  judgeTimes(errors, row, [update], input, now);
+  validateTimes(errors, row, [update], input, now);
   errors.throwIfAny();
   requireFreeRef(tx, row, maySeeDrafts);
   insertIncident(tx, row);

@@ -9,7 +9,7 @@ import { eventData } from "./event";
 import { affectedBy, type Found, type UpdateHead, type UpdateRecord } from "./records";
 import { baselinesOf, impactOf, inOrder, timelineOf, timesAfter } from "./rules";
 import { type IncidentRow, updateIncidentRow } from "./store";
-import { judgeTimes } from "./times";
+import { validateTimes } from "./times";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
@@ -39,7 +39,7 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
   const now = ctx.clock.now();
   const row = rowAfter(change, now);
   const errors = new FieldErrors();
-  judgeTimes(errors, row, after, input, now);
+  validateTimes(errors, row, after, input, now);
   errors.throwIfAny();
   updateIncidentRow(tx, row);
   if (row.draft) return row;

@@ -24,7 +24,7 @@ const TIMES = {
  * Complains of an incident's times: of those in the future, and of those that lie before its start.
  * `input` is the body that brought them; the complaint is about a field that it has.
  */
-export function judgeTimes(
+export function validateTimes(
   errors: FieldErrors,
   row: Pick<IncidentRow, (typeof TIMES)[keyof typeof TIMES]>,
   updates: readonly { id: string; displayAt: number }[],
@@ -49,7 +49,7 @@ export function judgeTimes(
 }
 
 /** Complains of the moment at which an update is to take effect. The first may lie anywhere before now. */
-export function judgeDisplayAt(
+export function validateDisplayAt(
   errors: FieldErrors,
   displayAt: number,
   startedAt: number | undefined,

@@ -15,7 +15,7 @@ import { UPDATES_MAX } from "../../kernel/update-fields";
 import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
 import { type Services, settle } from "./settle";
 import { type IncidentRow, updateUpdateRow } from "./store";
-import { judgeDisplayAt, toMs } from "./times";
+import { validateDisplayAt, toMs } from "./times";
 
 /** An update and the incident as it is with it. */
 export interface UpdateOfIncident {
@@ -46,7 +46,7 @@ export function addUpdate(
   const errors = new FieldErrors();
   const displayAt =
     input.display_at === undefined ? behindAll(before, heads, now) : toMs(input.display_at);
-  if (input.display_at !== undefined) judgeDisplayAt(errors, displayAt, before.startedAt, now);
+  if (input.display_at !== undefined) validateDisplayAt(errors, displayAt, before.startedAt, now);
   const id = ctx.newId("upd");
   const update: UpdateRecord = {
     id,
@@ -105,7 +105,7 @@ export function editUpdate(
   const errors = new FieldErrors();
   const isFirst = known === firstWritten(updates);
   const startedAt = isFirst ? undefined : before.startedAt;
-  judgeDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
+  validateDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
   errors.throwIfAny();
   const after = updates.map((each) => (each === known ? update : each));
   if (before.status === "resolved" && timelineOf(before, after).status !== "resolved") {

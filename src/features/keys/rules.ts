@@ -19,7 +19,7 @@ const LIVE: KeyVerdict = { live: true };
  * Whether a key opens anything at this moment. It is refused from the very millisecond of its expiry,
  * and revocation, being final, is told before expiry.
  */
-export function judgeKey(state: KeyState, now: number): KeyVerdict {
+export function keyState(state: KeyState, now: number): KeyVerdict {
   if (state.revokedAt !== null) {
     return { live: false, code: "revoked_key", since: state.revokedAt, isValueOnly: false };
   }
@@ -34,9 +34,9 @@ export function judgeKey(state: KeyState, now: number): KeyVerdict {
 
 export type KeyStateName = "live" | "expired" | "revoked";
 
-/** Whether a key as a whole works at `now`, as `judgeKey` has it. */
+/** Whether a key as a whole works at `now`, as `keyState` has it. */
 export function stateOfKey(key: Omit<KeyState, "endsAt">, now: number): KeyStateName {
-  const verdict = judgeKey({ ...key, endsAt: null }, now);
+  const verdict = keyState({ ...key, endsAt: null }, now);
   if (verdict.live) return "live";
   return verdict.code === "revoked_key" ? "revoked" : "expired";
 }

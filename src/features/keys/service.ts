@@ -45,7 +45,7 @@ type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
 /** Creates a key. Throws `validation_failed` with every field that is wrong. */
 export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
   const now = ctx.clock.now();
-  const fields = judgeCreateKey(input, now);
+  const fields = validateCreateKey(input, now);
   if (fields.length > 0) throw invalidFields(fields);
   const row: KeyRow = {
     id: ctx.newId("key"),
@@ -195,7 +195,7 @@ function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
 }
 
 /** What is wrong with the fields of a new key at `now` (unix ms), all of it at once. */
-export function judgeCreateKey(input: CreateKeyBody, now: number): FieldError[] {
+export function validateCreateKey(input: CreateKeyBody, now: number): FieldError[] {
   const fields = schemaErrors(CreateKeyBody, input);
   const { expires } = input;
   const expiry = typeof expires === "string" ? decideExpiry(expires, now) : undefined;

@@ -107,7 +107,7 @@ export function refreshMarks(
 }
 
 /** Throws `conflict` for a maintenance that is over: nothing of it changes any more. */
-export function refuseEnded({ status }: MaintenanceRow): void {
+export function requireNotEnded({ status }: MaintenanceRow): void {
   if (!isEnded(status)) return;
   throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
 }

@@ -6,7 +6,7 @@ import {
   addUpdateRow,
   plannedNotify,
   refreshMarks,
-  refuseEnded,
+  requireNotEnded,
   saveChange,
   type Services,
   tellChange,
@@ -98,7 +98,7 @@ export function updateMaintenance(
     ? chooseComponents(tx, before.pageId, input.components, record.components, errors)
     : record.components;
   errors.throwIfAny();
-  refuseEnded(before);
+  requireNotEnded(before);
 
   const now = ctx.clock.now();
   const { name = before.name, remind_minutes_before: remindMinutesBefore } = input;

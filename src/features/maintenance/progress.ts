@@ -10,7 +10,7 @@ import {
   type NewUpdate,
   plannedNotify,
   refreshMarks,
-  refuseEnded,
+  requireNotEnded,
   saveChange,
   type Services,
   tellChange,
@@ -83,7 +83,7 @@ function goOn(
   actor: Actor,
 ): Maintenance {
   const { status, displayAt: at, notify } = update;
-  refuseEnded(row);
+  requireNotEnded(row);
   const isChange = status !== row.status;
   if (isChange && !mayFollow(row.status, status)) {
     throw conflict(

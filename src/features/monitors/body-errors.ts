@@ -6,8 +6,8 @@ import { resolveMonitorId } from "./records";
 import {
   changedConfig,
   defaultSettings,
-  judgeConfig,
-  judgeSettings,
+  validateConfig,
+  validateSettings,
   namedSettings,
   readComponents,
 } from "./settings";
@@ -23,9 +23,9 @@ export function createMonitorErrors(
   const { type, config } = input;
   readComponents(reader, errors, input.component_ids ?? []);
   if (type === undefined) return errors;
-  if (config && !isBroken("config")) judgeConfig(errors, type, config);
+  if (config && !isBroken("config")) validateConfig(errors, type, config);
   if (!isBroken("interval_seconds")) {
-    judgeSettings(errors, namedSettings(input, defaultSettings(type, input.interval_seconds)));
+    validateSettings(errors, namedSettings(input, defaultSettings(type, input.interval_seconds)));
   }
   return errors;
 }
@@ -43,7 +43,7 @@ export function updateMonitorErrors(
   readComponents(reader, errors, input.component_ids ?? []);
   if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   if (!isBroken("interval_seconds") && !isBroken("retry_interval_seconds")) {
-    judgeSettings(errors, namedSettings(input, row));
+    validateSettings(errors, namedSettings(input, row));
   }
   return errors;
 }

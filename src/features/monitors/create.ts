@@ -8,8 +8,8 @@ import { beginTimeline } from "./engine/by-hand";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
   defaultSettings,
-  judgeConfig,
-  judgeSettings,
+  validateConfig,
+  validateSettings,
   namedSettings,
   readComponents,
 } from "./settings";
@@ -49,9 +49,9 @@ export function createMonitor(
   const { name, type, config = {}, component_ids: references = [], paused = false } = input;
   const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
   const errors = new FieldErrors();
-  judgeConfig(errors, type, config);
+  validateConfig(errors, type, config);
   const componentIds = readComponents(tx, errors, references);
-  judgeSettings(errors, settings);
+  validateSettings(errors, settings);
   errors.throwIfAny();
   const ref = marks.ref ?? freeRef(tx, toRef(name) || type);
   requireFreeRef(tx, ref);

@@ -6,7 +6,7 @@ import { creationOf, type MonitorSettings } from "./bodies";
 import { declareConfig, declaredConfigSchema } from "./declared-config";
 import { mapSecrets } from "./declared-secrets";
 import { type MonitorConfig, probeOf } from "./probes";
-import { defaultSettings, judgeSettings, namedSettings } from "./settings";
+import { defaultSettings, validateSettings, namedSettings } from "./settings";
 import type { MonitorRow } from "./store";
 
 /** A monitor as a declarative file tells it: what is left out has its default. */
@@ -27,10 +27,10 @@ export function declaredMonitorSchema<More>(more: TProperties) {
 }
 
 /** What is wrong with one that its schema has passed. */
-export function judgeDeclared(monitor: DeclaredMonitor): readonly FieldError[] {
+export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly FieldError[] {
   const errors = new FieldErrors();
-  errors.addAll(["config"], probeOf(monitor.type).judge(monitor.config ?? {}));
-  judgeSettings(errors, settingsOf(monitor));
+  errors.addAll(["config"], probeOf(monitor.type).validate(monitor.config ?? {}));
+  validateSettings(errors, settingsOf(monitor));
   return errors.all;
 }
 

@@ -9,7 +9,7 @@ export {
   type DeclaredMonitor,
   declaredMonitorSchema,
   declareMonitor,
-  judgeDeclared,
+  validateDeclaredMonitor,
   mapDeclaredSecrets,
 } from "./declared";
 export {

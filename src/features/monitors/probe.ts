@@ -59,7 +59,7 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    */
   hasPrivateMessages?: boolean;
   /** What is wrong beyond the schema; pointers begin at the config, such as `#/url`. */
-  judge(config: Config): FieldError[];
+  validate(config: Config): FieldError[];
   /** The config as it is shown: no header value and no body. */
   present(config: Config): object;
   /**
@@ -71,7 +71,7 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    * What is wrong with a change itself, where its outcome cannot tell: such as secrets that it would
    * take to another server.
    */
-  judgeChange?: (before: Config, change: Partial<Config>) => FieldError[];
+  validateChange?: (before: Config, change: Partial<Config>) => FieldError[];
   /** What is watched, in a few words for lists: no credentials, no query. */
   targetOf(config: Config): string;
   /** Undefined for what is not asked but calls by itself. */

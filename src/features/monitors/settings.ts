@@ -56,7 +56,7 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
 }
 
 /** Adds what is wrong between settings, each of which its schema has passed. */
-export function judgeSettings(errors: FieldErrors, settings: Settings): void {
+export function validateSettings(errors: FieldErrors, settings: Settings): void {
   const { intervalSeconds, retryIntervalSeconds } = settings;
   if (retryIntervalSeconds > intervalSeconds) {
     errors.add(
@@ -78,8 +78,12 @@ export function readComponents(
 }
 
 /** Adds what is wrong with a config that its schema has passed. */
-export function judgeConfig(errors: FieldErrors, type: MonitorType, config: MonitorConfig): void {
-  errors.addAll(["config"], probeOf(type).judge(config));
+export function validateConfig(
+  errors: FieldErrors,
+  type: MonitorType,
+  config: MonitorConfig,
+): void {
+  errors.addAll(["config"], probeOf(type).validate(config));
 }
 
 /**
@@ -99,7 +103,7 @@ export function changedConfig(
   const after = probe.merge(before, change);
   // Together with what it was, a change that is well by itself may be too much.
   const { errors: faults } = examine(probe.config, after);
-  errors.addAll(["config"], probe.judgeChange?.(before, change) ?? []);
-  errors.addAll(["config"], faults.isEmpty ? probe.judge(after) : faults);
+  errors.addAll(["config"], probe.validateChange?.(before, change) ?? []);
+  errors.addAll(["config"], faults.isEmpty ? probe.validate(after) : faults);
   return after;
 }

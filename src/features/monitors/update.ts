@@ -7,7 +7,7 @@ import { refreshAfterChange } from "./engine/by-hand";
 import { type MonitorMarks, requireFreeRef } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
-import { changedConfig, judgeSettings, namedSettings, readComponents } from "./settings";
+import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
 import {
   deleteMonitorComponents,
   insertMonitorComponent,
@@ -40,7 +40,7 @@ export function updateMonitor(
       ? row.config
       : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   const componentIds = input.component_ids && readComponents(tx, errors, input.component_ids);
-  judgeSettings(errors, settings);
+  validateSettings(errors, settings);
   errors.throwIfAny();
   const { name = row.name } = input;
   const { ref = row.ref } = marks;

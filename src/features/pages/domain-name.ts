@@ -29,7 +29,7 @@ export function toDomain(text: string): string | undefined {
 }
 
 /** What is wrong with a list of custom domains by itself; its fields lie below `#/custom_domains`. */
-export function judgeDomains(texts: readonly string[]): FieldError[] {
+export function validateDomains(texts: readonly string[]): FieldError[] {
   const fields: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, text] of texts.entries()) {

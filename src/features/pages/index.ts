@@ -13,7 +13,7 @@ export {
   createPage,
   findPageBySlugOrId,
   getPage,
-  judgePageInput,
+  validatePageInput,
   touchPage,
   updatePage,
 } from "./service";

@@ -5,7 +5,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
-import { judgeDomains } from "./domain-name";
+import { validateDomains } from "./domain-name";
 import { PageInput } from "./model";
 import { isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {
@@ -43,7 +43,7 @@ export function createPage(
   actor: Actor,
   marks: PageMarks = {},
 ): PageRow {
-  refuseBroken(input);
+  requireValidPage(input);
   const now = ctx.clock.now();
   const isSample = marks.isSample ?? false;
   if (!isSample) eraseSamples(ctx, tx);
@@ -97,7 +97,7 @@ export function updatePage(
   actor: Actor,
 ): PageRow {
   const before = getPage(tx, id);
-  refuseBroken({ slug: before.slug, name: before.name, ...input });
+  requireValidPage({ slug: before.slug, name: before.name, ...input });
   const slug = input.slug ?? before.slug;
   if (slug !== before.slug) takeSlug(ctx, tx, slug, id);
   const becomesDefault = input.default === true && !before.isDefault;
@@ -158,7 +158,7 @@ export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | 
 }
 
 /** What is wrong with a page's fields, all of it: the schema, reserved slugs, unknown zones, hosts. */
-export function judgePageInput(input: PageInput): FieldError[] {
+export function validatePageInput(input: PageInput): FieldError[] {
   const fields = schemaErrors(PageInput, input);
   const complain = (field: string, detail: string) =>
     fields.push({ pointer: `#/${field}`, detail });
@@ -173,12 +173,12 @@ export function judgePageInput(input: PageInput): FieldError[] {
   const domains = fields.some(({ pointer }) => pointer.startsWith("#/custom_domains"))
     ? []
     : (input.custom_domains ?? []);
-  fields.push(...judgeDomains(domains));
+  fields.push(...validateDomains(domains));
   return fields;
 }
 
-function refuseBroken(input: PageInput): void {
-  const fields = judgePageInput(input);
+function requireValidPage(input: PageInput): void {
+  const fields = validatePageInput(input);
   if (fields.length > 0) throw invalidFields(fields);
 }
 

@@ -4,7 +4,7 @@
  */
 export {
   followPublicAddress,
-  judgePublicAddress,
+  validatePublicAddress,
   readPublicAddress,
   setPublicAddress,
 } from "./service";

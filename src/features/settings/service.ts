@@ -27,7 +27,7 @@ export function setPublicAddress(
   text: string,
   actor: Actor,
 ): string {
-  const fields = judgePublicAddress(text);
+  const fields = validatePublicAddress(text);
   if (fields.length > 0) throw invalidFields(fields);
   const address = parseBaseUrl(text);
   if (address === readPublicAddress(tx)) return address;
@@ -52,7 +52,7 @@ export function followPublicAddress(ctx: Follower): void {
 }
 
 /** What is wrong with a text as the public address, as the field `#/public_address`. */
-export function judgePublicAddress(text: string): FieldError[] {
+export function validatePublicAddress(text: string): FieldError[] {
   try {
     parseBaseUrl(text);
     return [];

@@ -47,7 +47,7 @@ export function statusRoutes(
         const snapshot = snapshots.read(params.slug, requestContext.now);
         // A conditional, and no early return: a handler whose text holds "return f(" is taken for an
         // asynchronous one by Elysia, and each of these reads would then cost a promise.
-        return snapshot ? jsonOf(snapshot).respond(request, requestContext) : refuseUnknown();
+        return snapshot ? jsonOf(snapshot).respond(request, requestContext) : throwNotFound();
       },
       operation({
         id: "getStatus",
@@ -96,6 +96,6 @@ export function statusRoutes(
     );
 }
 
-function refuseUnknown(): never {
+function throwNotFound(): never {
   throw notFound("status page");
 }

@@ -23,7 +23,7 @@ export {
   getUser,
   hasUsers,
   isLastOwner,
-  judgeNewUser,
+  validateNewUser,
   listLiveKeysOf,
   listUsers,
   renameUser,

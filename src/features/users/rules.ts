@@ -16,7 +16,7 @@ export function canonicalEmail(text: string): string {
 }
 
 /** What is wrong with the form of a canonical email; undefined if nothing. Its length is the schema's. */
-export function judgeEmail(email: string): string | undefined {
+export function emailError(email: string): string | undefined {
   const isEmail = EMAIL.test(email) && !hasUnsafeCharacters(email) && !containsKeyShape(email);
   if (isEmail) return undefined;
   return "must be an email address, such as ada@example.com";

@@ -13,7 +13,7 @@ import type { Actor } from "../../kernel/actor";
 import type { Role } from "../../kernel/role";
 import { endSessionsOf, voidLinks } from "../auth";
 import { NewUser, presentUser, UserChange, type UserResource } from "./model";
-import { canonicalEmail, decideRole, isLive, judgeEmail, mayStepDown } from "./rules";
+import { canonicalEmail, decideRole, isLive, emailError, mayStepDown } from "./rules";
 import {
   findAnyUser,
   findUser,
@@ -76,11 +76,11 @@ export function createUser(
 }
 
 /** What is wrong with the fields of a new user, by themselves: all of it at once. */
-export function judgeNewUser(input: NewUser): FieldError[] {
+export function validateNewUser(input: NewUser): FieldError[] {
   const email = typeof input.email === "string" ? canonicalEmail(input.email) : undefined;
   const fields = schemaErrors(NewUser, email === undefined ? input : { ...input, email });
   if (email === undefined || fields.some(({ pointer }) => pointer === "#/email")) return fields;
-  const detail = judgeEmail(email);
+  const detail = emailError(email);
   return detail === undefined ? fields : [{ pointer: "#/email", detail }, ...fields];
 }
 
@@ -91,7 +91,7 @@ export function addUser(
   input: NewUser,
   passwordHash: string | null,
 ): UserRow {
-  const fields = judgeNewUser(input);
+  const fields = validateNewUser(input);
   const isWrong = (pointer: string) => fields.some((field) => field.pointer === pointer);
   if (!isWrong("#/email") && findUserByEmail(tx, input.email)) {
     fields.push({ pointer: "#/email", detail: "belongs to another user" });

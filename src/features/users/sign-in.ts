@@ -16,7 +16,7 @@ import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
 
 type Authentication =
-  { user: UserRow } | { refusal: "wrong" } | { refusal: "wait"; seconds: number };
+  { user: UserRow } | { rejection: "wrong" } | { rejection: "wait"; seconds: number };
 
 /**
  * Finds the user to whom an email and a password belong. An unknown or disabled user and one without a
@@ -32,7 +32,7 @@ export async function authenticate(
 ): Promise<Authentication> {
   const email = canonicalEmail(given.email);
   const seconds = throttle.accountWaitSeconds(email, address);
-  if (seconds > 0) return { refusal: "wait", seconds };
+  if (seconds > 0) return { rejection: "wait", seconds };
   const user = findUserRowByEmail(ctx.db, { email });
   const isAdmitted = user !== undefined && isLive(user);
   const hash = isAdmitted ? user.passwordHash : null;
@@ -41,7 +41,7 @@ export async function authenticate(
     isRight = await passwords.verify(given.password, hash, throttle.turnOf(address));
   } catch (error) {
     if (error instanceof Problem && error.code === "rate_limited") {
-      return { refusal: "wait", seconds: 1 };
+      return { rejection: "wait", seconds: 1 };
     }
     throw error;
   }
@@ -53,7 +53,7 @@ export async function authenticate(
   // What is nobody's email may well be a password, typed into the wrong field.
   const known = user ? { email } : {};
   ctx.log.info({ ...known, ip: address.ip }, "a sign-in was refused");
-  return { refusal: "wrong" };
+  return { rejection: "wrong" };
 }
 
 /**

@@ -4,11 +4,11 @@ import { webhookPolicy } from "../../egress";
 import { FieldErrors, type IsBroken } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
-import { judgeSecret } from "./secrets";
-import { judgeEvents, judgeReach, readPage } from "./settings";
+import { secretError } from "./secrets";
+import { validateEvents, validateReach, readPage } from "./settings";
 import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
-import { judgeUrl } from "./url";
+import { urlError } from "./url";
 
 type Services = Pick<AppContext, "config">;
 
@@ -23,9 +23,9 @@ export function createWebhookErrors(
   const { url, format = "standard", settings = {}, secret } = input;
   addPageAndEvents(reader, errors, input);
   if (url !== undefined && !isBroken("format") && !isBroken("settings")) {
-    judgeReach(ctx, errors, { url, format, settings });
+    validateReach(ctx, errors, { url, format, settings });
   } else addUrl(ctx, errors, url);
-  const fault = secret === undefined ? undefined : judgeSecret(secret);
+  const fault = secret === undefined ? undefined : secretError(secret);
   if (fault !== undefined) errors.add(["secret"], fault);
   return errors;
 }
@@ -51,11 +51,11 @@ function addPageAndEvents(
   { page, events }: Partial<UpdateWebhookBody>,
 ): void {
   readPage(reader, errors, page ?? null);
-  judgeEvents(errors, events ?? []);
+  validateEvents(errors, events ?? []);
 }
 
 function addUrl(ctx: Services, errors: FieldErrors, url: string | undefined): void {
   const fault =
-    url === undefined ? undefined : judgeUrl(url, webhookPolicy(ctx.config.outboundAllow));
+    url === undefined ? undefined : urlError(url, webhookPolicy(ctx.config.outboundAllow));
   if (fault !== undefined) errors.add(["url"], fault);
 }

@@ -6,8 +6,8 @@ import { toRef } from "../../kernel/text";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
 import { nameInWords, type Services } from "./changes";
 import { getWebhookRecord, type WebhookRecord } from "./records";
-import { judgeSecret, newSecret } from "./secrets";
-import { judgeEvents, judgeReach, readPage, type Wanted } from "./settings";
+import { secretError, newSecret } from "./secrets";
+import { validateEvents, validateReach, readPage, type Wanted } from "./settings";
 import { findWebhookByRef, insertWebhook, type WebhookRow } from "./store";
 
 /** What is told of an endpoint besides its fields: what it is called in a file, and who manages it. */
@@ -38,9 +38,9 @@ export function createWebhook(
     settings: input.settings ?? {},
     enabled: input.enabled ?? true,
   };
-  judgeEvents(errors, wanted.events);
-  judgeReach(ctx, errors, wanted);
-  const complaint = input.secret === undefined ? undefined : judgeSecret(input.secret);
+  validateEvents(errors, wanted.events);
+  validateReach(ctx, errors, wanted);
+  const complaint = input.secret === undefined ? undefined : secretError(input.secret);
   if (complaint !== undefined) errors.add(["secret"], complaint);
   errors.throwIfAny();
   const ref = marks.ref ?? freeRef(tx, madeRef(wanted));

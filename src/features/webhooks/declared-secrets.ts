@@ -24,7 +24,7 @@ export interface WantedReach {
   missing: FieldError[];
 }
 
-/** Of a new endpoint, or of the one that is there. `webhook` has passed `judgeDeclaredWebhook`. */
+/** Of a new endpoint, or of the one that is there. `webhook` has passed `validateDeclaredWebhook`. */
 export function wantedReach(webhook: DeclaredWebhook, row: WebhookRow | undefined): WantedReach {
   const reach: WantedReach = {
     url: webhook.url ?? undefined,

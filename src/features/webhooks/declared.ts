@@ -4,8 +4,8 @@ import { Nullable } from "../../kernel/schema";
 import type { WebhookFormat } from "../../kernel/webhook";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
 import { CUT, FORMATS } from "./formats";
-import { judgeSecret } from "./secrets";
-import { judgeEvents } from "./settings";
+import { secretError } from "./secrets";
+import { validateEvents } from "./settings";
 import type { WebhookRow } from "./store";
 
 /*
@@ -44,7 +44,7 @@ export function isVerified(format: WebhookFormat): boolean {
 }
 
 /** What is wrong with one whose fields have the right shape. Whether its URL may be called is judged later. */
-export function judgeDeclaredWebhook(webhook: DeclaredWebhook): readonly FieldError[] {
+export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly FieldError[] {
   const errors = new FieldErrors();
   const { url, settings = {}, secret, events = [ANY_EVENT] } = webhook;
   const format = formatOf(webhook);
@@ -58,9 +58,9 @@ export function judgeDeclaredWebhook(webhook: DeclaredWebhook): readonly FieldEr
     ["settings"],
     schemaErrors(declaredSettings(format), withoutCleared(format, settings)),
   );
-  const complaint = typeof secret === "string" ? judgeSecret(secret) : undefined;
+  const complaint = typeof secret === "string" ? secretError(secret) : undefined;
   if (complaint !== undefined) errors.add(["secret"], complaint);
-  judgeEvents(errors, events);
+  validateEvents(errors, events);
   return errors.all;
 }
 

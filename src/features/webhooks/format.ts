@@ -47,7 +47,7 @@ export interface Format {
   /** Whether it is made for people, who skip what says `notify: false`. */
   isForPeople: boolean;
   /** What is wrong with a URL or settings for this service; pointers `#/url`, `#/settings/…`. */
-  judge(url: string, settings: Readonly<Record<string, unknown>>): FieldError[];
+  validate(url: string, settings: Readonly<Record<string, unknown>>): FieldError[];
   /**
    * The message for an event; undefined where this format does not tell of it. Deterministic: the same
    * event and context give the same bytes. Texts are escaped for the service and cut at its limits.

@@ -9,7 +9,7 @@ export {
   DECLARED_WEBHOOK_FIELDS,
   type DeclaredWebhook,
   declareWebhook,
-  judgeDeclaredWebhook,
+  validateDeclaredWebhook,
   mapWebhookSecrets,
 } from "./declared";
 export { listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "./declared-verbs";

@@ -4,7 +4,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { changedRow, nameInWords, type Services } from "./changes";
 import { getWebhookRecord, getWebhookRow, type WebhookRecord } from "./records";
-import { judgeSecret, newSecret, ROTATION_OVERLAP_MS } from "./secrets";
+import { secretError, newSecret, ROTATION_OVERLAP_MS } from "./secrets";
 import { updateWebhookRow } from "./store";
 
 /**
@@ -21,7 +21,7 @@ export function rotateSecret(
 ): WebhookRecord {
   const row = getWebhookRow(tx, id);
   const errors = new FieldErrors();
-  const complaint = given === undefined ? undefined : judgeSecret(given);
+  const complaint = given === undefined ? undefined : secretError(given);
   if (complaint !== undefined) errors.add(["secret"], complaint);
   errors.throwIfAny();
   const now = ctx.clock.now();

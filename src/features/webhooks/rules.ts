@@ -54,7 +54,7 @@ export interface EndedTry {
 }
 
 /** What follows from a try. */
-export interface Verdict {
+export interface AttemptOutcome {
   status: DeliveryStatus;
   /** How long to wait for the next try; undefined where there is none. */
   waitMs?: number;
@@ -69,7 +69,7 @@ export function isSuccess(statusCode: number | null): boolean {
 }
 
 /** What follows from a try, for its delivery and for the endpoint. */
-export function judgeTry(ended: EndedTry): Verdict {
+export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   const { statusCode, endedAt, failuresBefore, mayRetry } = ended;
   if (isSuccess(statusCode)) return { status: "delivered", failingSince: null };
   const failingSince = Math.min(ended.failingSince ?? endedAt, endedAt);

@@ -17,7 +17,7 @@ export function newSecret(random: RandomBytes): string {
 }
 
 /** What is wrong with a secret; undefined if it is one. Never repeats it. */
-export function judgeSecret(text: string): string | undefined {
+export function secretError(text: string): string | undefined {
   if (!text.startsWith(PREFIX)) return `must begin with ${PREFIX}`;
   const encoded = text.slice(PREFIX.length);
   const bytes = Buffer.from(encoded, "base64");
@@ -29,9 +29,9 @@ export function judgeSecret(text: string): string | undefined {
   return undefined;
 }
 
-/** The bytes that key the signature. Throws where `judgeSecret` finds something wrong. */
+/** The bytes that key the signature. Throws where `secretError` finds something wrong. */
 export function secretBytes(secret: string): Buffer {
-  const wrong = judgeSecret(secret);
+  const wrong = secretError(secret);
   // Without the secret: what is thrown reaches the log.
   if (wrong !== undefined) throw new Error(`The secret of a webhook ${wrong}.`);
   return Buffer.from(secret.slice(PREFIX.length), "base64");

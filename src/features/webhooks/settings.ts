@@ -5,9 +5,9 @@ import { webhookPolicy } from "../../egress";
 import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
 import { ANY_EVENT } from "./bodies";
-import { FORMATS, judgeDestination } from "./formats";
+import { FORMATS, validateDestination } from "./formats";
 import type { WebhookRow } from "./store";
-import { judgeUrl } from "./url";
+import { urlError } from "./url";
 
 /** Where an endpoint is and what it is told: what of its row a caller sets. */
 export type Wanted = Pick<
@@ -16,7 +16,7 @@ export type Wanted = Pick<
 >;
 
 /** Adds what is wrong with a filter of events whose parts its schema has passed. */
-export function judgeEvents(errors: FieldErrors, events: readonly string[]): void {
+export function validateEvents(errors: FieldErrors, events: readonly string[]): void {
   if (events.includes(ANY_EVENT) && events.length > 1) {
     errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
   }
@@ -26,16 +26,16 @@ export function judgeEvents(errors: FieldErrors, events: readonly string[]): voi
  * Adds what is wrong with where an endpoint is to be reached, and with what. `urlComplaint` is what is
  * wrong with its URL already.
  */
-export function judgeReach(
+export function validateReach(
   ctx: Pick<AppContext, "config">,
   errors: FieldErrors,
   { url, format, settings }: Pick<Wanted, "url" | "format" | "settings">,
   urlComplaint?: string,
 ): void {
-  const complaint = urlComplaint ?? judgeUrl(url, webhookPolicy(ctx.config.outboundAllow));
+  const complaint = urlComplaint ?? urlError(url, webhookPolicy(ctx.config.outboundAllow));
   if (complaint !== undefined) errors.add(["url"], complaint);
   const isReadable = URL.canParse(url);
-  const judged = judgeDestination(
+  const judged = validateDestination(
     format,
     isReadable ? url : "https://unreadable.invalid",
     settings,

@@ -7,7 +7,7 @@ import { changedRow, nameInWords, type Services, tellDeliverer } from "./changes
 import type { WebhookMarks } from "./create";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord } from "./records";
-import { changedSettings, judgeEvents, judgeReach, readPage, type Wanted } from "./settings";
+import { changedSettings, validateEvents, validateReach, readPage, type Wanted } from "./settings";
 import { findWebhookByRef, updateWebhookRow, type WebhookRow } from "./store";
 
 /**
@@ -33,12 +33,12 @@ export function updateWebhook(
   const { row: before } = record;
   const errors = new FieldErrors();
   const wanted = { ref: marks.ref ?? before.ref, ...wantedAfter(tx, errors, before, input) };
-  judgeEvents(errors, wanted.events);
+  validateEvents(errors, wanted.events);
   // What may not be called any more, by now, can still be disabled.
   const isElsewhere = REACH.some((field) => !Bun.deepEquals(before[field], wanted[field]));
   if (isElsewhere) {
-    judgeSecrets(errors, before, wanted, input);
-    judgeReach(ctx, errors, wanted, complaintOfHiddenUrl(before, wanted, input));
+    validateSecrets(errors, before, wanted, input);
+    validateReach(ctx, errors, wanted, complaintOfHiddenUrl(before, wanted, input));
   }
   errors.throwIfAny();
   if (wanted.ref !== before.ref && findWebhookByRef(tx, { ref: wanted.ref })) {
@@ -124,7 +124,7 @@ function complaintOfHiddenUrl(
 }
 
 /** Adds which secrets would be sent to somebody else than whom they were given for. */
-function judgeSecrets(
+function validateSecrets(
   errors: FieldErrors,
   before: WebhookRow,
   wanted: Wanted,

@@ -1,4 +1,4 @@
-import { judgeHost, type Policy } from "../../egress";
+import { hostError, type Policy } from "../../egress";
 import { CUT } from "./formats";
 
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
@@ -7,7 +7,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
  * What is wrong with a URL that an endpoint is to be called at; undefined if nothing is. Knows every
  * spelling of an address; where a name leads is judged at every call. Never repeats the URL.
  */
-export function judgeUrl(text: string, policy: Policy): string | undefined {
+export function urlError(text: string, policy: Policy): string | undefined {
   if (text.includes(CUT)) return "is as it is shown, without its end; give the whole URL";
   // What a parser would drop in silence, so that another URL is called than the one that was read.
   if (/[\s\\]|\p{Cc}/u.test(text)) return "must hold no blanks, backslashes or control characters";
@@ -15,6 +15,6 @@ export function judgeUrl(text: string, policy: Policy): string | undefined {
   if (!url || !SCHEMES.has(url.protocol))
     return "must be a URL that begins with https:// or http://";
   if (url.username !== "" || url.password !== "") return "must hold no user name and no password";
-  const complaint = judgeHost(url.hostname, policy);
+  const complaint = hostError(url.hostname, policy);
   return complaint && `has a host that ${complaint}`;
 }

@@ -37,7 +37,7 @@ const STORED = {
   body: `{"password": "${PASSWORD}", "price": "\${PASSWORD}", "sum": "$5 {\${not one}"}`,
 };
 
-async function refusalOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
+async function rejectionOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
   const before = [kept(app), app.audit()];
   const message = await (async () => apply(app, text, false, env))().then(
     () => "it was not refused",
@@ -62,7 +62,7 @@ describe("a secret in a file", () => {
 
   test("whose variable is not set, or is empty, is refused with its line", async () => {
     await using app = await createTestApp();
-    expect(await refusalOf(app, GIVEN, { PASSWORD: "" })).toBe(
+    expect(await rejectionOf(app, GIVEN, { PASSWORD: "" })).toBe(
       [
         "line 10: monitors[0].config.headers.Authorization refers to the variable API_TOKEN, which is not set",
         "line 12: monitors[0].config.body refers to the variable PASSWORD, which is empty",
@@ -74,9 +74,9 @@ describe("a secret in a file", () => {
 
   test("whose variable holds what no header can is refused without a word of it", async () => {
     await using app = await createTestApp();
-    const refusal = await refusalOf(app, GIVEN, { ...ENV, API_TOKEN: `${TOKEN}\nX: y` });
-    expect(refusal).toStartWith("line 10: monitors[0].config.headers.Authorization has a value");
-    expect(refusal).not.toContain(TOKEN);
+    const rejection = await rejectionOf(app, GIVEN, { ...ENV, API_TOKEN: `${TOKEN}\nX: y` });
+    expect(rejection).toStartWith("line 10: monitors[0].config.headers.Authorization has a value");
+    expect(rejection).not.toContain(TOKEN);
   });
 
   test("is made of variables in no field but those that are secrets", async () => {
@@ -101,14 +101,14 @@ describe("a secret in a file", () => {
   test("that is to be kept where there is none is refused with its line", async () => {
     await using app = await createTestApp();
     const text = fileWith("headers:\n  Authorization:\nbody: null");
-    expect(await refusalOf(app, text)).toBe(
+    expect(await rejectionOf(app, text)).toBe(
       [
         "line 10: config.headers.Authorization is a secret that is not known here yet: give it, such as ${NAME} of a variable",
         "line 11: config.body is a secret that is not known here yet: give it, such as ${NAME} of a variable",
       ].join("\n"),
     );
     await apply(app, GIVEN, false, ENV);
-    expect(await refusalOf(app, fileWith("headers: { X-Other: null }"))).toContain(
+    expect(await rejectionOf(app, fileWith("headers: { X-Other: null }"))).toContain(
       "config.headers.X-Other is a secret that is not known here yet",
     );
     expect((await apply(app, fileWith("headers: { X-Tenant: null }"))).changes).toHaveLength(1);
@@ -130,9 +130,9 @@ describe("a secret in a file", () => {
   test("stays with the server that it was given for, unless it is given again", async () => {
     await using app = await createSite();
     const elsewhere = "https://elsewhere.example/login";
-    const refusal = await refusalOf(app, fileWith("", elsewhere));
-    expect(refusal).toContain("config.headers is a secret that was given for another server");
-    expect(refusal).toContain("config.body is a secret that was given for another server");
+    const rejection = await rejectionOf(app, fileWith("", elsewhere));
+    expect(rejection).toContain("config.headers is a secret that was given for another server");
+    expect(rejection).toContain("config.body is a secret that was given for another server");
     await apply(app, GIVEN.replace("https://api.acme.example/login", elsewhere), false, ENV);
     expect(kept(app)).toEqual(STORED);
     expect((await apply(app, fileWith("headers: {}\nbody: ''"))).changes).toHaveLength(1);

@@ -3,7 +3,7 @@ import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { MONITORS_FILE as FILE, readMonitors } from "../../support/monitors-file";
 
-const refusalOf = async (app: TestApp, text: string): Promise<string> => {
+const rejectionOf = async (app: TestApp, text: string): Promise<string> => {
   try {
     await apply(app, text);
   } catch (error) {
@@ -78,10 +78,10 @@ test.each([
 ])("$says: refused by its line, and nothing is made", async ({ right, wrong, without, says }) => {
   await using app = await createTestApp();
   const text = FILE.replace(right, wrong).replace(without ?? "", "");
-  const refusal = await refusalOf(app, text);
-  expect(refusal).toStartWith(`line ${lineOf(text, wrong)}: `);
-  expect(refusal).toContain(says);
-  expect(refusal).not.toContain("\n");
+  const rejection = await rejectionOf(app, text);
+  expect(rejection).toStartWith(`line ${lineOf(text, wrong)}: `);
+  expect(rejection).toContain(says);
+  expect(rejection).not.toContain("\n");
   expect(app.audit()).toEqual([]);
   expect(await readMonitors(app)).toEqual([]);
 });
@@ -91,7 +91,7 @@ test("another type under the ref of one that is there is refused, and leaves it 
   await apply(app, FILE);
   const before = await readMonitors(app);
   const text = FILE.replace("type: tls", "type: push").replace("host: acme.example", "");
-  expect(await refusalOf(app, text)).toBe(
+  expect(await rejectionOf(app, text)).toBe(
     `line ${lineOf(text, "type: push, paused")}: type is tls and stays it; for another type, take another ref`,
   );
   expect(await readMonitors(app)).toEqual(before);

@@ -30,7 +30,7 @@ function kept({ ctx }: TestApp) {
   );
 }
 
-async function refusalOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
+async function rejectionOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
   const before = [kept(app), app.audit()];
   const message = await (async () => apply(app, text, false, env))().then(
     () => "it was not refused",
@@ -61,7 +61,7 @@ describe("a secret of a webhook in a file", () => {
   test("whose variable is not set is refused with its line", async () => {
     await using app = await createTestApp();
     const { SLACK_URL: _, ...fewer } = ENV;
-    expect(await refusalOf(app, FILE, { ...fewer, SIGNING: "" })).toBe(
+    expect(await rejectionOf(app, FILE, { ...fewer, SIGNING: "" })).toBe(
       [
         "line 9: webhooks[0].secret refers to the variable SIGNING, which is empty",
         "line 12: webhooks[1].url refers to the variable SLACK_URL, which is not set",
@@ -105,17 +105,17 @@ describe("a secret of a webhook in a file", () => {
         "",
       );
     };
-    expect(await refusalOf(app, only("ci.example", KEPT))).toBe(`line 6: secret ${unknown}`);
-    expect(await refusalOf(app, only("ci.example", LEFT_OUT))).toBe(`line 3: secret ${unknown}`);
-    expect(await refusalOf(app, only("Our chat", KEPT))).toBe(`line 5: url ${unknown}`);
-    expect(await refusalOf(app, only("Our chat", LEFT_OUT))).toBe(`line 3: url ${unknown}`);
-    expect(await refusalOf(app, only("On call", KEPT))).toBe(
+    expect(await rejectionOf(app, only("ci.example", KEPT))).toBe(`line 6: secret ${unknown}`);
+    expect(await rejectionOf(app, only("ci.example", LEFT_OUT))).toBe(`line 3: secret ${unknown}`);
+    expect(await rejectionOf(app, only("Our chat", KEPT))).toBe(`line 5: url ${unknown}`);
+    expect(await rejectionOf(app, only("Our chat", LEFT_OUT))).toBe(`line 3: url ${unknown}`);
+    expect(await rejectionOf(app, only("On call", KEPT))).toBe(
       `line 6: settings.bot_token ${unknown}`,
     );
-    expect(await refusalOf(app, only("On call", LEFT_OUT))).toBe(
+    expect(await rejectionOf(app, only("On call", LEFT_OUT))).toBe(
       `line 6: settings.bot_token ${unknown}`,
     );
-    expect(await refusalOf(app, only("Phones", KEPT))).toBe(`line 6: settings.token ${unknown}`);
+    expect(await rejectionOf(app, only("Phones", KEPT))).toBe(`line 6: settings.token ${unknown}`);
     // An ntfy topic may need none.
     expect((await apply(app, only("Phones", LEFT_OUT))).changes).toHaveLength(1);
   });
@@ -144,16 +144,16 @@ describe("a secret of a webhook in a file", () => {
 
   test("that is none is refused without a word of it", async () => {
     await using app = await createTestApp();
-    const refusal = await refusalOf(app, FILE, {
+    const rejection = await rejectionOf(app, FILE, {
       ...ENV,
       SIGNING: "whsec_hunter2",
       BOT_TOKEN: "hunter2",
       SLACK_URL: "https://hooks.slack.com/hunter2",
     });
-    expect(refusal).toStartWith("line 9: webhooks[0].secret must be");
-    expect(refusal).toContain("line 16: webhooks[2].settings.bot_token must match");
-    expect(refusal).not.toContain("hunter2");
-    const other = await refusalOf(app, FILE, {
+    expect(rejection).toStartWith("line 9: webhooks[0].secret must be");
+    expect(rejection).toContain("line 16: webhooks[2].settings.bot_token must match");
+    expect(rejection).not.toContain("hunter2");
+    const other = await rejectionOf(app, FILE, {
       ...ENV,
       SLACK_URL: "https://hooks.slack.com/hunter2",
     });
@@ -168,7 +168,7 @@ describe("a secret of a webhook in a file", () => {
     ]);
     expect(kept(app)["phones"]?.settings).toEqual({});
     expect((await apply(app, without, false, ENV)).changes).toEqual([]);
-    expect(await refusalOf(app, FILE.replace('"${BOT_TOKEN}"', '""'))).toStartWith(
+    expect(await rejectionOf(app, FILE.replace('"${BOT_TOKEN}"', '""'))).toStartWith(
       "line 16: webhooks[2].settings.bot_token is empty",
     );
   });
@@ -176,7 +176,7 @@ describe("a secret of a webhook in a file", () => {
   test("stays with the server that it was given for, unless it is given again", async () => {
     await using app = await createSite();
     const elsewhere = (text: string) => text.replace("https://ntfy.sh/", "https://ntfy.example/");
-    expect(await refusalOf(app, elsewhere(LEFT_OUT))).toBe(
+    expect(await rejectionOf(app, elsewhere(LEFT_OUT))).toBe(
       "line 16: settings.token must be given again for another server",
     );
     await apply(app, elsewhere(FILE), false, ENV);
@@ -188,14 +188,14 @@ describe("a secret of a webhook in a file", () => {
 
   test("that is a URL is not uncovered by another format", async () => {
     await using app = await createSite();
-    expect(await refusalOf(app, LEFT_OUT.replace("format: slack", "format: discord"))).toBe(
+    expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: discord"))).toBe(
       "line 9: url must be given with another format, since the one that is there is a secret",
     );
-    expect(await refusalOf(app, LEFT_OUT.replace("format: slack", "format: standard"))).toContain(
+    expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: standard"))).toContain(
       "webhooks[1].url is required: in this format it is no secret",
     );
     const shown = FILE.replace("${SLACK_URL}", "https://hooks.slack.com/services/…");
-    expect(await refusalOf(app, shown)).toStartWith("line 12: webhooks[1].url is as it is shown");
+    expect(await rejectionOf(app, shown)).toStartWith("line 12: webhooks[1].url is as it is shown");
   });
 });
 

@@ -3,7 +3,7 @@ import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { readWebhooks, WEBHOOK_ENV, WEBHOOKS_FILE as FILE } from "../../support/webhooks-file";
 
-const refusalOf = async (app: TestApp, text: string): Promise<string> => {
+const rejectionOf = async (app: TestApp, text: string): Promise<string> => {
   try {
     await apply(app, text, false, WEBHOOK_ENV);
   } catch (error) {
@@ -105,10 +105,10 @@ test.each([
 ])("$says: refused by its line, and nothing is made", async ({ right, wrong, at, says }) => {
   await using app = await createTestApp();
   const text = FILE.replace(right, wrong);
-  const refusal = await refusalOf(app, text);
-  expect(refusal).toStartWith(`line ${lineOf(text, at ?? wrong)}: `);
-  expect(refusal).toContain(says);
-  expect(refusal).not.toContain("\n");
+  const rejection = await rejectionOf(app, text);
+  expect(rejection).toStartWith(`line ${lineOf(text, at ?? wrong)}: `);
+  expect(rejection).toContain(says);
+  expect(rejection).not.toContain("\n");
   expect(app.audit()).toEqual([]);
   expect(await readWebhooks(app)).toEqual([]);
 });
@@ -116,7 +116,7 @@ test.each([
 test("a network that is allowed may be delivered to, and no other", async () => {
   const text = FILE.replace("https://ci.example.com/", "http://10.1.2.3/");
   await using strict = await createTestApp();
-  expect(await refusalOf(strict, text)).toContain("url has a host that is");
+  expect(await rejectionOf(strict, text)).toContain("url has a host that is");
   await using app = await createTestApp({ env: { ALLCLEAR_OUTBOUND_ALLOW: "10.0.0.0/8" } });
   expect((await apply(app, text, false, WEBHOOK_ENV)).changes).toHaveLength(6);
 });

@@ -68,7 +68,7 @@ describe("the last use of a session", () => {
     const path = join(folder.path, "allclear.db");
     await using house = openAuthHouse(path);
     const { find, use } = await signedIn(house);
-    const refusals = () => house.logged.filter(({ msg }) => msg.includes("could not be written"));
+    const rejections = () => house.logged.filter(({ msg }) => msg.includes("could not be written"));
     using other = openSqlite(path, 0);
     other.run("BEGIN IMMEDIATE");
     for (let i = 0; i < 6; i++) {
@@ -78,14 +78,14 @@ describe("the last use of a session", () => {
     await house.clock.advance(6_000);
     use();
     await house.clock.advance(6_000);
-    expect(refusals()).toHaveLength(1);
+    expect(rejections()).toHaveLength(1);
     expect(find().lastSeenAt).toBe(TEST_START);
     other.run("ROLLBACK");
 
     await house.clock.advance(48_000);
     use();
     await house.clock.advance(0);
-    expect(refusals()).toHaveLength(1);
+    expect(rejections()).toHaveLength(1);
     expect(find().lastSeenAt).toBe(house.clock.now());
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createPasswords, judgePassword } from "../../../src/features/auth";
-import { refusalOf } from "../../support/refusal";
+import { createPasswords, passwordError } from "../../../src/features/auth";
+import { rejectionOf } from "../../support/refusal";
 
 const PASSWORD = "correct horse battery";
 
@@ -91,9 +91,9 @@ describe("verifications at once", () => {
     );
     // Who chooses a password has shown a session or a link, and does not wait for strangers.
     const chosen = passwords.hash(PASSWORD);
-    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, turnOf("one more")));
-    expect(refusal.code).toBe("unavailable");
-    expect(refusal.headers).toEqual({ "Retry-After": "5" });
+    const rejection = await rejectionOf(passwords.verify(PASSWORD, undefined, turnOf("one more")));
+    expect(rejection.code).toBe("unavailable");
+    expect(rejection.headers).toEqual({ "Retry-After": "5" });
     expect(await chosen).toStartWith("$argon2id$");
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => true));
     expect(await passwords.verify(PASSWORD, hash)).toBe(true);
@@ -104,9 +104,9 @@ describe("verifications at once", () => {
     // Two at work and one waiting.
     const one = turnOf("one");
     const accepted = Array.from({ length: 3 }, () => passwords.verify(PASSWORD, undefined, one));
-    const refusal = await refusalOf(passwords.verify(PASSWORD, undefined, one));
-    expect(refusal.code).toBe("rate_limited");
-    expect(refusal.headers).toEqual({ "Retry-After": "1" });
+    const rejection = await rejectionOf(passwords.verify(PASSWORD, undefined, one));
+    expect(rejection.code).toBe("rate_limited");
+    expect(rejection.headers).toEqual({ "Retry-After": "1" });
     expect(await passwords.verify(PASSWORD, undefined, turnOf("another"))).toBe(false);
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
   });
@@ -124,17 +124,17 @@ describe("verifications at once", () => {
 
 describe("a password that is chosen", () => {
   test("has 12 to 1,000 code points", () => {
-    expect(judgePassword("elevenchars", "a@b.test")).toBe("is shorter than 12 characters");
-    expect(judgePassword("twelve chars", "a@b.test")).toBeUndefined();
+    expect(passwordError("elevenchars", "a@b.test")).toBe("is shorter than 12 characters");
+    expect(passwordError("twelve chars", "a@b.test")).toBeUndefined();
     // Code points are counted, not UTF-16 units.
-    expect(judgePassword("🐴".repeat(11), "a@b.test")).toBe("is shorter than 12 characters");
-    expect(judgePassword("🐴".repeat(1_000), "a@b.test")).toBeUndefined();
-    expect(judgePassword("x".repeat(1_001), "a@b.test")).toBe("is longer than 1,000 characters");
+    expect(passwordError("🐴".repeat(11), "a@b.test")).toBe("is shorter than 12 characters");
+    expect(passwordError("🐴".repeat(1_000), "a@b.test")).toBeUndefined();
+    expect(passwordError("x".repeat(1_001), "a@b.test")).toBe("is longer than 1,000 characters");
   });
 
   test("is not the email address, in whatever case", () => {
-    expect(judgePassword("Somebody@Acme.test", "somebody@acme.test")).toBe("is the email address");
-    expect(judgePassword("somebody@acme.test!", "somebody@acme.test")).toBeUndefined();
+    expect(passwordError("Somebody@Acme.test", "somebody@acme.test")).toBe("is the email address");
+    expect(passwordError("somebody@acme.test!", "somebody@acme.test")).toBeUndefined();
   });
 
   test("may be as long as is allowed and is still right; a longer one is wrong for everybody", async () => {
@@ -151,7 +151,7 @@ describe("a password that is chosen", () => {
     // Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
     const marks = "a" + "\u0315".repeat(60_000) + "\u0300".repeat(60_000);
     const startedAt = performance.now();
-    expect(judgePassword(marks, "a@b.test")).toBe("is longer than 1,000 characters");
+    expect(passwordError(marks, "a@b.test")).toBe("is longer than 1,000 characters");
     expect(await createPasswords().verify(marks, undefined)).toBe(false);
     // It would be many seconds.
     expect(performance.now() - startedAt).toBeLessThan(1_000);

@@ -12,16 +12,16 @@ function setUp() {
   const { ctx, clock } = openAuthHouse();
   const made = createLoginThrottle(ctx);
   /** Takes an attempt and asks for the account's wait, as signing in does. */
-  const judge = (email: string, address: ClientAddress) =>
+  const delayOf = (email: string, address: ClientAddress) =>
     made.takeAttempt(address) || made.accountWaitSeconds(email, address);
-  const throttle = { ...made, judge };
+  const throttle = { ...made, delayOf };
   /** Waits as long as it is told, in as many steps as it takes. Answers the seconds. */
   async function waitUntilJudged(email: string, address: ClientAddress): Promise<number> {
     let waited = 0;
-    for (let wait = throttle.judge(email, address); wait > 0;) {
+    for (let wait = throttle.delayOf(email, address); wait > 0;) {
       await clock.advance(wait * 1_000);
       waited += wait;
-      wait = throttle.judge(email, address);
+      wait = throttle.delayOf(email, address);
     }
     return waited;
   }
@@ -44,26 +44,26 @@ describe("an account", () => {
     expect(Math.max(...waits)).toBe(30);
     expect(waits.slice(10).every((seconds) => seconds === 30)).toBe(true);
 
-    expect(throttle.judge(ADA, ELSEWHERE)).toBe(0);
-    expect(throttle.judge(ADA, HERE)).toBe(30);
+    expect(throttle.delayOf(ADA, ELSEWHERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(30);
     expect(await waitUntilJudged(ADA, HERE)).toBe(30);
   });
 
   test("is judged after the seconds that were told, and not a millisecond before", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(5, ADA, HERE);
-    expect(throttle.judge(ADA, HERE)).toBe(4);
+    expect(throttle.delayOf(ADA, HERE)).toBe(4);
     await clock.advance(3_999);
-    expect(throttle.judge(ADA, HERE)).toBe(1);
+    expect(throttle.delayOf(ADA, HERE)).toBe(1);
     await clock.advance(1);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
   test("is the same in whatever case and with whatever spaces its email is typed", async () => {
     const { throttle, fail } = setUp();
     await fail(3, ADA, HERE);
-    expect(throttle.judge(" ADA@acme.test ", HERE)).toBe(1);
-    expect(throttle.judge("adam@acme.test", HERE)).toBe(0);
+    expect(throttle.delayOf(" ADA@acme.test ", HERE)).toBe(1);
+    expect(throttle.delayOf("adam@acme.test", HERE)).toBe(0);
   });
 
   test("is delayed the same whether it is known or not: the throttle is told of neither", async () => {
@@ -77,9 +77,9 @@ describe("an account", () => {
   test("waits no longer because of attempts that were refused for waiting", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(4, ADA, HERE);
-    for (let i = 0; i < 3; i++) expect(throttle.judge(ADA, HERE)).toBe(2);
+    for (let i = 0; i < 3; i++) expect(throttle.delayOf(ADA, HERE)).toBe(2);
     await clock.advance(2_000);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
   test("that is failed on without end from elsewhere lets in who mistyped, 30 s after that at most", async () => {
@@ -89,14 +89,14 @@ describe("an account", () => {
       throttle.failed(ADA, client(`198.51.100.${i}`));
       await clock.advance(1_000);
     }
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
   test("that many networks fail on makes each wait as long as if one had failed as often", () => {
     const { throttle } = setUp();
     for (let i = 0; i < 20; i++) throttle.failed(ADA, client(`198.51.100.${i}`));
-    expect(throttle.judge(ADA, client("198.51.100.19"))).toBe(30);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, client("198.51.100.19"))).toBe(30);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
   test("has its failures forgotten 15 minutes after the last one", async () => {
@@ -104,46 +104,46 @@ describe("an account", () => {
     await fail(8, ADA, HERE);
     await clock.advance(15 * 60_000 - 1);
     throttle.failed(ADA, HERE);
-    expect(throttle.judge(ADA, HERE)).toBe(30);
+    expect(throttle.delayOf(ADA, HERE)).toBe(30);
     await clock.advance(15 * 60_000 + 1);
     throttle.failed(ADA, HERE);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
   test("has its failures forgotten once somebody has signed in", () => {
     const { throttle } = setUp();
     for (let i = 0; i < 6; i++) throttle.failed(ADA, HERE);
-    expect(throttle.judge(ADA, HERE)).toBe(8);
+    expect(throttle.delayOf(ADA, HERE)).toBe(8);
     throttle.succeeded(ADA, ELSEWHERE);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
     throttle.failed(ADA, HERE);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 });
 
 describe("an address", () => {
   test("has ten attempts a minute over all accounts; the eleventh waits, and passes as told", async () => {
     const { clock, throttle } = setUp();
-    for (let i = 0; i < 10; i++) expect(throttle.judge(`user${i}@acme.test`, HERE)).toBe(0);
-    const told = throttle.judge("user10@acme.test", HERE);
+    for (let i = 0; i < 10; i++) expect(throttle.delayOf(`user${i}@acme.test`, HERE)).toBe(0);
+    const told = throttle.delayOf("user10@acme.test", HERE);
     expect(told).toBe(6);
-    expect(throttle.judge("user10@acme.test", ELSEWHERE)).toBe(0);
+    expect(throttle.delayOf("user10@acme.test", ELSEWHERE)).toBe(0);
     await clock.advance(told * 1_000 - 1);
-    expect(throttle.judge("user10@acme.test", HERE)).toBe(1);
+    expect(throttle.delayOf("user10@acme.test", HERE)).toBe(1);
     await clock.advance(1);
-    expect(throttle.judge("user10@acme.test", HERE)).toBe(0);
-    expect(throttle.judge("user11@acme.test", HERE)).toBe(6);
+    expect(throttle.delayOf("user10@acme.test", HERE)).toBe(0);
+    expect(throttle.delayOf("user11@acme.test", HERE)).toBe(6);
   });
 
   test("is told the longer of its own wait and the account's", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(3, ADA, HERE);
-    for (let i = 0; i < 6; i++) throttle.judge(`user${i}@acme.test`, HERE);
+    for (let i = 0; i < 6; i++) throttle.delayOf(`user${i}@acme.test`, HERE);
     // This takes the last of the ten, so a second, which the account asks for, would not be enough.
-    const told = throttle.judge(ADA, HERE);
+    const told = throttle.delayOf(ADA, HERE);
     expect(told).toBe(6);
     await clock.advance(told * 1_000);
-    expect(throttle.judge(ADA, HERE)).toBe(0);
+    expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
   test("of IPv6 is a /64: others of it share its attempts", () => {
@@ -151,9 +151,9 @@ describe("an address", () => {
     const one = parseClientAddress("2001:db8:1:2::1") as ClientAddress;
     const other = parseClientAddress("2001:db8:1:2:ffff::9") as ClientAddress;
     const neighbour = parseClientAddress("2001:db8:1:3::1") as ClientAddress;
-    for (let i = 0; i < 10; i++) throttle.judge(`user${i}@acme.test`, other);
-    expect(throttle.judge("last@acme.test", one)).toBe(6);
-    expect(throttle.judge("last@acme.test", neighbour)).toBe(0);
+    for (let i = 0; i < 10; i++) throttle.delayOf(`user${i}@acme.test`, other);
+    expect(throttle.delayOf("last@acme.test", one)).toBe(6);
+    expect(throttle.delayOf("last@acme.test", neighbour)).toBe(0);
   });
 
   test("of IPv6 shares its failures, and fifty attempts a minute, with its whole /48", async () => {
@@ -161,24 +161,24 @@ describe("an address", () => {
     const within = (site: string, i: number) =>
       parseClientAddress(`2001:db8:${site}:${i.toString(16)}::1`) as ClientAddress;
     await fail(5, ADA, within("1", 0));
-    expect(throttle.judge(ADA, within("1", 1))).toBe(4);
-    expect(throttle.judge(ADA, within("2", 1))).toBe(0);
+    expect(throttle.delayOf(ADA, within("1", 1))).toBe(4);
+    expect(throttle.delayOf(ADA, within("2", 1))).toBe(0);
     await clock.advance(60_000);
     for (let i = 0; i < 50; i++) {
-      expect(throttle.judge(`user${i}@acme.test`, within("1", i))).toBe(0);
+      expect(throttle.delayOf(`user${i}@acme.test`, within("1", i))).toBe(0);
     }
-    const told = throttle.judge("last@acme.test", within("1", 60));
+    const told = throttle.delayOf("last@acme.test", within("1", 60));
     expect(told).toBeGreaterThan(0);
-    expect(throttle.judge("last@acme.test", within("3", 60))).toBe(0);
+    expect(throttle.delayOf("last@acme.test", within("3", 60))).toBe(0);
     await clock.advance(told * 1_000);
-    expect(throttle.judge("last@acme.test", within("1", 61))).toBe(0);
+    expect(throttle.delayOf("last@acme.test", within("1", 61))).toBe(0);
   });
 
   test("keeps its drained bucket while ten thousand others come", () => {
     const { throttle } = setUp();
-    for (let i = 0; i < 10; i++) throttle.judge(ADA, HERE);
-    for (let i = 0; i < 10_500; i++) throttle.judge(ADA, client(`10.0.${i >> 8}.${i & 255}`));
-    expect(throttle.judge(ADA, HERE)).toBe(6);
+    for (let i = 0; i < 10; i++) throttle.delayOf(ADA, HERE);
+    for (let i = 0; i < 10_500; i++) throttle.delayOf(ADA, client(`10.0.${i >> 8}.${i & 255}`));
+    expect(throttle.delayOf(ADA, HERE)).toBe(6);
   });
 
   test("addresses of an IPv6 /48 share one rank until one has signed in", () => {

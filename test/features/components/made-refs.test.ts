@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createComponent, createGroup } from "../../../src/features/components";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 const AT = { position: 9, managedBy: null };
 
@@ -40,9 +40,9 @@ for (const [noun, create, taken] of [
     test("that is given is kept to: one that is taken is a conflict, and nothing is made", async () => {
       await using site = await createArrangedSite();
       const before = await site.state();
-      const refusal = await refusalOf(create(site, { name: "Other", ref }));
-      expect(refusal.code).toBe("conflict");
-      expect(refusal.message).toBe(`The ref ${ref} is taken by “${taken}” on this page.`);
+      const rejection = await rejectionOf(create(site, { name: "Other", ref }));
+      expect(rejection.code).toBe("conflict");
+      expect(rejection.message).toBe(`The ref ${ref} is taken by “${taken}” on this page.`);
       expect(await site.state()).toEqual(before);
     });
   });
@@ -58,7 +58,7 @@ test("a component is put into no group but one of its page", async () => {
     const made = app.ctx.db.write((tx) =>
       createComponent(app.ctx, tx, other.page, { name: "New" }, at, CLI_ACTOR),
     );
-    const { fields } = await refusalOf(made);
+    const { fields } = await rejectionOf(made);
     expect(fields).toEqual([{ pointer: "#/group_id", detail: "is no group of this page" }]);
   }
   expect(await site.state()).toEqual(before);

@@ -12,7 +12,7 @@ import { createPage, getPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
 import { complaintsOf } from "../../support/people";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 /** An order by names: parts after each other, a part's own name first unless it is in no group. */
 function orderIn({ ids }: ArrangedSite, parts: [string | null, ...string[]][]): ComponentOrder {
@@ -189,7 +189,7 @@ describe("an order that is not one of all that the page has is refused, and noth
       await using site = await createArrangedSite();
       const wanted = await parts(site);
       const before = await site.state();
-      expect(complaintsOf(await refusalOf(order(site, wanted)))).toEqual(complaints);
+      expect(complaintsOf(await rejectionOf(order(site, wanted)))).toEqual(complaints);
       expect(await site.state()).toEqual(before);
     });
   }
@@ -198,7 +198,7 @@ describe("an order that is not one of all that the page has is refused, and noth
     await using site = await createArrangedSite();
     const { ctx } = site.app;
     await ctx.db.write((tx) => deletePage(ctx, tx, site.page.id, CLI_ACTOR));
-    const refusal = await refusalOf(order(site, orderIn(site, AS_IT_IS)));
-    expect(refusal.code).toBe("not_found");
+    const rejection = await rejectionOf(order(site, orderIn(site, AS_IT_IS)));
+    expect(rejection.code).toBe("not_found");
   });
 });

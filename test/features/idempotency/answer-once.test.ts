@@ -4,7 +4,7 @@ import { startHousekeeping } from "../../../src/housekeeping";
 import { sha256 } from "../../../src/kernel/hash";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 const ANSWER: Answer = { status: 201, location: "/made/1", body: '{"id":"1"}' };
 
@@ -51,7 +51,7 @@ describe("answering once", () => {
   test("refuses another body without making anything", async () => {
     await using app = await createTestApp();
     await send(app);
-    const { code } = await refusalOf(send(app, { body: "other", answer: never }));
+    const { code } = await rejectionOf(send(app, { body: "other", answer: never }));
     expect(code).toBe("idempotency_mismatch");
   });
 

@@ -4,7 +4,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 const remove = ({ app }: IncidentSite, id: string) =>
   app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, id, CLI_ACTOR));
@@ -37,7 +37,7 @@ describe("a deleted incident", () => {
     for (const answer of await askAll(site, incident.id, incident.updates[0].id)) {
       expectProblem(answer, "not_found");
     }
-    expect((await refusalOf(remove(site, incident.id))).code).toBe("not_found");
+    expect((await rejectionOf(remove(site, incident.id))).code).toBe("not_found");
     expect((await site.app.call(INCIDENTS, { key: site.key })).body.data).toEqual([]);
     expect(await site.state()).toEqual(before);
   });

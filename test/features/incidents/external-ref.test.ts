@@ -27,15 +27,15 @@ describe("external_ref", () => {
     const other = await site.open();
     const writer = await site.app.keyWith("write:incidents");
     const before = await site.state();
-    const refusals = async (key: string) => {
+    const rejections = async (key: string) => {
       const json = { external_ref: "deploy-42" };
       return [
         await site.post(json, { key, json: { page: "acme", name: "A", body: "B", ...json } }),
         await site.patch(other.id, json, { key }),
       ].map((answer) => expectProblem(answer, "conflict").detail);
     };
-    for (const detail of await refusals(site.key)) expect(detail).toContain(draft.id);
-    for (const detail of await refusals(writer)) {
+    for (const detail of await rejections(site.key)) expect(detail).toContain(draft.id);
+    for (const detail of await rejections(writer)) {
       expect(detail).toBe("The external_ref deploy-42 is taken by another incident of the page.");
     }
     expect(await site.state()).toEqual(before);

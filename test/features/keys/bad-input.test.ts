@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listAllKeys } from "../../../src/features/keys";
 import { listKeyValues } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 /** What is sent, the field that is complained of, and the complaint. */
 const WRONG: [what: string, input: Record<string, unknown>, pointer: string, detail: string][] = [
@@ -58,17 +58,17 @@ function expectNothingWritten(app: TestApp): void {
 describe("a key is refused, and nothing is written, for", () => {
   test.each(WRONG)("%s", async (_what, input, pointer, detail) => {
     await using app = await createTestApp();
-    const refusal = await refusalOf(create(app, input));
-    expect(refusal.code).toBe("validation_failed");
-    expect(refusal.fields.map((field) => field.pointer)).toEqual([pointer]);
-    expect(refusal.fields[0]?.detail).toContain(detail);
+    const rejection = await rejectionOf(create(app, input));
+    expect(rejection.code).toBe("validation_failed");
+    expect(rejection.fields.map((field) => field.pointer)).toEqual([pointer]);
+    expect(rejection.fields[0]?.detail).toContain(detail);
     expectNothingWritten(app);
   });
 });
 
 test("a key with everything wrong is refused with every field named at once", async () => {
   await using app = await createTestApp();
-  const refusal = await refusalOf(
+  const rejection = await rejectionOf(
     create(app, {
       name: "x".repeat(300),
       scopes: ["read:status", "nonsense", "write:everything"],
@@ -77,7 +77,7 @@ test("a key with everything wrong is refused with every field named at once", as
       colour: "green",
     }),
   );
-  expect(refusal.fields.map((field) => field.pointer).sort()).toEqual([
+  expect(rejection.fields.map((field) => field.pointer).sort()).toEqual([
     "#/colour",
     "#/expires",
     "#/name",
@@ -85,13 +85,13 @@ test("a key with everything wrong is refused with every field named at once", as
     "#/scopes/1",
     "#/scopes/2",
   ]);
-  expect(refusal.message).toBe("6 fields are wrong.");
+  expect(rejection.message).toBe("6 fields are wrong.");
   expectNothingWritten(app);
 });
 
 test("a refused key takes nothing from one that is made in the same turn", async () => {
   await using app = await createTestApp();
-  const [good, bad] = await Promise.all([app.createKey(), refusalOf(create(app, { name: "" }))]);
+  const [good, bad] = await Promise.all([app.createKey(), rejectionOf(create(app, { name: "" }))]);
   expect(bad.code).toBe("validation_failed");
   expect(listAllKeys(app.ctx.db)).toEqual([good.key]);
   expect(app.audit()).toHaveLength(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { endOldValues, getKey, revokeKey, rotateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 function end(app: TestApp, id: string) {
   return app.ctx.db.write((tx) => endOldValues(app.ctx, tx, id, CLI_ACTOR));
@@ -75,8 +75,8 @@ describe("ending the old value of a rotated key", () => {
 
   test("of a key that does not exist is refused", async () => {
     await using app = await createTestApp();
-    const refusal = await refusalOf(end(app, "key_00000000000000000000000000"));
-    expect(refusal.code).toBe("not_found");
+    const rejection = await rejectionOf(end(app, "key_00000000000000000000000000"));
+    expect(rejection.code).toBe("not_found");
     expect(app.audit()).toEqual([]);
   });
 });

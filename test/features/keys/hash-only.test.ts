@@ -30,13 +30,13 @@ test("the database's files hold the hash of every value and never the value", as
     values.push(created.value, rotated.value);
     for (const key of values) expect((await app.call("/api/v1/key", { key })).status).toBe(200);
     // Where a value is refused it must not be kept either: not in the answer, not in the log.
-    const refusals = [
+    const rejections = [
       await app.call(`/api/v1/key?key=${created.value}`),
       await app.call(`/api/v1/components/${created.value}`),
       await app.call("/api/v1/key", { key: `${created.value}x` }),
     ];
-    expectProblem(refusals[0]!, "invalid_request");
-    for (const { text } of refusals) expect(secretsIn(Buffer.from(text))).toEqual([]);
+    expectProblem(rejections[0]!, "invalid_request");
+    for (const { text } of rejections) expect(secretsIn(Buffer.from(text))).toEqual([]);
     await app.clock.advance(5_000);
 
     const inUse = bytesIn(folder.path);

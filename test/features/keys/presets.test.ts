@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { judgeCreateKey, KEY_PRESETS } from "../../../src/features/keys";
+import { validateCreateKey, KEY_PRESETS } from "../../../src/features/keys";
 import { TEST_START } from "../../support/clock";
 
 test("the presets are these, and each makes a valid key of the scopes that it says", () => {
@@ -11,7 +11,7 @@ test("the presets are these, and each makes a valid key of the scopes that it sa
   ]);
   expect(new Set(KEY_PRESETS.map(({ id }) => id)).size).toBe(KEY_PRESETS.length);
   for (const { id, name, scopes, sentence } of KEY_PRESETS) {
-    expect(judgeCreateKey({ name, scopes: [...scopes] }, TEST_START)).toEqual([]);
+    expect(validateCreateKey({ name, scopes: [...scopes] }, TEST_START)).toEqual([]);
     expect(id).toMatch(/^[a-z-]+$/);
     expect(sentence).toMatch(/^[A-Z].*\.$/);
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listAllKeys, revokeKey, rotateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 function revoke(app: TestApp, id: string) {
   return app.ctx.db.write((tx) => revokeKey(app.ctx, tx, id, CLI_ACTOR));
@@ -68,7 +68,7 @@ describe("a revoked key", () => {
 
 test("revoking an id that does not exist is not found, and nothing is written", async () => {
   await using app = await createTestApp();
-  expect((await refusalOf(revoke(app, "key_00000000000000000000000000"))).code).toBe("not_found");
+  expect((await rejectionOf(revoke(app, "key_00000000000000000000000000"))).code).toBe("not_found");
   expect(app.audit()).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { getKey, OVERLAPS, type Overlap, revokeKey, rotateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 function rotate(app: TestApp, id: string, overlap: Overlap) {
   return app.ctx.db.write((tx) => rotateKey(app.ctx, tx, id, overlap, CLI_ACTOR));
@@ -130,9 +130,9 @@ describe("a key that cannot be rotated", () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     const revoked = await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
-    const refusal = await refusalOf(rotate(app, key.id, "24h"));
-    expect(refusal.code).toBe("conflict");
-    expect(refusal.message).toContain("revoked");
+    const rejection = await rejectionOf(rotate(app, key.id, "24h"));
+    expect(rejection.code).toBe("conflict");
+    expect(rejection.message).toContain("revoked");
     expect(getKey(app.ctx.db, key.id)).toEqual(revoked);
     expect(app.audit()).toHaveLength(2);
   });
@@ -141,17 +141,17 @@ describe("a key that cannot be rotated", () => {
     await using app = await createTestApp();
     const { key } = await app.createKey({ expires: "2026-03-10T12:00:01Z" });
     await app.clock.advance(1_000);
-    const refusal = await refusalOf(rotate(app, key.id, "24h"));
-    expect(refusal.code).toBe("conflict");
-    expect(refusal.message).toContain("expired");
+    const rejection = await rejectionOf(rotate(app, key.id, "24h"));
+    expect(rejection.code).toBe("conflict");
+    expect(rejection.message).toContain("expired");
     expect(getKey(app.ctx.db, key.id)).toEqual(key);
     expect(app.audit()).toHaveLength(1);
   });
 
   test("is one that does not exist", async () => {
     await using app = await createTestApp();
-    const refusal = await refusalOf(rotate(app, "key_00000000000000000000000000", "now"));
-    expect(refusal.code).toBe("not_found");
+    const rejection = await rejectionOf(rotate(app, "key_00000000000000000000000000", "now"));
+    expect(rejection.code).toBe("not_found");
     expect(app.audit()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { getKey, updateKey, type UpdateKeyBody } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 function update(app: TestApp, id: string, input: unknown) {
   return app.ctx.db.write((tx) => updateKey(app.ctx, tx, id, input as UpdateKeyBody, CLI_ACTOR));
@@ -51,9 +51,9 @@ describe("editing a key", () => {
   ])("refuses %s, and nothing is changed", async (_what, input, pointer) => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
-    const refusal = await refusalOf(update(app, key.id, input));
-    expect(refusal.code).toBe("validation_failed");
-    expect(refusal.fields.map((field) => field.pointer)).toEqual([pointer]);
+    const rejection = await rejectionOf(update(app, key.id, input));
+    expect(rejection.code).toBe("validation_failed");
+    expect(rejection.fields.map((field) => field.pointer)).toEqual([pointer]);
     expect(getKey(app.ctx.db, key.id)).toEqual(key);
     expect(app.audit()).toHaveLength(1);
   });
@@ -61,8 +61,10 @@ describe("editing a key", () => {
   test("lists every wrong field at once", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
-    const refusal = await refusalOf(update(app, key.id, { name: "", rate_limit: 0, scopes: [] }));
-    expect(refusal.fields.map((field) => field.pointer).sort()).toEqual([
+    const rejection = await rejectionOf(
+      update(app, key.id, { name: "", rate_limit: 0, scopes: [] }),
+    );
+    expect(rejection.fields.map((field) => field.pointer).sort()).toEqual([
       "#/name",
       "#/rate_limit",
       "#/scopes",
@@ -71,8 +73,10 @@ describe("editing a key", () => {
 
   test("of an id that does not exist is not found", async () => {
     await using app = await createTestApp();
-    const refusal = await refusalOf(update(app, "key_00000000000000000000000000", { name: "x" }));
-    expect(refusal.code).toBe("not_found");
+    const rejection = await rejectionOf(
+      update(app, "key_00000000000000000000000000", { name: "x" }),
+    );
+    expect(rejection.code).toBe("not_found");
     expect(app.audit()).toEqual([]);
   });
 });

@@ -21,8 +21,10 @@ describe("when the database refuses, the use of keys", () => {
     // The batch is on its way and waits for the other process.
     expect((await call()).body.last_used_at).toBe("2026-03-10T12:00:00.000Z");
     await app.clock.advance(6_000);
-    const refusals = app.logged.filter((line) => line.msg.startsWith("the use of keys could not"));
-    expect(refusals).toHaveLength(1);
+    const rejections = app.logged.filter((line) =>
+      line.msg.startsWith("the use of keys could not"),
+    );
+    expect(rejections).toHaveLength(1);
     expect((await call()).body.last_used_at).toBe("2026-03-10T12:00:06.000Z");
     expect(listKeyHours(app.ctx.db, { keyId: key.id })).toEqual([]);
     other.sqlite.run("ROLLBACK");

@@ -15,7 +15,7 @@ const SECRETS: HttpConfig = {
 /** What is wrong with a config, by its schema and beyond it. */
 function problems(config: object) {
   const broken = schemaErrors(httpProbe.config, config);
-  return broken.length > 0 ? broken : httpProbe.judge(config as HttpConfig);
+  return broken.length > 0 ? broken : httpProbe.validate(config as HttpConfig);
 }
 
 const pointers = (config: object) => problems(config).map(({ pointer }) => pointer);
@@ -227,14 +227,14 @@ describe("a change", () => {
   test("within the same server keeps the secrets", () => {
     const change = { url: "https://example.com/other?x" };
     expect(httpProbe.merge(SECRETS, change)).toEqual({ ...SECRETS, ...change });
-    expect(httpProbe.judgeChange(SECRETS, change)).toEqual([]);
+    expect(httpProbe.validateChange(SECRETS, change)).toEqual([]);
   });
 
   test.each(["https://evil.test/", "http://example.com/health", "https://example.com:8443/"])(
     "to another server takes no secret along: %s",
     (url) => {
       expect(httpProbe.merge(SECRETS, { url })).toEqual({ url, method: "POST" });
-      expect(httpProbe.judgeChange(SECRETS, { url }).map(({ pointer }) => pointer)).toEqual([
+      expect(httpProbe.validateChange(SECRETS, { url }).map(({ pointer }) => pointer)).toEqual([
         "#/headers",
         "#/body",
       ]);
@@ -247,9 +247,9 @@ describe("a change", () => {
   test("to another server that gives the secrets again, or does without them, is right", () => {
     const url = "https://new.test/";
     const headers = { authorization: "again", "X-Key": null };
-    expect(httpProbe.judgeChange(SECRETS, { url, headers, body: "again" })).toEqual([]);
-    expect(httpProbe.judgeChange(SECRETS, { url, headers: null, body: null })).toEqual([]);
-    expect(httpProbe.judgeChange(SECRETS, { url, headers })).toHaveLength(1);
-    expect(httpProbe.judgeChange({ url: URL_HERE }, { url })).toEqual([]);
+    expect(httpProbe.validateChange(SECRETS, { url, headers, body: "again" })).toEqual([]);
+    expect(httpProbe.validateChange(SECRETS, { url, headers: null, body: null })).toEqual([]);
+    expect(httpProbe.validateChange(SECRETS, { url, headers })).toHaveLength(1);
+    expect(httpProbe.validateChange({ url: URL_HERE }, { url })).toEqual([]);
   });
 });

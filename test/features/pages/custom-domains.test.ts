@@ -3,7 +3,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, getPage, type PageInput, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 const make = (app: TestApp, input: PageInput) =>
   app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));
@@ -57,20 +57,20 @@ describe("the custom domains of a page", () => {
     const { two } = await twoPages(app);
     const before = { row: getPage(app.ctx.db, two.id), audit: app.audit().length };
     const custom_domains = domains as string[];
-    const refusal = await refusalOf(change(app, two.id, { name: "Other", custom_domains }));
-    expect(refusal.code).toBe("validation_failed");
-    expect(refusal.fields.map((field) => field.pointer)).toEqual([pointer]);
+    const rejection = await rejectionOf(change(app, two.id, { name: "Other", custom_domains }));
+    expect(rejection.code).toBe("validation_failed");
+    expect(rejection.fields.map((field) => field.pointer)).toEqual([pointer]);
     expect({ row: getPage(app.ctx.db, two.id), audit: app.audit().length }).toEqual(before);
   });
 
   test("cannot be the host of the public address, whatever its port", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_BASE_URL: "http://home.lan:8080" } });
     const { two } = await twoPages(app);
-    const refusal = await refusalOf(
+    const rejection = await rejectionOf(
       change(app, two.id, { custom_domains: ["a.example", "Home.lan"] }),
     );
-    expect(refusal.code).toBe("validation_failed");
-    expect(refusal.fields.map(({ pointer }) => pointer)).toEqual(["#/custom_domains/1"]);
+    expect(rejection.code).toBe("validation_failed");
+    expect(rejection.fields.map(({ pointer }) => pointer)).toEqual(["#/custom_domains/1"]);
     expect(getPage(app.ctx.db, two.id).customDomains).toEqual([]);
     expect((await change(app, two.id, { custom_domains: ["a.home.lan"] })).customDomains).toEqual([
       "a.home.lan",
@@ -81,11 +81,11 @@ describe("the custom domains of a page", () => {
     await using app = await createTestApp();
     const { one, two } = await twoPages(app);
     const taking = { custom_domains: ["two.example", "ONE.example"] };
-    const refusal = await refusalOf(change(app, two.id, taking));
-    expect(refusal.code).toBe("conflict");
-    expect(refusal.message).toBe("The custom domain one.example is the page one's.");
+    const rejection = await rejectionOf(change(app, two.id, taking));
+    expect(rejection.code).toBe("conflict");
+    expect(rejection.message).toBe("The custom domain one.example is the page one's.");
     const three = { slug: "three", name: "Three", custom_domains: ["one.example"] };
-    expect((await refusalOf(make(app, three))).code).toBe("conflict");
+    expect((await rejectionOf(make(app, three))).code).toBe("conflict");
     expect(getPage(app.ctx.db, two.id).customDomains).toEqual([]);
 
     await change(app, one.id, { custom_domains: ["one.example"] });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostNameOf, judgeDomains, toDomain } from "../../../src/features/pages/domain-name";
+import { hostNameOf, validateDomains, toDomain } from "../../../src/features/pages/domain-name";
 
 describe("a custom domain", () => {
   test.each([
@@ -15,7 +15,7 @@ describe("a custom domain", () => {
     ["1.acme.com", "1.acme.com"],
   ])("%s is kept as %s", (text, domain) => {
     expect(toDomain(text)).toBe(domain);
-    expect(judgeDomains([text])).toEqual([]);
+    expect(validateDomains([text])).toEqual([]);
   });
 
   test.each([
@@ -49,7 +49,7 @@ describe("a custom domain", () => {
     "℀.com",
   ])("%j is refused", (text) => {
     expect(toDomain(text)).toBeUndefined();
-    expect(judgeDomains(["good.example", text]).map(({ pointer }) => pointer)).toEqual([
+    expect(validateDomains(["good.example", text]).map(({ pointer }) => pointer)).toEqual([
       "#/custom_domains/1",
     ]);
   });
@@ -57,14 +57,14 @@ describe("a custom domain", () => {
   test.each(["localhost", "LOCALHOST", "status.localhost"])(
     "%s is refused, since it is this machine's own name",
     (text) => {
-      expect(judgeDomains([text])).toEqual([
+      expect(validateDomains([text])).toEqual([
         { pointer: "#/custom_domains/0", detail: "is a name of this machine itself" },
       ]);
     },
   );
 
   test("is refused a second time, however it is written", () => {
-    expect(judgeDomains(["münchen.example", "a.example", "XN--mnchen-3ya.example."])).toEqual([
+    expect(validateDomains(["münchen.example", "a.example", "XN--mnchen-3ya.example."])).toEqual([
       { pointer: "#/custom_domains/2", detail: "is in the list already" },
     ]);
   });

@@ -5,7 +5,7 @@ import { readPicture } from "../../../src/features/pages/picture";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { GIF, picture, PICTURES, png } from "../../support/pictures";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 const NAMES = Object.keys(PICTURES) as (keyof typeof PICTURES)[];
 
@@ -96,17 +96,17 @@ describe("a logo", () => {
     const { page } = await app.page();
     const { logo } = await put(app, page.id, picture("png"));
     const before = { row: getPage(app.ctx.db, page.id), audit: app.audit().length };
-    const refusal = await refusalOf(put(app, page.id, bytes));
-    expect(refusal.code).toBe("validation_failed");
-    expect(refusal.fields).toEqual([{ pointer: "#/logo", detail }]);
+    const rejection = await rejectionOf(put(app, page.id, bytes));
+    expect(rejection.code).toBe("validation_failed");
+    expect(rejection.fields).toEqual([{ pointer: "#/logo", detail }]);
     expect({ row: getPage(app.ctx.db, page.id), audit: app.audit().length }).toEqual(before);
     expect(readLogo(app.ctx.db, page.id, logo ?? "")).toBeDefined();
   });
 
   test("of a page that is not there is not found", async () => {
     await using app = await createTestApp();
-    expect((await refusalOf(put(app, "page_none", picture("png")))).code).toBe("not_found");
-    expect((await refusalOf(remove(app, "page_none"))).code).toBe("not_found");
+    expect((await rejectionOf(put(app, "page_none", picture("png")))).code).toBe("not_found");
+    expect((await rejectionOf(remove(app, "page_none"))).code).toBe("not_found");
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listOldSlugs, releaseSlug, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, type TestApp } from "../../support/app";
-import { refusalOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/refusal";
 
 const rename = (app: TestApp, id: string, slug: string) =>
   app.ctx.db.write((tx) => updatePage(app.ctx, tx, id, { slug }, CLI_ACTOR));
@@ -47,10 +47,10 @@ describe("an old slug", () => {
     const { page: other } = await app.page({ slug: "other", name: "Other" });
     await rename(app, other.id, "others-new");
     const before = [app.audit(), listOldSlugs(app.ctx.db, { id: other.id, slug: "others-new" })];
-    expect((await refusalOf(release(app, page.id, "one"))).code).toBe("conflict");
-    expect((await refusalOf(release(app, page.id, "other"))).code).toBe("not_found");
-    expect((await refusalOf(release(app, page.id, "never"))).code).toBe("not_found");
-    expect((await refusalOf(release(app, "page_none", "one"))).code).toBe("not_found");
+    expect((await rejectionOf(release(app, page.id, "one"))).code).toBe("conflict");
+    expect((await rejectionOf(release(app, page.id, "other"))).code).toBe("not_found");
+    expect((await rejectionOf(release(app, page.id, "never"))).code).toBe("not_found");
+    expect((await rejectionOf(release(app, "page_none", "one"))).code).toBe("not_found");
     expect([app.audit(), listOldSlugs(app.ctx.db, { id: other.id, slug: "others-new" })]).toEqual(
       before,
     );

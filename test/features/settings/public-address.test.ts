@@ -62,8 +62,8 @@ describe("the public address", () => {
     await using house = openPeopleHouse();
     await set(house, ADDRESS);
     const { ctx } = house;
-    const refusal = await house.refused((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
-    expect(complaintsOf(refusal)).toEqual({
+    const rejection = await house.refused((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
+    expect(complaintsOf(rejection)).toEqual({
       "#/public_address": expect.stringContaining(complaint),
     });
     expect([readPublicAddress(ctx.db), ctx.baseUrl]).toEqual([ADDRESS, ADDRESS]);

@@ -43,10 +43,10 @@ describe("the first user", () => {
 
   test.each(["admin", "editor", "viewer"] as const)("is refused as %s", async (role) => {
     await using house = openPeopleHouse();
-    const refusal = await house.refused((tx) =>
+    const rejection = await house.refused((tx) =>
       createUser(house.ctx, tx, { ...ADA, role }, CLI_ACTOR),
     );
-    expect(complaintsOf(refusal)).toEqual({ "#/role": "must be owner: this is the first user" });
+    expect(complaintsOf(rejection)).toEqual({ "#/role": "must be owner: this is the first user" });
     expect(hasUsers(house.ctx.db)).toBe(false);
   });
 });
@@ -66,8 +66,8 @@ describe("a later user", () => {
     await using house = openPeopleHouse();
     await house.user("Ada");
     const { role: _, ...roleless } = BOB;
-    const refusal = await house.refused((tx) => createUser(house.ctx, tx, roleless, CLI_ACTOR));
-    expect(complaintsOf(refusal)).toEqual({ "#/role": "is required" });
+    const rejection = await house.refused((tx) => createUser(house.ctx, tx, roleless, CLI_ACTOR));
+    expect(complaintsOf(rejection)).toEqual({ "#/role": "is required" });
   });
 
   test.each(["ada@acme.test", "ADA@Acme.Test", "  ada@acme.test\t"])(
@@ -77,8 +77,8 @@ describe("a later user", () => {
       const ada = await house.user("Ada");
       const input = { ...BOB, email };
       for (const make of [createUser, inviteUser]) {
-        const refusal = await house.refused((tx) => make(house.ctx, tx, input, CLI_ACTOR));
-        expect(complaintsOf(refusal)).toEqual({ "#/email": "belongs to another user" });
+        const rejection = await house.refused((tx) => make(house.ctx, tx, input, CLI_ACTOR));
+        expect(complaintsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
       }
       expect(findUserByEmail(house.ctx.db, email)).toEqual(ada);
     },
@@ -88,10 +88,10 @@ describe("a later user", () => {
     await using house = openPeopleHouse();
     await house.user("Ada", { email: "zoë@ÜBER.test" });
     for (const email of ["ZOË@über.test", "zoe\u0308@u\u0308ber.test"]) {
-      const refusal = await house.refused((tx) =>
+      const rejection = await house.refused((tx) =>
         createUser(house.ctx, tx, { ...BOB, email }, CLI_ACTOR),
       );
-      expect(complaintsOf(refusal)).toEqual({ "#/email": "belongs to another user" });
+      expect(complaintsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
     }
     expect(await house.user("Bob", { email: "zoe@über.test" })).toMatchObject({ name: "Bob" });
   });
@@ -123,10 +123,10 @@ describe("the fields of a user", () => {
     await using house = openPeopleHouse();
     await house.user("Ada");
     for (const make of [createUser, inviteUser]) {
-      const refusal = await house.refused((tx) =>
+      const rejection = await house.refused((tx) =>
         make(house.ctx, tx, { ...BOB, [field]: value }, CLI_ACTOR),
       );
-      expect(complaintsOf(refusal)).toEqual({ [`#/${field}`]: complaint });
+      expect(complaintsOf(rejection)).toEqual({ [`#/${field}`]: complaint });
     }
   });
 

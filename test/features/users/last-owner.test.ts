@@ -19,9 +19,9 @@ describe.each(ways)("%s", (way) => {
     await using house = openPeopleHouse();
     const ada = await house.user("Ada");
     await house.user("Bob", { role: "admin" });
-    const refusal = await house.refused(out(house, ada.id));
-    expect(refusal.code).toBe("conflict");
-    expect(refusal.message).toStartWith("“Ada” is the last owner and cannot be ");
+    const rejection = await house.refused(out(house, ada.id));
+    expect(rejection.code).toBe("conflict");
+    expect(rejection.message).toStartWith("“Ada” is the last owner and cannot be ");
     expect(getUser(house.ctx.db, ada.id)).toEqual(ada);
   });
 

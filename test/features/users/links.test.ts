@@ -92,8 +92,8 @@ describe("an invitation", () => {
   test("survives a wrong name", async () => {
     await using at = await invited();
     const { house, token } = at;
-    const refusal = await house.refused(accept(house, token, { name: "" }));
-    expect(complaintsOf(refusal)).toEqual({ "#/name": "is empty" });
+    const rejection = await house.refused(accept(house, token, { name: "" }));
+    expect(complaintsOf(rejection)).toEqual({ "#/name": "is empty" });
     expect((await house.write(accept(house, token))).user.name).toBe("Bob");
   });
 

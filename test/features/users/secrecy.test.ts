@@ -29,10 +29,10 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
   const passwords = createPasswords();
   const throttle = createLoginThrottle(ctx);
   const [first, second] = [await passwords.hash(right), await passwords.hash(later)];
-  const refusals: unknown[] = [];
+  const rejections: unknown[] = [];
   const refused = async (change: Parameters<typeof house.refused>[0]) => {
     const { message, fields, headers, stack, cause } = await house.refused(change);
-    refusals.push({ message, fields, headers, stack, cause });
+    rejections.push({ message, fields, headers, stack, cause });
   };
 
   const ada = { email: "ada@acme.test", name: "Ada", passwordHash: first };
@@ -51,9 +51,9 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
 
   const knock = (password: string) =>
     authenticate(ctx, { passwords, throttle }, { email: ada.email, password }, client(FROM.ip));
-  expect(await knock(wrong)).toEqual({ refusal: "wrong" });
+  expect(await knock(wrong)).toEqual({ rejection: "wrong" });
   const outcome = await knock(right);
-  if (!("user" in outcome)) throw new Error(outcome.refusal);
+  if (!("user" in outcome)) throw new Error(outcome.rejection);
   const session = await house.write((tx) => signIn(ctx, tx, outcome.user, FROM));
   await house.write((tx) =>
     changePassword(ctx, tx, { userId: owner.user.id, passwordHash: second }, actor),
@@ -70,7 +70,7 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
     session,
   ];
   const hashes = [first, second, ...tokens.map((token) => sha256(token).toString("hex"))];
-  const told = JSON.stringify([house.audit(), house.logged, refusals]);
+  const told = JSON.stringify([house.audit(), house.logged, rejections]);
   expect(house.audit().map(({ action }) => action)).toEqual([
     "user.set_up",
     "user.invite",
@@ -81,7 +81,7 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
     "user.disable",
   ]);
   expect(house.logged.map(({ msg }) => msg)).toEqual(["a sign-in was refused"]);
-  expect(refusals).toHaveLength(4);
+  expect(rejections).toHaveLength(4);
   for (const secret of [...PASSWORDS, ...tokens, ...hashes]) expect(told).not.toContain(secret);
 
   const disk = Buffer.concat(

@@ -106,8 +106,8 @@ describe("the set-up link", () => {
     await using house = openPeopleHouse();
     const token = await setUpLink(house);
     const wrong = { ...ADA, email: "ada", name: "" };
-    const refusal = await house.refused(setUp(house, token, wrong));
-    expect(Object.keys(complaintsOf(refusal))).toEqual(["#/email", "#/name"]);
+    const rejection = await house.refused(setUp(house, token, wrong));
+    expect(Object.keys(complaintsOf(rejection))).toEqual(["#/email", "#/name"]);
     expect((await house.write(setUp(house, token))).user.name).toBe("Ada");
   });
 

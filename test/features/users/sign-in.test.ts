@@ -66,7 +66,7 @@ async function authenticated(house: PeopleHouse, email: string): Promise<UserRow
   };
   const parts = { passwords, throttle };
   const outcome = await authenticate(house.ctx, parts, { email, password: RIGHT }, HOME);
-  if (!("user" in outcome)) throw new Error(outcome.refusal);
+  if (!("user" in outcome)) throw new Error(outcome.rejection);
   return outcome.user;
 }
 
@@ -89,7 +89,7 @@ describe("authenticating", () => {
       ["eve@acme.test", RIGHT],
     ] as const;
     for (const [email, password] of attempts) {
-      expect([email, await at.knock(email, password)]).toEqual([email, { refusal: "wrong" }]);
+      expect([email, await at.knock(email, password)]).toEqual([email, { rejection: "wrong" }]);
     }
     // One verification each, and no hash for whoever cannot be let in: a dummy stands in for it.
     expect(at.passwords.verified).toEqual([
@@ -109,23 +109,25 @@ describe("authenticating", () => {
     await house.user("Ada", { passwordHash: await passwords.hash(RIGHT) });
     const knock = (email: string, password: string) =>
       authenticate(house.ctx, { passwords, throttle }, { email, password }, HOME);
-    expect(await knock("ada@acme.test", "wrong horse battery")).toEqual({ refusal: "wrong" });
-    expect(await knock("nobody@acme.test", RIGHT)).toEqual({ refusal: "wrong" });
+    expect(await knock("ada@acme.test", "wrong horse battery")).toEqual({ rejection: "wrong" });
+    expect(await knock("nobody@acme.test", RIGHT)).toEqual({ rejection: "wrong" });
     expect(await knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
   });
 
   test("waits after three failures, whatever the case of the email, and the right password gets in after it", async () => {
     await using at = await knocking();
     for (const email of ["ada@acme.test", "ADA@acme.test", " Ada@Acme.Test"]) {
-      expect(await at.knock(email, "wrong horse battery")).toEqual({ refusal: "wrong" });
+      expect(await at.knock(email, "wrong horse battery")).toEqual({ rejection: "wrong" });
     }
-    expect(await at.knock("ada@acme.test", RIGHT)).toEqual({ refusal: "wait", seconds: 1 });
+    expect(await at.knock("ada@acme.test", RIGHT)).toEqual({ rejection: "wait", seconds: 1 });
     expect(at.passwords.verified).toHaveLength(3);
     await at.house.clock.advance(1_000);
     expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
     // Which forgets the failures: it takes three more until the next wait.
     for (let n = 0; n < 2; n++) {
-      expect(await at.knock("ada@acme.test", "wrong horse battery")).toEqual({ refusal: "wrong" });
+      expect(await at.knock("ada@acme.test", "wrong horse battery")).toEqual({
+        rejection: "wrong",
+      });
     }
     expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
   });
@@ -135,7 +137,7 @@ describe("authenticating", () => {
     const guess = async () => await at.knock("ada@acme.test", "wrong", client("198.51.100.9"));
     const outcomes = [];
     for (let n = 0; n < 10; n++) outcomes.push(await guess());
-    expect(outcomes.at(-1)).toMatchObject({ refusal: "wait" });
+    expect(outcomes.at(-1)).toMatchObject({ rejection: "wait" });
     expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { FORMATS, judgeDestination } from "../../../src/features/webhooks/formats";
+import { FORMATS, validateDestination } from "../../../src/features/webhooks/formats";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/kernel/webhook";
 import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";
 
@@ -9,8 +9,8 @@ describe("a destination", () => {
     (name) => {
       const { url, settings } = DESTINATIONS[name];
       expect(FORMATS[name].name).toBe(name);
-      expect(judgeDestination(name, url, settings)).toEqual([]);
-      expect(judgeDestination(name, url, { ...settings, colour: "red" })).toEqual([
+      expect(validateDestination(name, url, settings)).toEqual([]);
+      expect(validateDestination(name, url, { ...settings, colour: "red" })).toEqual([
         { pointer: "#/settings/colour", detail: "is not a known field" },
       ]);
     },
@@ -51,7 +51,7 @@ describe("a destination", () => {
     ],
     ["teams", "https://acme.webhook.office.com/webhookb2/1", {}, "#/url"],
   ])("of %s at %s with %j is refused", (name, url, settings, pointer) => {
-    const errors = judgeDestination(name, url, settings as Record<string, unknown>);
+    const errors = validateDestination(name, url, settings as Record<string, unknown>);
     expect(errors.map((error) => error.pointer)).toEqual([pointer]);
   });
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type EndedTry, judgeTry, RETRY_DELAYS_MS } from "../../../src/features/webhooks/rules";
+import {
+  type EndedTry,
+  classifyAttempt,
+  RETRY_DELAYS_MS,
+} from "../../../src/features/webhooks/rules";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { TEST_START } from "../../support/clock";
 
@@ -15,18 +19,18 @@ const ended = (more: Partial<EndedTry> = {}): EndedTry => ({
 });
 
 const asking = (statusCode: number | null, retryAfter: string, more: Partial<EndedTry> = {}) =>
-  judgeTry(ended({ statusCode, retryAfter, ...more })).waitMs;
+  classifyAttempt(ended({ statusCode, retryAfter, ...more })).waitMs;
 
 describe("a try", () => {
   test.each([200, 201, 202, 204, 299])("that is answered %d has succeeded", (statusCode) => {
-    const verdict = judgeTry(ended({ statusCode, failingSince: TEST_START - DAY_MS }));
+    const verdict = classifyAttempt(ended({ statusCode, failingSince: TEST_START - DAY_MS }));
     expect(verdict).toEqual({ status: "delivered", failingSince: null });
   });
 
   test.each([null, 100, 199, 300, 301, 302, 304, 307, 400, 401, 404, 429, 500, 503])(
     "that is answered %p has failed and is made again",
     (statusCode) => {
-      expect(judgeTry(ended({ statusCode }))).toEqual({
+      expect(classifyAttempt(ended({ statusCode }))).toEqual({
         status: "pending",
         failingSince: TEST_START,
         waitMs: 5 * SECOND_MS,
@@ -36,7 +40,7 @@ describe("a try", () => {
 
   test("is made again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, 76 hours in all", () => {
     const waits = RETRY_DELAYS_MS.map(
-      (_delay, failuresBefore) => judgeTry(ended({ failuresBefore })).waitMs,
+      (_delay, failuresBefore) => classifyAttempt(ended({ failuresBefore })).waitMs,
     );
     expect(waits).toEqual([
       5 * SECOND_MS,
@@ -54,7 +58,7 @@ describe("a try", () => {
   });
 
   test("that fails after the last wait is the last", () => {
-    const verdict = judgeTry(ended({ failuresBefore: 9 }));
+    const verdict = classifyAttempt(ended({ failuresBefore: 9 }));
     expect(verdict).toEqual({ status: "failed", failingSince: TEST_START });
   });
 
@@ -62,12 +66,12 @@ describe("a try", () => {
     [0, 4 * SECOND_MS],
     [1, 6 * SECOND_MS],
   ])("is made again a fifth earlier or later, by chance (%d)", (chance, waitMs) => {
-    expect(judgeTry(ended({ chance })).waitMs).toBe(waitMs);
+    expect(classifyAttempt(ended({ chance })).waitMs).toBe(waitMs);
   });
 
   test("of who tries an endpoint out is made once", () => {
-    expect(judgeTry(ended({ mayRetry: false })).status).toBe("failed");
-    expect(judgeTry(ended({ mayRetry: false, statusCode: 200 })).status).toBe("delivered");
+    expect(classifyAttempt(ended({ mayRetry: false })).status).toBe("failed");
+    expect(classifyAttempt(ended({ mayRetry: false, statusCode: 200 })).status).toBe("delivered");
   });
 });
 
@@ -106,14 +110,14 @@ describe("Retry-After", () => {
 
 describe("an endpoint", () => {
   test("that answers 410 is disabled at once", () => {
-    const verdict = judgeTry(ended({ statusCode: 410 }));
+    const verdict = classifyAttempt(ended({ statusCode: 410 }));
     expect(verdict.status).toBe("failed");
     expect(verdict.disable).toContain("410 Gone");
   });
 
   test("that has failed for 5 days is disabled, and not a moment before", () => {
     const after = (ms: number) =>
-      judgeTry(ended({ failingSince: TEST_START - ms, failuresBefore: 6 }));
+      classifyAttempt(ended({ failingSince: TEST_START - ms, failuresBefore: 6 }));
     expect(after(5 * DAY_MS - 1)).toMatchObject({ status: "pending" });
     expect(after(5 * DAY_MS - 1).disable).toBeUndefined();
     expect(after(5 * DAY_MS)).toMatchObject({ status: "failed" });
@@ -123,18 +127,20 @@ describe("an endpoint", () => {
   test("that failed long ago and again now is not disabled before the present delivery failed for most of a day", () => {
     const failingSince = TEST_START - 30 * DAY_MS;
     for (const failuresBefore of [0, 1, 5]) {
-      const verdict = judgeTry(ended({ failingSince, failuresBefore }));
+      const verdict = classifyAttempt(ended({ failingSince, failuresBefore }));
       expect(verdict.status).toBe("pending");
       expect(verdict.disable).toBeUndefined();
     }
-    expect(judgeTry(ended({ failingSince, mayRetry: false })).disable).toBeUndefined();
-    expect(judgeTry(ended({ failingSince, failuresBefore: 6 })).disable).toBeDefined();
+    expect(classifyAttempt(ended({ failingSince, mayRetry: false })).disable).toBeUndefined();
+    expect(classifyAttempt(ended({ failingSince, failuresBefore: 6 })).disable).toBeDefined();
   });
 
   test("has been failing since its first failure, and no more after a success", () => {
-    expect(judgeTry(ended()).failingSince).toBe(TEST_START);
+    expect(classifyAttempt(ended()).failingSince).toBe(TEST_START);
     const since = TEST_START - HOUR_MS;
-    expect(judgeTry(ended({ failingSince: since })).failingSince).toBe(since);
-    expect(judgeTry(ended({ failingSince: since, statusCode: 200 })).failingSince).toBeNull();
+    expect(classifyAttempt(ended({ failingSince: since })).failingSince).toBe(since);
+    expect(
+      classifyAttempt(ended({ failingSince: since, statusCode: 200 })).failingSince,
+    ).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
-  judgeSecret,
+  secretError,
   newSecret,
   ROTATION_OVERLAP_MS,
   secretBytes,
@@ -14,7 +14,7 @@ describe("a new secret", () => {
   test("is whsec_ and the base64 of 32 bytes from the source of randomness, never the same twice", () => {
     const secret = newSecret((size) => new Uint8Array(size).fill(1));
     expect(secret).toBe(`whsec_${Buffer.alloc(32, 1).toString("base64")}`);
-    expect(judgeSecret(secret)).toBeUndefined();
+    expect(secretError(secret)).toBeUndefined();
     expect(newSecret(systemRandom)).not.toBe(newSecret(systemRandom));
   });
 });
@@ -22,7 +22,7 @@ describe("a new secret", () => {
 describe("a secret", () => {
   test("holds 24 to 64 bytes in base64", () => {
     for (const count of [24, 25, 32, 64]) {
-      expect(judgeSecret(ofBytes(count))).toBeUndefined();
+      expect(secretError(ofBytes(count))).toBeUndefined();
       expect(secretBytes(ofBytes(count))).toEqual(Buffer.alloc(count, 7));
     }
   });
@@ -40,7 +40,7 @@ describe("a secret", () => {
     [ofBytes(25).replace(/=+$/, ""), "must be whsec_ and base64, with its padding"],
     ["whsec_-_KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must be whsec_ and base64, with its padding"],
   ])("is not %j", (text, detail) => {
-    expect(judgeSecret(text)).toBe(detail);
+    expect(secretError(text)).toBe(detail);
     expect(() => secretBytes(text)).toThrow(detail);
   });
 

@@ -49,7 +49,7 @@ export class Findings {
     const elapsedMs = startedAt - (watched.lastStartedAt ?? startedAt);
     watched.lastStartedAt = startedAt;
     const entry: Entry = { kind, watched, at, elapsedMs, ...result, waiters };
-    const { isChange, isUnsure } = judge(entry, this.#silenced.has(watched.num));
+    const { isChange, isUnsure } = validate(entry, this.#silenced.has(watched.num));
     this.recorder.add(entry, isChange || waiters !== undefined);
     return isUnsure;
   }
@@ -58,7 +58,7 @@ export class Findings {
   takeAway(watched: Watched, since: number): void {
     const nothing = { outcome: "unknown", latencyMs: null } as const;
     const entry: Entry = { kind: "away", watched, at: since, ...nothing, message: AWAY };
-    judge(entry, false);
+    validate(entry, false);
     this.recorder.add(entry, false);
   }
 
@@ -82,7 +82,7 @@ export class Findings {
 }
 
 /** Lets the rules count an entry, with what is still to be written. */
-function judge(entry: Entry, isSilenced: boolean): { isChange: boolean; isUnsure: boolean } {
+function validate(entry: Entry, isSilenced: boolean): { isChange: boolean; isUnsure: boolean } {
   const { watched } = entry;
   const decision = decide(watched.standing, entry, watched.thresholds, isSilenced);
   watched.standing = decision.standing;

@@ -37,7 +37,7 @@ export interface Recorded {
   check: CheckRow | undefined;
 }
 
-type Judged = Omit<JudgedRow, keyof Standing> & { standing: Standing };
+type Evaluated = Omit<JudgedRow, keyof Standing> & { standing: Standing };
 
 /**
  * Writes some entries in their order, each with all that follows from it. What they change is decided here,
@@ -52,12 +52,12 @@ export function recordEntries(
 ): Recorded[] {
   if (entries.length === 0) return [];
   const nums = JSON.stringify([...new Set(entries.map(({ watched }) => watched.num))]);
-  const judged = new Map<number, Judged>();
+  const evaluated = new Map<number, Evaluated>();
   for (const row of listJudged(tx, { nums })) {
-    judged.set(row.num, { ...row, standing: standingOf(row) });
+    evaluated.set(row.num, { ...row, standing: standingOf(row) });
   }
   return entries.map((entry) => {
-    const monitor = judged.get(entry.watched.num);
+    const monitor = evaluated.get(entry.watched.num);
     if (!monitor || monitor.paused) return { entry, standing: undefined, check: undefined };
     return recordOne(ctx, tx, entry, monitor, isPlain);
   });
@@ -68,7 +68,7 @@ function recordOne(
   ctx: Services,
   tx: Tx,
   entry: Entry,
-  monitor: Judged,
+  monitor: Evaluated,
   isPlain: boolean,
 ): Recorded {
   const isResult = entry.kind === "check" || entry.kind === "heartbeat";
@@ -103,7 +103,7 @@ function recordOne(
  * Writes a result. One that is older than the result before it, since the clock was set back, comes right
  * behind that; during an outage it comes behind by the time that really passed, so outages keep their length.
  */
-function keepResult(tx: Tx, entry: Entry, monitor: Judged): CheckRow {
+function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const { num: monitorNum } = monitor;
   const elapsedMs = monitor.standing.state === "down" ? Math.floor(entry.elapsedMs ?? 0) : 0;
   const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);

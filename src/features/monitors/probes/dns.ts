@@ -3,7 +3,7 @@ import {
   DNS_RECORD_TYPES,
   type DnsRecordType,
   Fault,
-  judgeHost,
+  hostError,
   monitorPolicy,
   parseHost,
   parseResolver,
@@ -56,7 +56,7 @@ export const dnsProbe = {
   shown: DnsConfig,
   // Records that are missing and those that there are: what a resolver inside says is not for outside.
   hasPrivateMessages: true,
-  judge: judgeDns,
+  validate: validateDns,
   present: ({ record_type = DEFAULT_TYPE, ...config }) => ({ ...config, record_type }),
   merge: mergeFields,
   targetOf: ({ name, record_type = DEFAULT_TYPE }) => `${name} ${record_type}`,
@@ -67,13 +67,13 @@ export const dnsProbe = {
     const answer = await egress.query({ name, type, resolver, policy: "monitor", signal });
     if (answer instanceof Fault) return failed(answer);
     const latencyMs = elapsedMs(context, startedAt);
-    const problem = judgeRecords(type, answer.records, expected);
+    const problem = compareRecords(type, answer.records, expected);
     return { outcome: problem === null ? "ok" : "failed", latencyMs, message: problem };
   },
 } satisfies Probe<"dns", DnsConfig>;
 
 /** A name of the DNS may hold underscores, which no host does; the root has no records to watch. */
-function judgeDns({ name, resolver }: DnsConfig): FieldError[] {
+function validateDns({ name, resolver }: DnsConfig): FieldError[] {
   const errors: FieldError[] = [];
   if (!/^(?=.{1,254}$)([^\s.]{1,63}\.)*[^\s.]{1,63}\.?$/u.test(name)) {
     errors.push({ pointer: pointer("name"), detail: "must be a name such as example.com" });
@@ -81,14 +81,14 @@ function judgeDns({ name, resolver }: DnsConfig): FieldError[] {
   if (resolver !== undefined) {
     const server = parseResolver(resolver);
     const detail = server
-      ? judgeHost(server.address, monitorPolicy)
+      ? hostError(server.address, monitorPolicy)
       : "must be an IP address, with a port where it is not 53";
     if (detail !== undefined) errors.push({ pointer: pointer("resolver"), detail });
   }
   return errors;
 }
 
-function judgeRecords(
+function compareRecords(
   type: DnsRecordType,
   records: readonly string[],
   expected: readonly string[],

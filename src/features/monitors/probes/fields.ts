@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type Fault, judgeHost, monitorPolicy } from "../../../egress";
+import { type Fault, hostError, monitorPolicy } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
 import type { ProbeContext, ProbeResult } from "../probe";
@@ -21,9 +21,9 @@ export const PortNumber = Type.Integer({ minimum: 1, maximum: 65_535, examples: 
 const HOST_SHAPE = /^(?!-)[\p{L}\p{M}\p{N}_.:[\]-]+$/u;
 
 /** What is wrong with the host of a config, beyond its schema. */
-export function judgeHostField({ host }: { host: string }): FieldError[] {
+export function validateHostField({ host }: { host: string }): FieldError[] {
   const detail = HOST_SHAPE.test(host)
-    ? judgeHost(host, monitorPolicy)
+    ? hostError(host, monitorPolicy)
     : "must be a host name or an IP address";
   return detail === undefined ? [] : [{ pointer: pointer("host"), detail }];
 }

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { judgeHeader, judgeHost, monitorPolicy } from "../../../egress";
+import { headerError, hostError, monitorPolicy } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
 import { Nullable, OneOf, Text } from "../../../kernel/schema";
-import { type Assertion, AssertionBody, judgeAssertions } from "../assertions";
+import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const IP_FAMILIES = ["any", "ipv4", "ipv6"] as const;
@@ -114,19 +114,19 @@ function givenHeaders(headers: Record<string, string | null>): Record<string, st
   );
 }
 
-export function judgeHttp(config: HttpConfig): FieldError[] {
+export function validateHttp(config: HttpConfig): FieldError[] {
   const url = parseUrl(config.url);
   const faults: FieldError[] = [];
   const problem = urlProblem(config.url, url);
   if (problem) faults.push({ pointer: "#/url", detail: problem });
-  faults.push(...judgeHeaders(config.headers ?? {}));
+  faults.push(...validateHeaders(config.headers ?? {}));
   const { method, body } = completed(config);
   if (body !== null && (method === "GET" || method === "HEAD")) {
     faults.push({ pointer: "#/body", detail: `cannot be sent with ${method}` });
   }
   // Where the URL is none, that is the only thing to say of its scheme.
   const isHttps = !url || url.protocol === "https:";
-  faults.push(...judgeAssertions(config.assertions ?? [], isHttps, "assertions"));
+  faults.push(...validateAssertions(config.assertions ?? [], isHttps, "assertions"));
   return faults;
 }
 
@@ -149,15 +149,15 @@ function urlProblem(text: string, url: URL | undefined): string | undefined {
   if (url.username !== "" || url.password !== "") {
     return "holds a user name or a password; send them in an Authorization header instead";
   }
-  const problem = judgeHost(url.hostname, monitorPolicy);
+  const problem = hostError(url.hostname, monitorPolicy);
   return problem?.startsWith("is ") ? `names an address that ${problem}` : problem;
 }
 
-function judgeHeaders(headers: Record<string, string | null>): FieldError[] {
+function validateHeaders(headers: Record<string, string | null>): FieldError[] {
   const seen = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]) => {
     const key = name.toLowerCase();
-    const problem = seen.has(key) ? "is named twice" : judgeHeader(name, value ?? "");
+    const problem = seen.has(key) ? "is named twice" : headerError(name, value ?? "");
     seen.add(key);
     return problem ? [{ pointer: pointer("headers", name), detail: problem }] : [];
   });

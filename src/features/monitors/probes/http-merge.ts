@@ -16,7 +16,7 @@ export function mergeHttp(before: HttpConfig, change: Partial<HttpConfig>): Http
 }
 
 /** Says so where a change would drop secrets; the caller gives them again, or null to take them away. */
-export function judgeHttpChange(before: HttpConfig, change: Partial<HttpConfig>): FieldError[] {
+export function validateHttpChange(before: HttpConfig, change: Partial<HttpConfig>): FieldError[] {
   if (!movesAway(before, change)) return [];
   const given = new Set(Object.keys(change.headers ?? {}).map((name) => name.toLowerCase()));
   const areHeadersSettled =

@@ -7,12 +7,12 @@ import {
   type HttpConfig,
   HttpConfigBody,
   HttpConfigShown,
-  judgeHttp,
+  validateHttp,
   parseUrl,
 } from "./http-config";
 import { elapsedMs, failed } from "./fields";
 import { follow } from "./http-follow";
-import { judgeHttpChange, mergeHttp } from "./http-merge";
+import { validateHttpChange, mergeHttp } from "./http-merge";
 
 const LONGEST_TARGET = 200;
 
@@ -23,8 +23,8 @@ export const httpProbe = {
   config: HttpConfigBody,
   shown: HttpConfigShown,
   secrets: { headers: "values", body: "text" },
-  judge: judgeHttp,
-  judgeChange: judgeHttpChange,
+  validate: validateHttp,
+  validateChange: validateHttpChange,
   present(config) {
     const { headers, body, ...shown } = completed(config);
     return { ...shown, header_names: Object.keys(headers), has_body: body !== null };

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Fault } from "../../../egress";
 import { pointer } from "../../../errors";
 import type { Probe, ProbeResult } from "../probe";
-import { elapsedMs, failed, HostText, judgeHostField, mergeFields } from "./fields";
+import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";
 
 const PingConfig = Type.Object(
   { host: HostText },
@@ -20,7 +20,7 @@ export const pingProbe = {
   label: "Ping",
   config: PingConfig,
   shown: PingConfig,
-  judge: (config) => [
+  validate: (config) => [
     ...(findPing() === null
       ? [
           {
@@ -30,7 +30,7 @@ export const pingProbe = {
           },
         ]
       : []),
-    ...judgeHostField(config),
+    ...validateHostField(config),
   ],
   present: (config) => config,
   merge: mergeFields,

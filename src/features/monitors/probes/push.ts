@@ -28,7 +28,7 @@ export const pushProbe = {
   // A job that says that it failed, or that has not called at all, has used up its grace already.
   failureThreshold: 1,
   hasPrivateMessages: true,
-  judge: () => [],
+  validate: () => [],
   present: (config) => ({ grace_seconds: graceSecondsOf(config) }),
   merge: mergeFields,
   targetOf: (config) => `called within ${plural(graceSecondsOf(config), "second")} of its time`,

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { formatHost } from "../../../config";
 import { Fault } from "../../../egress";
 import type { Probe } from "../probe";
-import { elapsedMs, failed, HostText, judgeHostField, mergeFields, PortNumber } from "./fields";
+import { elapsedMs, failed, HostText, validateHostField, mergeFields, PortNumber } from "./fields";
 
 const TcpConfig = Type.Object(
   { host: HostText, port: PortNumber },
@@ -16,7 +16,7 @@ export const tcpProbe = {
   label: "TCP port",
   config: TcpConfig,
   shown: TcpConfig,
-  judge: judgeHostField,
+  validate: validateHostField,
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host, port }) => `${formatHost(host)}:${port}`,

@@ -4,7 +4,7 @@ import { Fault } from "../../../egress";
 import { plural } from "../../../kernel/text";
 import { DAY_MS } from "../../../kernel/time";
 import type { Probe } from "../probe";
-import { elapsedMs, failed, HostText, judgeHostField, mergeFields, PortNumber } from "./fields";
+import { elapsedMs, failed, HostText, validateHostField, mergeFields, PortNumber } from "./fields";
 
 const DEFAULT_PORT = 443;
 const DEFAULT_DAYS = 14;
@@ -31,7 +31,7 @@ export const tlsProbe = {
   label: "TLS certificate",
   config: TlsConfig,
   shown: TlsConfig,
-  judge: judgeHostField,
+  validate: validateHostField,
   present: ({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }) => ({ host, port, days }),
   merge: mergeFields,
   targetOf: ({ host, port = DEFAULT_PORT }) => `${formatHost(host)}:${port}`,

@@ -5,7 +5,7 @@ import { SYSTEM_ACTOR } from "../../../kernel/actor";
 import { HOUR_MS } from "../../../kernel/time";
 import { nameInWords, tellDeliverer } from "../changes";
 import { addToWebhookHour, findStanding, insertTry, setStanding } from "../delivery-store";
-import { isSuccess, judgeTry } from "../rules";
+import { isSuccess, classifyAttempt } from "../rules";
 import { findWebhook, setFailingSince, updateWebhookRow } from "../store";
 import type { TryResult } from "./attempt";
 
@@ -29,7 +29,7 @@ export function recordTry(
   const { webhookId, tries, triesBefore, eventType, failingSince } = standing;
   const { retryAfter, ...told } = result;
   const endedAt = result.at + result.latencyMs;
-  const verdict = judgeTry({
+  const verdict = classifyAttempt({
     statusCode: result.statusCode,
     retryAfter,
     endedAt,

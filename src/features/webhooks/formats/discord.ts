@@ -30,7 +30,7 @@ export const discord: Format = {
   secretSettings: [],
   openPath: /^\/api\/webhooks\//,
   isForPeople: true,
-  judge(url): FieldError[] {
+  validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];
     // Discord takes other services' formats at the same URL with /slack or /github behind it.

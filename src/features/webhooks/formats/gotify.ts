@@ -38,7 +38,7 @@ export const gotify: Format = {
   settings: Settings,
   secretSettings: ["token"],
   isForPeople: true,
-  judge(url): FieldError[] {
+  validate(url): FieldError[] {
     // A token in the URL would be shown wherever the URL is.
     if (new URL(url).search === "") return [];
     return [{ pointer: pointer("url"), detail: "must have no query; the token is a setting" }];

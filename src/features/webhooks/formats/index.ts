@@ -26,7 +26,7 @@ export const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
  * Everything that is wrong with a destination for a format: settings that break its schema, else what
  * the format itself finds. `url` must parse; who may be called at all is judged elsewhere.
  */
-export function judgeDestination(
+export function validateDestination(
   name: WebhookFormat,
   url: string,
   settings: Readonly<Record<string, unknown>>,
@@ -36,7 +36,7 @@ export function judgeDestination(
     pointer: pointer.replace(/^#/, "#/settings"),
     detail,
   }));
-  return [...broken, ...format.judge(url, settings)];
+  return [...broken, ...format.validate(url, settings)];
 }
 
 /** What stands in a URL that is shown in the place of what is secret in it. */

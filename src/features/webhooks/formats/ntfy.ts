@@ -59,7 +59,7 @@ export const ntfy: Format = {
   settings: Settings,
   secretSettings: ["token"],
   isForPeople: true,
-  judge(url): FieldError[] {
+  validate(url): FieldError[] {
     const { pathname, search } = new URL(url);
     if (TOPIC_PATH.test(pathname) && search === "") return [];
     const detail = "must be a topic's URL, such as https://ntfy.sh/my-topic, without a query";

@@ -62,7 +62,7 @@ export const slack: Format = {
   secretSettings: [],
   openPath: /^\/(services|workflows)\//,
   isForPeople: true,
-  judge(url): FieldError[] {
+  validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     const isWrong = hostname === "hooks.slack.com" && !/^\/(services|workflows)\//.test(pathname);
     return isWrong

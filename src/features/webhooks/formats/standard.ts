@@ -11,6 +11,6 @@ export const standard: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   isForPeople: false,
-  judge: () => [],
+  validate: () => [],
   write: (event) => jsonMessage(envelopeOf(event)),
 };

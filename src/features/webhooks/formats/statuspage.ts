@@ -22,7 +22,7 @@ export const statuspage: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   isForPeople: false,
-  judge: () => [],
+  validate: () => [],
   write(event, context) {
     const told = tell(event, context);
     if (!told) return undefined;

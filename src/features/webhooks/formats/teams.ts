@@ -34,7 +34,7 @@ export const teams: Format = {
   secretSettings: [],
   openPath: /^\//,
   isForPeople: true,
-  judge(url): FieldError[] {
+  validate(url): FieldError[] {
     // Retired: learn.microsoft.com/microsoftteams/m365-custom-connectors.
     const isRetired = new URL(url).hostname.endsWith(".webhook.office.com");
     const detail = "is a connector's, which Microsoft has retired; create a workflow instead";

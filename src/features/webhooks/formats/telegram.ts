@@ -71,7 +71,7 @@ export const telegram: Format = {
   settings: Settings,
   secretSettings: ["bot_token"],
   isForPeople: true,
-  judge(url): FieldError[] {
+  validate(url): FieldError[] {
     const { pathname, search } = new URL(url);
     // A token in the URL would be shown wherever the URL is.
     if (search === "" && !/\/bot\d+(:|%3a)/i.test(pathname)) return [];

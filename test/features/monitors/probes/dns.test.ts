@@ -78,16 +78,16 @@ describe("a dns check", () => {
   });
 
   test("is refused for what is no name, and for a resolver that nothing may reach or that is a name", () => {
-    const { judge } = probeOf("dns");
-    expect(judge({ name: "_dmarc.example.com" })).toEqual([]);
-    expect(judge({ name: "example.com", resolver: "[2001:db8::1]:5353" })).toEqual([]);
+    const { validate } = probeOf("dns");
+    expect(validate({ name: "_dmarc.example.com" })).toEqual([]);
+    expect(validate({ name: "example.com", resolver: "[2001:db8::1]:5353" })).toEqual([]);
     for (const name of ["a b", "a..b", ".", `${"a".repeat(64)}.com`]) {
-      expect(judge({ name })).toEqual([
+      expect(validate({ name })).toEqual([
         { pointer: "#/name", detail: "must be a name such as example.com" },
       ]);
     }
     for (const resolver of ["dns.example.com", "169.254.169.253", "[fe80::1]:53", "1.1.1.1:0"]) {
-      expect(judge({ name: "example.com", resolver }).map(({ pointer }) => pointer)).toEqual([
+      expect(validate({ name: "example.com", resolver }).map(({ pointer }) => pointer)).toEqual([
         "#/resolver",
       ]);
     }

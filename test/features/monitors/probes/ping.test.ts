@@ -73,17 +73,17 @@ describe("a ping check", () => {
 describe("a host to ping", () => {
   test("is refused where it would be an option, a command or several arguments", () => {
     using _ping = usePingProgram(ANSWERED);
-    const { judge } = probeOf("ping");
-    expect(judge({ host: "gateway.test" })).toEqual([]);
+    const { validate } = probeOf("ping");
+    expect(validate({ host: "gateway.test" })).toEqual([]);
     for (const host of ["-f", "--help", "a b", "a;id", "$(id)", "`id`", "a|b", "a/b", "-c1 x"]) {
-      expect(judge({ host }), host).toHaveLength(1);
+      expect(validate({ host }), host).toHaveLength(1);
     }
   });
 
   test("is refused where there is no ping, in a sentence that says so", () => {
-    const { judge } = probeOf("ping");
+    const { validate } = probeOf("ping");
     using _none = usePingProgram(undefined);
-    const [fault, ...others] = judge({ host: "gateway.test" });
+    const [fault, ...others] = validate({ host: "gateway.test" });
     expect(others).toEqual([]);
     expect(fault?.detail).toStartWith("needs the program ping, which is not installed");
   });

@@ -58,7 +58,7 @@ describe("every type of monitor", () => {
       using _ping = usePingProgram("exit 1");
       for (const config of [least, most]) {
         expect(schemaErrors(probe.config, config)).toEqual([]);
-        expect(probe.judge(config)).toEqual([]);
+        expect(probe.validate(config)).toEqual([]);
       }
       expect(schemaErrors(probe.config, { ...least, nope: 1 })).toEqual([
         { pointer: "#/nope", detail: "is not a known field" },

@@ -4,7 +4,7 @@ import type { Assertion } from "./model";
 import { patternProblem } from "./pattern";
 
 /** What is wrong with assertions beyond their schema; `at` is where the list stands. */
-export function judgeAssertions(
+export function validateAssertions(
   assertions: readonly Assertion[],
   isHttps: boolean,
   at: string,
