@@ -1,6 +1,6 @@
 import type { Config } from "../config";
 import type { Clock } from "../kernel/clock";
-import { whenAsked } from "../kernel/when-asked";
+import { lazy } from "../kernel/lazy";
 import type { Fault } from "./fault";
 import type { Lookup } from "./lookup";
 import type {
@@ -38,7 +38,7 @@ export interface EgressDependencies {
 
 /** What goes out is loaded with the first that does: it takes as long as half of a start. */
 export function createEgress(deps: EgressDependencies): Egress {
-  const opened = whenAsked(async () => (await import("./open-egress")).openEgress(deps));
+  const opened = lazy(async () => (await import("./open-egress")).openEgress(deps));
   return {
     resolve: async (target) => (await opened()).resolve(target),
     connect: async (target) => (await opened()).connect(target),

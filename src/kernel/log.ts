@@ -1,6 +1,6 @@
 import type { LogFn, Logger } from "pino";
 import { redactText } from "./redact";
-import { whenAsked } from "./when-asked";
+import { lazy } from "./lazy";
 
 /** Structured lines: an object of facts, then a sentence. */
 export interface Log {
@@ -22,7 +22,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  * output belongs to a command's data. Its library is loaded with the first line that is written.
  */
 export function createLog(level: LogLevel): Log {
-  const logger = whenAsked(() => openLogger(level));
+  const logger = lazy(() => openLogger(level));
   const isLevelEnabled = (asked: LogLevel) =>
     asked !== "silent" && LOG_LEVELS.indexOf(asked) >= LOG_LEVELS.indexOf(level);
   const line = (at: "debug" | "info" | "warn" | "error"): LogFn =>

@@ -1,5 +1,5 @@
 import type { MarkdownIt, Token } from "markdown-it";
-import { whenAsked } from "../kernel/when-asked";
+import { lazy } from "../kernel/lazy";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 /** What other sites are told of a link that somebody wrote here, and what they learn of the reader. */
@@ -8,8 +8,8 @@ const LINK_REL = "nofollow noopener ugc";
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
 
 // Loaded and made when a text is first rendered, not while the server starts.
-const linking = whenAsked(() => createRenderer({ linkify: true }));
-const plain = whenAsked(() => createRenderer({ linkify: false }));
+const linking = lazy(() => createRenderer({ linkify: true }));
+const plain = lazy(() => createRenderer({ linkify: false }));
 /** Looking for addresses takes time that grows with the square of a run without a space. */
 const RUN_TOO_LONG = /\S{2000}/;
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { StatusDocument } from "../features/status";
 import { sha256Base64 } from "../kernel/hash";
-import { whenAsked } from "../kernel/when-asked";
+import { lazy } from "../kernel/lazy";
 import { type HtmlDocument, minifyCss } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
@@ -17,7 +17,7 @@ import { type RenderPart, renderPart as renderPartAnew } from "./kept-parts";
 import { type RenderText, renderText as renderTextAnew } from "./kept-texts";
 import { StatusRing, statusIcon } from "./status-ring";
 
-const pageCss = whenAsked(() => minifyCss([tokens, base, charts, css].join("\n")));
+const pageCss = lazy(() => minifyCss([tokens, base, charts, css].join("\n")));
 
 /** What every page of one status page is given: whose it is, how it stands, where things are. */
 export interface PageContext {

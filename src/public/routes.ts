@@ -6,7 +6,7 @@ import type { Sessions } from "../features/auth";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
 import {
-  firstMomentOf,
+  firstDayStart,
   readHistory,
   readLatency,
   type Snapshot,
@@ -86,7 +86,7 @@ export function publicRoutes(
 
   function historyPage(month: Month, before: string | undefined, { document }: Snapshot) {
     const { id, created_at: createdAt } = document.page;
-    const first = firstMomentOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
+    const first = firstDayStart(ctx.db, { id, createdAt: Date.parse(createdAt) });
     const span = { pageId: id, from: month.from, to: month.to, before: placeOf(before) };
     const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
     const previous = month.from > first ? month.previous : undefined;

@@ -1,4 +1,4 @@
-import { whenAsked } from "../kernel/when-asked";
+import { lazy } from "../kernel/lazy";
 
 /*
  * The width of a text without its font: Verdana's advances in hundredths of an em, which its stand-ins
@@ -17,7 +17,7 @@ const ADVANCES: readonly (readonly [hundredths: number, characters: string])[] =
   [100, "mW@%"],
 ];
 
-const advances = whenAsked(
+const advances = lazy(
   (): ReadonlyMap<string, number> =>
     new Map(
       ADVANCES.flatMap(([advance, characters]) => [...characters].map((one) => [one, advance])),

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { sha256Base64 } from "../kernel/hash";
-import { whenAsked } from "../kernel/when-asked";
+import { lazy } from "../kernel/lazy";
 import base from "./base.css" with { type: "text" };
 import { minifyCss } from "./css";
 import { ringIcon } from "./ring-icon";
 import tokens from "./tokens.css" with { type: "text" };
 
 /** The style of a page that stands alone, and its hash. */
-const style = whenAsked(() => {
+const style = lazy(() => {
   const css = minifyCss(`${tokens}\n${base}`);
   return { css, hash: sha256Base64(css) };
 });

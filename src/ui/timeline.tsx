@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ComponentStatus } from "../kernel/component-status";
-import { Moment } from "./moment";
+import { RelativeTime } from "./relative-time";
 
 export interface TimelineItem {
   title: string;
@@ -18,7 +18,7 @@ export function Timeline({ items, now }: { items: readonly TimelineItem[]; now: 
       {items.map(({ title, at, status, body }) => (
         <li key={`${at} ${title}`} class={status ? `is-${status}` : undefined}>
           <p>
-            <span class="strong">{title}</span> <Moment at={at} now={now} />
+            <span class="strong">{title}</span> <RelativeTime at={at} now={now} />
           </p>
           {body ? <div class="timeline-body">{body}</div> : null}
         </li>

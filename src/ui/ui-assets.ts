@@ -1,4 +1,4 @@
-import { whenAsked } from "../kernel/when-asked";
+import { lazy } from "../kernel/lazy";
 import { type AssetSource, assetPath } from "./assets";
 import script from "./client.js" with { type: "text" };
 import type { LinkedAssets } from "./linked-document";
@@ -6,7 +6,7 @@ import ordering from "./ordering.js" with { type: "text" };
 import { ringIcon } from "./ring-icon";
 import { dashboardCss } from "./style-sheet";
 
-const STYLE = { name: "allclear.css", text: whenAsked(dashboardCss) };
+const STYLE = { name: "allclear.css", text: lazy(dashboardCss) };
 const SCRIPT = { name: "allclear.js", text: script };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon("#1a7f4b") };
@@ -28,7 +28,7 @@ export const UI_ASSETS: readonly AssetSource[] = [
 ];
 
 /** The paths of these, as a document links to them. Made with the first page, not at the start. */
-export const linkedAssets = whenAsked((): LinkedAssets => ({
+export const linkedAssets = lazy((): LinkedAssets => ({
   style: assetPath(STYLE.name, STYLE.text()),
   script: assetPath(SCRIPT.name, SCRIPT.text),
   icon: assetPath(ICON.name, ICON.text),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatMoment, parseMoment } from "../../src/admin/moments";
+import { formatDateTimeInput, parseDateTimeInput } from "../../src/admin/date-time-input";
 import { readHtml } from "../support/html";
 import { createMaintenanceDashboard, MAINTENANCE } from "../support/maintenance-dashboard";
 
@@ -14,7 +14,7 @@ describe("a moment in a form", () => {
     ["2024-02-29T00:00", "2024-02-29T00:00:00.000Z"],
   ] as const) {
     test(`“${typed}” is read as UTC`, () => {
-      expect(parseMoment(typed)).toBe(iso);
+      expect(parseDateTimeInput(typed)).toBe(iso);
     });
   }
 
@@ -31,7 +31,7 @@ describe("a moment in a form", () => {
     "2026-03-10T14:00\n2026",
   ]) {
     test(`“${typed.replace("\n", "⏎")}” is none`, () => {
-      expect(parseMoment(typed)).toBeUndefined();
+      expect(parseDateTimeInput(typed)).toBeUndefined();
     });
   }
 
@@ -40,14 +40,14 @@ describe("a moment in a form", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max }), (ms) => {
         const iso = new Date(ms).toISOString();
-        expect(parseMoment(formatMoment(iso))).toBe(iso);
+        expect(parseDateTimeInput(formatDateTimeInput(iso))).toBe(iso);
       }),
     );
   });
 
   test("is written without seconds where it has none", () => {
-    expect(formatMoment("2026-03-10T14:00:00.000Z")).toBe("2026-03-10T14:00");
-    expect(formatMoment("2026-03-10T14:00:05.000Z")).toBe("2026-03-10T14:00:05");
+    expect(formatDateTimeInput("2026-03-10T14:00:00.000Z")).toBe("2026-03-10T14:00");
+    expect(formatDateTimeInput("2026-03-10T14:00:05.000Z")).toBe("2026-03-10T14:00:05");
   });
 });
 

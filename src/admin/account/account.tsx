@@ -8,7 +8,7 @@ import {
   Chip,
   Form,
   FormErrors,
-  Moment,
+  RelativeTime,
   PageHead,
   PostButton,
   Row,
@@ -140,10 +140,10 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
       </Cell>
       <Cell label="IP address">{session.ip}</Cell>
       <Cell label="Last active">
-        <Moment at={toIso(session.lastSeenAt)} now={now} />
+        <RelativeTime at={toIso(session.lastSeenAt)} now={now} />
       </Cell>
       <Cell label="Signed in">
-        <Moment at={toIso(session.createdAt)} now={now} />
+        <RelativeTime at={toIso(session.createdAt)} now={now} />
       </Cell>
       <Cell>
         {isCurrent ? null : (

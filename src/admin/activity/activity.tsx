@@ -6,7 +6,7 @@ import {
   Cell,
   CellNote,
   EmptyState,
-  Moment,
+  RelativeTime,
   OneLine,
   PageHead,
   Pagination,
@@ -84,7 +84,7 @@ function EntryRow({ entry, link, now }: EntryRowProps) {
   return (
     <Row>
       <Cell label="When">
-        <Moment at={moment} now={now} />
+        <RelativeTime at={moment} now={now} />
         <CellNote>
           <span class="nowrap">{`${moment.slice(0, 19).replace("T", " ")} UTC`}</span>
         </CellNote>

@@ -1,5 +1,5 @@
 import type { requestsAnswer } from "../../features/analytics";
-import { Cell, EmptyState, Moment, Notice, Row, RowLink, Table } from "../../ui";
+import { Cell, EmptyState, RelativeTime, Notice, Row, RowLink, Table } from "../../ui";
 import { keyPath } from "../paths";
 import { type Asked, REQUEST_FIGURES_PATH } from "./analytics-paths";
 import { AnalyticsFrame } from "./frame";
@@ -61,7 +61,7 @@ export function RequestFigures({ asked, answer, mayOpenKeys, now }: RequestFigur
                 {line.last_used_at === null ? (
                   <span class="quiet-text">Never</span>
                 ) : (
-                  <Moment at={line.last_used_at} now={now} />
+                  <RelativeTime at={line.last_used_at} now={now} />
                 )}
               </Cell>
             </Row>

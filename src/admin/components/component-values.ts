@@ -1,6 +1,6 @@
 import type { ComponentInput, ComponentRow } from "../../features/components";
 import type { Form } from "../../http";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 
 /** What stands in a component's form, as it was typed. */
 export interface ComponentValues {
@@ -51,7 +51,7 @@ export function storedComponent(row: ComponentRow): ComponentValues {
 export function readComponent(form: Form): ComponentValues {
   return {
     name: form.text("name"),
-    description: writtenText(form, "description"),
+    description: multilineText(form, "description"),
     group_id: form.text("group_id"),
     start_date: form.text("start_date").trim(),
     showcase: form.text("showcase") !== "",

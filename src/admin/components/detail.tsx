@@ -2,7 +2,7 @@ import type { ComponentChange, ComponentRow, GroupRow } from "../../features/com
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../kernel/role";
 import { toIso } from "../../kernel/time";
-import { ButtonLink, Card, Facts, Moment, PageHead, StatusLabel } from "../../ui";
+import { ButtonLink, Card, Facts, RelativeTime, PageHead, StatusLabel } from "../../ui";
 import { componentPath, componentsOfPagePath } from "../paths";
 import type { FormRejection } from "../stale";
 import { ComponentEdit } from "./component-edit";
@@ -56,7 +56,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
               label: "Group",
               value: groups.find((group) => group.id === groupId)?.name ?? "None",
             },
-            { label: "Added", value: <Moment at={toIso(component.createdAt)} now={now} /> },
+            { label: "Added", value: <RelativeTime at={toIso(component.createdAt)} now={now} /> },
             { label: "Id", value: <code>{id}</code>, isWide: true },
           ]}
         />

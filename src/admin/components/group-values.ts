@@ -1,6 +1,6 @@
 import { COLLAPSE, type GroupInput, type GroupRow } from "../../features/components";
 import type { Form } from "../../http";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 
 /** What stands in a group's form, as it was typed. */
 export interface GroupValues {
@@ -24,7 +24,7 @@ export function storedGroup({ name, description, collapse }: GroupRow): GroupVal
 export function readGroup(form: Form): GroupValues {
   return {
     name: form.text("name"),
-    description: writtenText(form, "description"),
+    description: multilineText(form, "description"),
     collapse: form.text("collapse"),
   };
 }

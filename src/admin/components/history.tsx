@@ -1,5 +1,5 @@
 import type { ComponentChange } from "../../features/components";
-import { Cell, Moment, Row, Section, STATUS_WORDS, Table } from "../../ui";
+import { Cell, RelativeTime, Row, Section, STATUS_WORDS, Table } from "../../ui";
 
 const COLUMNS = [{ label: "When" }, { label: "Change" }, { label: "By" }, { label: "Reason" }];
 
@@ -14,7 +14,7 @@ export function History({ changes, now }: { changes: readonly ComponentChange[];
           {changes.map((change) => (
             <Row key={`${change.at} ${change.from} ${change.to}`}>
               <Cell label="When">
-                <Moment at={change.at} now={now} />
+                <RelativeTime at={change.at} now={now} />
               </Cell>
               <Cell label="Change">
                 {STATUS_WORDS[change.from]} → {STATUS_WORDS[change.to]}

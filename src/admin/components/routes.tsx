@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { Problem } from "../../errors";
 import { orderComponents } from "../../features/components";
 import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
-import { backTo } from "../back-to";
+import { redirectGet } from "../redirect-get";
 import { createDone } from "../done";
 import { NoPageYet } from "../no-page";
 import type { AdminDependencies } from "../dependencies";
@@ -65,7 +65,7 @@ export function componentAdminRoutes(deps: AdminDependencies) {
     )
     .get(
       "/order",
-      backTo(COMPONENTS_PATH),
+      redirectGet(COMPONENTS_PATH),
       screenOperation("The components whose order was posted", MAY_READ),
     )
     .post(

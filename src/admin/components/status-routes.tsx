@@ -15,7 +15,7 @@ import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { placeInList } from "./component-paths";
 import { MarkStatus } from "./mark-status";
 import { readCauses } from "./read";
@@ -66,7 +66,7 @@ export function statusRoutes({
     .post(
       "/:id/status",
       async ({ request, requestContext, params: { id }, body: form }) => {
-        const typed = { status: form.text("status"), reason: writtenText(form, "reason") };
+        const typed = { status: form.text("status"), reason: multilineText(form, "reason") };
         try {
           const { slug, text } = await writeAs(requestContext, (tx) => {
             const before = getComponentRow(tx, id);
@@ -93,7 +93,7 @@ export function statusRoutes({
 
 /** Throws `validation_failed` with every wrong field. */
 function readMark(form: Form): { status: ComponentStatus; reason: string | null } {
-  const input = { status: form.text("status"), reason: writtenText(form, "reason") || null };
+  const input = { status: form.text("status"), reason: multilineText(form, "reason") || null };
   const { status, reason = null } = validate(UpdateComponentBody, input);
   return { status, reason };
 }

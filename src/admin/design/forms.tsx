@@ -7,7 +7,7 @@ import {
   ChoiceField,
   Columns,
   Form,
-  MomentField,
+  DateTimeField,
   RadioList,
   Section,
   SelectField,
@@ -160,7 +160,7 @@ export function DesignForms({ path }: { path: string }) {
                   },
                 ]}
               />
-              <MomentField
+              <DateTimeField
                 label="Begins (UTC)"
                 name="begins_at"
                 value="2027-01-31T14:00"

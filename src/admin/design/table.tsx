@@ -7,7 +7,7 @@ import {
   Day,
   FilterDate,
   FilterSelect,
-  Moment,
+  RelativeTime,
   Row,
   RowLink,
   SearchForm,
@@ -151,7 +151,7 @@ function ExampleRow({ example, path, now }: { example: Example; path: string; no
         {usedMsAgo === undefined ? (
           "Never"
         ) : (
-          <Moment
+          <RelativeTime
             at={toIso(now - usedMsAgo)}
             now={now}
             {...(usedMsAgo > 90 * DAY_MS ? { tone: "warning" as const } : {})}
@@ -165,7 +165,7 @@ function ExampleRow({ example, path, now }: { example: Example; path: string; no
         ) : endsInMs === undefined ? (
           "Never"
         ) : endsInMs < 14 * DAY_MS ? (
-          <Moment at={toIso(now + endsInMs)} now={now} tone="warning" />
+          <RelativeTime at={toIso(now + endsInMs)} now={now} tone="warning" />
         ) : (
           <Day at={toIso(now + endsInMs)} />
         )}

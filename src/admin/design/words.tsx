@@ -10,7 +10,7 @@ import {
   Chip,
   Chips,
   Facts,
-  Moment,
+  RelativeTime,
   MonitorLabel,
   Section,
   StatusLabel,
@@ -80,14 +80,17 @@ export function DesignWords({ path, now }: { path: string; now: number }) {
           />
           <Facts
             items={[
-              { label: "Just now", value: <Moment at={ago(0)} now={now} /> },
-              { label: "Seconds", value: <Moment at={ago(14 * SECOND_MS)} now={now} /> },
-              { label: "Minutes", value: <Moment at={ago(4 * MINUTE_MS)} now={now} /> },
-              { label: "Stale", value: <Moment at={ago(104 * DAY_MS)} now={now} tone="warning" /> },
-              { label: "To come", value: <Moment at={ago(-3 * DAY_MS)} now={now} /> },
+              { label: "Just now", value: <RelativeTime at={ago(0)} now={now} /> },
+              { label: "Seconds", value: <RelativeTime at={ago(14 * SECOND_MS)} now={now} /> },
+              { label: "Minutes", value: <RelativeTime at={ago(4 * MINUTE_MS)} now={now} /> },
+              {
+                label: "Stale",
+                value: <RelativeTime at={ago(104 * DAY_MS)} now={now} tone="warning" />,
+              },
+              { label: "To come", value: <RelativeTime at={ago(-3 * DAY_MS)} now={now} /> },
               {
                 label: "About to end",
-                value: <Moment at={ago(-5 * HOUR_MS)} now={now} tone="danger" />,
+                value: <RelativeTime at={ago(-5 * HOUR_MS)} now={now} tone="danger" />,
               },
             ]}
           />

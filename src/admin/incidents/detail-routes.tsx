@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { getIncident, updateIncident } from "../../features/incidents";
 import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
-import { backToOne } from "../back-to";
+import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -84,7 +84,7 @@ export function incidentDetailRoutes(deps: AdminDependencies) {
     )
     .get(
       "/:id/updates",
-      backToOne((id) => pathsOfIncident(id).home),
+      redirectGetById((id) => pathsOfIncident(id).home),
       screenOperation("The incident whose update was sent", MAY_READ),
     )
     .post(
@@ -103,7 +103,7 @@ export function incidentDetailRoutes(deps: AdminDependencies) {
     )
     .get(
       "/:id/updates/preview",
-      backToOne((id) => pathsOfIncident(id).home),
+      redirectGetById((id) => pathsOfIncident(id).home),
       screenOperation("The incident whose update was previewed", MAY_READ),
     )
     .post(
@@ -136,7 +136,7 @@ export function incidentDetailRoutes(deps: AdminDependencies) {
     )
     .get(
       "/:id/publish/preview",
-      backToOne((id) => pathsOfIncident(id).home),
+      redirectGetById((id) => pathsOfIncident(id).home),
       screenOperation("The draft that was previewed", MAY_READ),
     )
     .post(

@@ -5,7 +5,7 @@ import {
   ButtonLink,
   Columns,
   Form,
-  Moment,
+  RelativeTime,
   Notice,
   PageHead,
   Section,
@@ -128,7 +128,7 @@ function Postmortem({
           "Not published yet: only people who are signed in see it."
         ) : (
           <>
-            Published <Moment at={publishedAt} now={now} />
+            Published <RelativeTime at={publishedAt} now={now} />
           </>
         )}
       </p>

@@ -7,7 +7,7 @@ import {
   ButtonLink,
   Form,
   FormErrors,
-  MomentField,
+  DateTimeField,
   PageHead,
   FormNotice,
 } from "../../ui";
@@ -15,7 +15,7 @@ import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { INCIDENTS_PATH } from "../paths";
 import { versionField } from "../stale";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { minuteOf, type TimeReader } from "./time-reader";
 import { pathsOfIncident } from "./incident-paths";
 
@@ -62,7 +62,7 @@ export function EditUpdate(props: {
           rows={6}
           wrong={wrong}
         />
-        <MomentField
+        <DateTimeField
           label={LABELS.display_at}
           name="display_at"
           value={values.displayAt}
@@ -87,7 +87,7 @@ export function storedUpdate(update: IncidentUpdate): EditUpdateValues {
 
 /** What was typed. */
 export function readEditUpdate(form: SentForm): EditUpdateValues {
-  return { body: writtenText(form, "body"), displayAt: form.text("display_at") };
+  return { body: multilineText(form, "body"), displayAt: form.text("display_at") };
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   ButtonLink,
   Form,
   FormErrors,
-  MomentField,
+  DateTimeField,
   PageHead,
   FormNotice,
   SelectField,
@@ -54,7 +54,7 @@ export function EditIncident(props: {
   const wrong = wording(props.complaints, LABELS);
   const paths = pathsOfIncident(incident.id);
   const momentOf = (name: keyof typeof LABELS, value: string, hint?: string) => (
-    <MomentField
+    <DateTimeField
       label={LABELS[name]}
       name={name}
       value={value}

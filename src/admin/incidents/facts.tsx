@@ -2,7 +2,7 @@ import type { Incident } from "../../features/incidents";
 import { IncidentState } from "../../public/state";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
 import { toIso } from "../../kernel/time";
-import { Card, Facts, Moment, StatusLabel } from "../../ui";
+import { Card, Facts, RelativeTime, StatusLabel } from "../../ui";
 import type { IncidentView } from "./incident-view";
 
 const SOURCES: Record<Incident["source"], string> = {
@@ -15,7 +15,7 @@ const SOURCES: Record<Incident["source"], string> = {
 /** What is known of an incident, beside what is told of it. */
 export function IncidentFacts({ view, now }: { view: IncidentView; now: number }) {
   const { incident, page } = view;
-  const at = (iso: string) => <Moment at={iso} now={now} />;
+  const at = (iso: string) => <RelativeTime at={iso} now={now} />;
   return (
     <Card>
       <Facts

@@ -7,7 +7,7 @@ import {
   CellNote,
   Chip,
   IndicatorShape,
-  Moment,
+  RelativeTime,
   OneLine,
   Row,
   RowLink,
@@ -76,14 +76,14 @@ function IncidentTableRow({ record, pageName, now }: RowProps) {
         </CellNote>
       </Cell>
       <Cell label="Started">
-        <Moment at={toIso(row.startedAt)} now={now} />
+        <RelativeTime at={toIso(row.startedAt)} now={now} />
         {row.resolvedAt === null ? null : (
           <CellNote>for {lasting(toIso(row.startedAt), toIso(row.resolvedAt))}</CellNote>
         )}
       </Cell>
       <Cell label="Last update">
         {newest ? (
-          <Moment
+          <RelativeTime
             at={toIso(newest.displayAt)}
             now={now}
             {...(isQuietTooLong(record, now) ? { tone: "warning" as const } : {})}

@@ -3,7 +3,7 @@ import type { Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { getIncident, putPostmortem } from "../../features/incidents";
 import { actorOf, type RequestContext, type Form, formBody, session } from "../../http";
-import { backToOne } from "../back-to";
+import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import type { AdminDependencies } from "../dependencies";
@@ -11,7 +11,7 @@ import { createPreview } from "../preview";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { changeUnlessStale, type FormRejection, rejectionOrThrow } from "../stale";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { pathsOfIncident } from "./incident-paths";
 import { readIncidentView } from "./incident-view";
 import { OUTLINE, PostmortemEditor, PUBLISH, WITHDRAW } from "./postmortem";
@@ -54,7 +54,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
     const { row: before } = getIncident(tx, id, true);
     return changeUnlessStale(form, before, () => {
       const input = {
-        body: writtenText(form, "body"),
+        body: multilineText(form, "body"),
         ...(publish === undefined ? {} : { publish }),
       };
       const { row } = putPostmortem(ctx, tx, id, input, actorOf(requestContext));
@@ -85,7 +85,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
           );
           return done(requestContext, pathsOfIncident(id).home, text);
         } catch (error) {
-          const sent = { body: writtenText(form, "body"), rejection: rejectionOrThrow(error) };
+          const sent = { body: multilineText(form, "body"), rejection: rejectionOrThrow(error) };
           return showEditor({ request, requestContext }, id, sent);
         }
       },
@@ -93,7 +93,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
     )
     .get(
       "/:id/postmortem/preview",
-      backToOne((id) => pathsOfIncident(id).postmortem),
+      redirectGetById((id) => pathsOfIncident(id).postmortem),
       screenOperation("The post-mortem that was previewed", MAY_WRITE),
     )
     .post(
@@ -106,7 +106,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
             return previewIncident(ctx, tx, id, actorOf(requestContext));
           });
         } catch (error) {
-          const sent = { body: writtenText(form, "body"), rejection: rejectionOrThrow(error) };
+          const sent = { body: multilineText(form, "body"), rejection: rejectionOrThrow(error) };
           return showEditor(at, id, sent);
         }
       },
@@ -116,7 +116,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
 
 /** Throws `validation_failed` for a post-mortem that nobody has written yet. */
 function requireNoOutline(form: Form): void {
-  if (writtenText(form, "body").trim() !== OUTLINE.trim()) return;
+  if (multilineText(form, "body").trim() !== OUTLINE.trim()) return;
   const detail = "is nothing but its headings: write something below them";
   throw invalidFields([{ pointer: "#/body", detail }]);
 }

@@ -10,7 +10,7 @@ import {
   Fold,
   Form,
   FormErrors,
-  MomentField,
+  DateTimeField,
   PageHead,
   SelectField,
   TextField,
@@ -130,7 +130,7 @@ function More({ page, values, complaints }: ReportFormProps) {
         value={impactOverride}
         error={wrong.about("impact_override")}
       />
-      <MomentField
+      <DateTimeField
         label={REPORT_LABELS.started_at}
         name="started_at"
         value={startedAt}
@@ -138,7 +138,7 @@ function More({ page, values, complaints }: ReportFormProps) {
         timeZone={page.timeZone}
         error={wrong.about("started_at")}
       />
-      <MomentField
+      <DateTimeField
         label={REPORT_LABELS.resolved_at}
         name="resolved_at"
         value={resolvedAt}

@@ -4,9 +4,9 @@ import type { Form } from "../../http";
 import type { ComponentStatus } from "../../kernel/component-status";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { type Complaints, complaintsOrThrow } from "../field-errors";
-import { MOMENT_COMPLAINT, parseMoment } from "../moments";
+import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import { NOTIFY_LABEL } from "../notify-field";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { readImpacts } from "./component-impacts";
 
 /** What stands in the form for a new incident, as it was typed. */
@@ -62,7 +62,7 @@ export function readReport(form: Form, components: readonly { id: string }[]): R
   return {
     name: form.text("name"),
     impacts: readImpacts(form, components),
-    body: writtenText(form, "body"),
+    body: multilineText(form, "body"),
     status: form.text("status") || FIRST_STATUS,
     impactOverride: form.text("impact_override"),
     startedAt: form.text("started_at"),
@@ -92,8 +92,8 @@ export function toIncident(
       : { impact_override: impactOverride as CreateIncidentBody["impact_override"] }),
     ...(externalRef === "" ? {} : { external_ref: externalRef }),
     // What is no moment goes on as it was typed, so that it is refused with all that is wrong besides.
-    ...(startedAt === "" ? {} : { started_at: parseMoment(startedAt) ?? startedAt }),
-    ...(resolvedAt === "" ? {} : { resolved_at: parseMoment(resolvedAt) ?? resolvedAt }),
+    ...(startedAt === "" ? {} : { started_at: parseDateTimeInput(startedAt) ?? startedAt }),
+    ...(resolvedAt === "" ? {} : { resolved_at: parseDateTimeInput(resolvedAt) ?? resolvedAt }),
   };
 }
 
@@ -114,7 +114,8 @@ export function reportRejectionOrThrow(error: unknown, values: ReportValues): Re
     ["started_at", values.startedAt],
     ["resolved_at", values.resolvedAt],
   ] as const) {
-    if (complaints[field] && parseMoment(typed) === undefined) complaints[field] = MOMENT_COMPLAINT;
+    if (complaints[field] && parseDateTimeInput(typed) === undefined)
+      complaints[field] = DATE_TIME_ERROR;
   }
   return { status: 422, complaints };
 }

@@ -4,7 +4,7 @@ import { createIncident, presentIncident } from "../../features/incidents";
 import type { PageRow } from "../../features/pages";
 import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
 import { renderIncidentPage } from "../../public/incident-page";
-import { backTo } from "../back-to";
+import { redirectGet } from "../redirect-get";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -132,7 +132,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
     )
     .get(
       "/new/preview",
-      backTo(REPORT_PATH),
+      redirectGet(REPORT_PATH),
       screenOperation("The form whose incident was previewed", MAY_WRITE),
     )
     .post(

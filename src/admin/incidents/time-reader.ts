@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type FieldError, invalidFields, schemaErrors } from "../../errors";
-import { MOMENT_COMPLAINT, parseMoment } from "../moments";
+import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 
 /** Stands for a time that could not be read, until all that is wrong is told together. */
 const UNREAD = "1970-01-01T00:00:00.000Z";
@@ -21,9 +21,9 @@ export class TimeReader {
   /** ISO 8601 with its zone. `known` go from the first to the last that the minute may stand for. */
   read(name: string, typed: string, known: readonly (string | null)[]): string {
     const meant = known.find((iso) => iso !== null && minuteOf(iso) === typed.trim());
-    const iso = meant ?? parseMoment(typed);
+    const iso = meant ?? parseDateTimeInput(typed);
     if (iso === undefined || iso === null) {
-      const detail = typed.trim() === "" ? "is empty" : MOMENT_COMPLAINT;
+      const detail = typed.trim() === "" ? "is empty" : DATE_TIME_ERROR;
       this.#fields.push({ pointer: `#/${name}`, detail });
       return UNREAD;
     }

@@ -5,7 +5,7 @@ import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, FormNotice 
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { ComponentImpacts, readImpacts } from "./component-impacts";
 import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
@@ -118,7 +118,7 @@ export function emptyUpdate({ incident }: IncidentView): UpdateValues {
 export function readUpdate(form: SentForm, components: IncidentView["components"]): UpdateValues {
   return {
     status: form.text("status"),
-    body: writtenText(form, "body"),
+    body: multilineText(form, "body"),
     impacts: readImpacts(form, components),
     isNotifying: form.text("notify") === "yes",
   };

@@ -3,7 +3,7 @@ import type { Incident, IncidentUpdate } from "../../features/incidents";
 import { MINUTE_MS } from "../../kernel/time";
 import { MarkdownText } from "../../public/text";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Moment, StatusLabel, Timeline } from "../../ui";
+import { RelativeTime, StatusLabel, Timeline } from "../../ui";
 import { pathsOfIncident } from "./incident-paths";
 
 interface UpdateTimelineProps {
@@ -74,7 +74,7 @@ function Writing(props: { update: IncidentUpdate; author: Author | undefined; no
       {isMoved ? (
         <>
           {" "}
-          <Moment at={createdAt} now={now} />
+          <RelativeTime at={createdAt} now={now} />
         </>
       ) : null}
       .

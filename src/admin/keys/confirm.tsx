@@ -1,5 +1,5 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys";
-import { ChoiceField, DialogForm, Moment } from "../../ui";
+import { ChoiceField, DialogForm, RelativeTime } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { keyPath } from "../paths";
 import { UsageSentence } from "./parts";
@@ -37,7 +37,7 @@ export function RotateKey(props: {
         <code>{listing.start}…</code>
         {listing.last_used_at ? (
           <>
-            , last used <Moment at={listing.last_used_at} now={now} />,
+            , last used <RelativeTime at={listing.last_used_at} now={now} />,
           </>
         ) : (
           ", never used,"
@@ -91,7 +91,7 @@ function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
   if (!last?.last_used_at) return <>It was never used.</>;
   return (
     <>
-      Last used <Moment at={last.last_used_at} now={now} />
+      Last used <RelativeTime at={last.last_used_at} now={now} />
       {last.last_used_ip === null ? "" : ` from ${last.last_used_ip}`}.
     </>
   );

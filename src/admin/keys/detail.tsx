@@ -7,7 +7,7 @@ import {
   Cell,
   Facts,
   Form,
-  Moment,
+  RelativeTime,
   Notice,
   PageHead,
   Row,
@@ -59,7 +59,7 @@ export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetail
               label: "Created",
               value: (
                 <>
-                  <Moment at={listing.created_at} now={now} /> by {listing.created_by.label}
+                  <RelativeTime at={listing.created_at} now={now} /> by {listing.created_by.label}
                 </>
               ),
             },
@@ -115,8 +115,8 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   if (listing.revoked_at) {
     return (
       <Notice tone="danger" title="This key is revoked">
-        Revoked <Moment at={listing.revoked_at} now={now} />. This cannot be undone. Create a new
-        key if you still need one.
+        Revoked <RelativeTime at={listing.revoked_at} now={now} />. This cannot be undone. Create a
+        new key if you still need one.
       </Notice>
     );
   }
@@ -144,7 +144,7 @@ function ValueRow({ value, listing, now }: ValueProps) {
         <code>{value.start}…</code>
       </Cell>
       <Cell label="Created">
-        <Moment at={value.created_at} now={now} />
+        <RelativeTime at={value.created_at} now={now} />
       </Cell>
       <Cell label="Last used">
         <LastUsed of={value} now={now} />
@@ -161,7 +161,7 @@ function ValueEnd({ value, listing, now }: ValueProps) {
   if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
     return <span class="quiet-text">Ended</span>;
   }
-  return end === null ? <>With the key</> : <Moment at={end} now={now} />;
+  return end === null ? <>With the key</> : <RelativeTime at={end} now={now} />;
 }
 
 function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
@@ -171,11 +171,11 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
     <Card title="Old value">
       <Form action={`${keyPath(listing.id)}/end-old-value`}>
         <p>
-          <code>{old.start}…</code> ends <Moment at={old.ends_at} now={now} />.{" "}
+          <code>{old.start}…</code> ends <RelativeTime at={old.ends_at} now={now} />.{" "}
           {old.last_used_at ? (
             <>
-              It was last used <Moment at={old.last_used_at} now={now} />: somebody may still need
-              it.
+              It was last used <RelativeTime at={old.last_used_at} now={now} />: somebody may still
+              need it.
             </>
           ) : (
             "It was never used, so it is safe to end now."

@@ -6,7 +6,7 @@ import {
   CellNote,
   Chip,
   EmptyState,
-  Moment,
+  RelativeTime,
   OneLine,
   PageHead,
   Pagination,
@@ -133,7 +133,7 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
       <Cell label="Created by">
         <OneLine>{listing.created_by.label}</OneLine>
         <CellNote>
-          <Moment at={listing.created_at} now={now} />
+          <RelativeTime at={listing.created_at} now={now} />
         </CellNote>
       </Cell>
       <Cell label="Expires">
@@ -147,7 +147,7 @@ function OldValue({ old, now }: { old: NonNullable<KeyListing["old_value"]>; now
   return (
     <CellNote>
       <OneLine>
-        Old value ends <Moment at={old.ends_at} now={now} />
+        Old value ends <RelativeTime at={old.ends_at} now={now} />
       </OneLine>
     </CellNote>
   );

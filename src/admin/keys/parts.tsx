@@ -5,7 +5,7 @@ import {
   type KeyUsageSummary,
 } from "../../features/keys";
 import { plural } from "../../kernel/text";
-import { CellNote, Chip, Chips, Moment, OneLine } from "../../ui";
+import { CellNote, Chip, Chips, RelativeTime, OneLine } from "../../ui";
 
 /** What a key may do. */
 export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
@@ -27,7 +27,7 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
     return (
       <span class="quiet-text">
         <OneLine>
-          Revoked <Moment at={revoked_at} now={now} />
+          Revoked <RelativeTime at={revoked_at} now={now} />
         </OneLine>
       </span>
     );
@@ -77,7 +77,7 @@ export function LastUsed(props: {
   if (last_used_at === null) return <span class="quiet-text">Never</span>;
   return (
     <>
-      <Moment at={last_used_at} now={props.now} />
+      <RelativeTime at={last_used_at} now={props.now} />
       <CellNote>
         <OneLine>{last_used_ip}</OneLine>
       </CellNote>

@@ -16,7 +16,7 @@ import {
 } from "../../http";
 import { roleAllows } from "../../kernel/role";
 import { renderMaintenancePage } from "../../public/maintenance-page";
-import { backToOne } from "../back-to";
+import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";
 import { NO_COMPLAINTS } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -140,7 +140,7 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
     )
     .get(
       "/:id/preview",
-      backToOne(maintenancePath),
+      redirectGetById(maintenancePath),
       screenOperation("The maintenance whose update was previewed", MAY_WRITE),
     )
     .post(

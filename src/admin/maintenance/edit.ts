@@ -4,7 +4,7 @@ import type {
   UpdateMaintenanceBody,
 } from "../../features/maintenance";
 import type { Form } from "../../http";
-import { formatMoment } from "../moments";
+import { formatDateTimeInput } from "../date-time-input";
 import { type FormRejection, rejectionOrThrow } from "../stale";
 import { aboutComponents, readComponents } from "./plan";
 import {
@@ -29,8 +29,8 @@ export function storedValues(maintenance: Maintenance): EditValues {
   return {
     name: maintenance.name,
     components: maintenance.components.map(({ id }) => id),
-    scheduledFor: formatMoment(maintenance.scheduled_for),
-    scheduledUntil: formatMoment(maintenance.scheduled_until),
+    scheduledFor: formatDateTimeInput(maintenance.scheduled_for),
+    scheduledUntil: formatDateTimeInput(maintenance.scheduled_until),
     lasts: UNTIL,
     isAutoStart: maintenance.auto_start,
     isAutoComplete: maintenance.auto_complete,

@@ -2,7 +2,7 @@ import { isEnded, type Maintenance } from "../../features/maintenance";
 import { MaintenanceState } from "../../public/state";
 import { Names } from "../../public/text";
 import { lasting } from "../../public/words";
-import { Card, Facts, Moment } from "../../ui";
+import { Card, Facts, RelativeTime } from "../../ui";
 import type { MaintenanceView } from "./maintenance-view";
 import { describeReminder } from "./reminder";
 import { When } from "./when";
@@ -48,7 +48,7 @@ export function MaintenanceFacts({ view, now }: { view: MaintenanceView; now: nu
 }
 
 function timeFact(label: string, at: string | null, now: number) {
-  return at === null ? [] : [{ label, value: <Moment at={at} now={now} /> }];
+  return at === null ? [] : [{ label, value: <RelativeTime at={at} now={now} /> }];
 }
 
 function describeClock({ auto_start: starts, auto_complete: completes }: Maintenance): string {

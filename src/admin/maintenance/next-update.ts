@@ -1,7 +1,7 @@
 import { Problem } from "../../errors";
 import type { AddMaintenanceUpdateBody } from "../../features/maintenance";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
-import { MOMENT_COMPLAINT, parseMoment } from "../moments";
+import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import type { UpdateValues } from "./update-form";
 
 /** The update that a form asks for. All of it is for the service to judge. */
@@ -11,7 +11,7 @@ export function toUpdate(values: UpdateValues): AddMaintenanceUpdateBody {
     body: values.body.trim(),
     notify: values.isNotifying,
     ...(status === "" ? {} : { status: status as NonNullable<AddMaintenanceUpdateBody["status"]> }),
-    ...(displayAt === "" ? {} : { display_at: parseMoment(displayAt) ?? displayAt }),
+    ...(displayAt === "" ? {} : { display_at: parseDateTimeInput(displayAt) ?? displayAt }),
   };
 }
 
@@ -29,8 +29,8 @@ export function updateRejectionOrThrow(error: unknown, values: UpdateValues): Up
     return { status: 409, complaints: NO_COMPLAINTS, rejection: error.message };
   }
   const complaints: Record<string, string> = { ...complaintsOrThrow(error) };
-  if (complaints["display_at"] && parseMoment(values.displayAt) === undefined) {
-    complaints["display_at"] = MOMENT_COMPLAINT;
+  if (complaints["display_at"] && parseDateTimeInput(values.displayAt) === undefined) {
+    complaints["display_at"] = DATE_TIME_ERROR;
   }
   return { status: 422, complaints, rejection: undefined };
 }

@@ -2,7 +2,7 @@ import type { PlanMaintenanceBody } from "../../features/maintenance";
 import type { Form } from "../../http";
 import { type Complaints, complaintsOrThrow } from "../field-errors";
 import { NOTIFY_LABEL } from "../notify-field";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import {
   aboutSchedule,
   DURATIONS,
@@ -56,7 +56,7 @@ export function readPlan(form: Form): PlanValues {
   return {
     name: form.text("name"),
     components: readComponents(form),
-    body: writtenText(form, "body"),
+    body: multilineText(form, "body"),
     ...readSchedule(form),
     isNotifying: form.text("notify") === "yes",
   };

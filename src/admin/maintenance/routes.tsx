@@ -3,7 +3,7 @@ import { planMaintenance } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
 import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
 import { renderMaintenancePage } from "../../public/maintenance-page";
-import { backTo } from "../back-to";
+import { redirectGet } from "../redirect-get";
 import { createDone } from "../done";
 import { NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -109,7 +109,7 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
     )
     .get(
       "/new/preview",
-      backTo(PLAN_PATH),
+      redirectGet(PLAN_PATH),
       screenOperation("The form whose maintenance was previewed", MAY_WRITE),
     )
     .post(

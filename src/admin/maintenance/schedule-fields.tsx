@@ -1,4 +1,4 @@
-import { Checkbox, ChoiceField, duration, MomentField, SelectField } from "../../ui";
+import { Checkbox, ChoiceField, duration, DateTimeField, SelectField } from "../../ui";
 import type { Wording } from "../field-errors";
 import { PLAN_LABELS } from "./plan";
 import { reminderOptions } from "./reminder";
@@ -19,7 +19,7 @@ export function Beginning({
   hint,
 }: ScheduleFieldsProps & { hint?: string }) {
   return (
-    <MomentField
+    <DateTimeField
       label={PLAN_LABELS.scheduled_for}
       name="scheduled_for"
       value={values.scheduledFor}
@@ -34,7 +34,7 @@ export function Beginning({
 /** The planned end. */
 export function End({ values, wrong, timeZone }: ScheduleFieldsProps) {
   return (
-    <MomentField
+    <DateTimeField
       label={PLAN_LABELS.scheduled_until}
       name="scheduled_until"
       value={values.scheduledUntil}

@@ -1,7 +1,7 @@
 import type { Form } from "../../http";
 import { MINUTE_MS } from "../../kernel/time";
 import type { Complaints } from "../field-errors";
-import { MOMENT_COMPLAINT, parseMoment } from "../moments";
+import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 
 /** When something is planned and what the clock does of it, as it was typed. */
 export interface ScheduleValues {
@@ -19,7 +19,7 @@ export interface ScheduleValues {
 export const UNTIL = "until";
 export const NEVER = "never";
 
-const LAST_MOMENT = "9999-12-31T23:59:59.999Z";
+const LATEST_TIME = "9999-12-31T23:59:59.999Z";
 
 /** What was typed, to be shown again. A form without a choice of how long it lasts asks for the end. */
 export function readSchedule(form: Form): ScheduleValues {
@@ -40,7 +40,7 @@ export function readSchedule(form: Form): ScheduleValues {
 export function toSchedule(values: ScheduleValues) {
   const { scheduledFor, remind } = values;
   return {
-    scheduled_for: parseMoment(scheduledFor) ?? scheduledFor,
+    scheduled_for: parseDateTimeInput(scheduledFor) ?? scheduledFor,
     scheduled_until: endOf(values),
     auto_start: values.isAutoStart,
     auto_complete: values.isAutoComplete,
@@ -49,10 +49,10 @@ export function toSchedule(values: ScheduleValues) {
 }
 
 function endOf({ scheduledFor, scheduledUntil, lasts }: ScheduleValues): string {
-  if (lasts === UNTIL) return parseMoment(scheduledUntil) ?? scheduledUntil;
-  const start = parseMoment(scheduledFor);
+  if (lasts === UNTIL) return parseDateTimeInput(scheduledUntil) ?? scheduledUntil;
+  const start = parseDateTimeInput(scheduledFor);
   // What is complained of is the beginning: some end that nobody minds.
-  if (start === undefined) return LAST_MOMENT;
+  if (start === undefined) return LATEST_TIME;
   const end = Date.parse(start) + minutesOf(lasts) * MINUTE_MS;
   return Number.isNaN(end) ? start : new Date(end).toISOString();
 }
@@ -71,12 +71,15 @@ function minutesOf(lasts: string): number {
 export function aboutSchedule(complaints: Complaints, values: ScheduleValues): Complaints {
   const { scheduled_for: ofStart, scheduled_until: ofEnd, ...rest } = complaints;
   const { lasts } = values;
-  const [start, end] = [parseMoment(values.scheduledFor), parseMoment(values.scheduledUntil)];
+  const [start, end] = [
+    parseDateTimeInput(values.scheduledFor),
+    parseDateTimeInput(values.scheduledUntil),
+  ];
   const told: Record<string, string | undefined> = {
-    scheduled_for: start === undefined ? MOMENT_COMPLAINT : ofStart,
+    scheduled_for: start === undefined ? DATE_TIME_ERROR : ofStart,
   };
   if (lasts === UNTIL) {
-    told["scheduled_until"] = end === undefined ? MOMENT_COMPLAINT : ofEnd;
+    told["scheduled_until"] = end === undefined ? DATE_TIME_ERROR : ofEnd;
     if (start !== undefined && end !== undefined && end <= start) {
       told["scheduled_until"] = "must be later than the start";
     }

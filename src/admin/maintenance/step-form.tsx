@@ -4,7 +4,7 @@ import { DialogForm, FormErrors } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { pathsOfMaintenance } from "./maintenance-paths";
 import { type StepName, STEPS } from "./steps";
 import type { UpdateValues } from "./update-form";
@@ -15,7 +15,7 @@ const LABELS = { body: "Message", notify: NOTIFY_LABEL };
 export type StepValues = Pick<UpdateValues, "body" | "isNotifying">;
 
 export function readStep(form: Form): StepValues {
-  return { body: writtenText(form, "body"), isNotifying: form.text("notify") === "yes" };
+  return { body: multilineText(form, "body"), isNotifying: form.text("notify") === "yes" };
 }
 
 interface StepFormProps {

@@ -2,11 +2,20 @@ import { type Maintenance, mayFollow } from "../../features/maintenance";
 import type { Form as SentForm } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { MAINTENANCE_WORDS } from "../../public/words";
-import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, MomentField } from "../../ui";
+import {
+  Actions,
+  Button,
+  Card,
+  ChoiceField,
+  Fold,
+  Form,
+  FormErrors,
+  DateTimeField,
+} from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import { pathsOfMaintenance } from "./maintenance-paths";
 
 /** What stands in the form for the next update, as it was typed. */
@@ -75,7 +84,7 @@ export function UpdateForm(props: UpdateFormProps) {
           title="Took effect earlier"
           isOpen={values.displayAt !== "" || "display_at" in complaints}
         >
-          <MomentField
+          <DateTimeField
             label={LABELS.display_at}
             name="display_at"
             value={values.displayAt}
@@ -98,7 +107,7 @@ export function UpdateForm(props: UpdateFormProps) {
 export function readUpdate(form: SentForm): UpdateValues {
   return {
     status: form.text("status"),
-    body: writtenText(form, "body"),
+    body: multilineText(form, "body"),
     displayAt: form.text("display_at"),
     isNotifying: form.text("notify") === "yes",
   };

@@ -6,7 +6,7 @@ import {
   Card,
   Day,
   Facts,
-  Moment,
+  RelativeTime,
   MonitorLabel,
   PageHead,
   PostButton,
@@ -108,7 +108,11 @@ function Now({ view, now }: { view: MonitorView; now: number }) {
                   label: end <= now ? "Certificate ended" : "Certificate ends",
                   value:
                     end - now < SOON_MS ? (
-                      <Moment at={toIso(end)} now={now} tone={end <= now ? "danger" : "warning"} />
+                      <RelativeTime
+                        at={toIso(end)}
+                        now={now}
+                        tone={end <= now ? "danger" : "warning"}
+                      />
                     ) : (
                       <Day at={toIso(end)} />
                     ),

@@ -1,7 +1,7 @@
 import type { OpenIncident } from "../../kernel/monitor-state";
 import { SECOND_MS, toIso } from "../../kernel/time";
 import { plural } from "../../kernel/text";
-import { Card, Facts, Moment, Section, STATUS_WORDS, StatusLabel } from "../../ui";
+import { Card, Facts, RelativeTime, Section, STATUS_WORDS, StatusLabel } from "../../ui";
 import { componentPath } from "../paths";
 import type { MonitorView, SpokenFor } from "./monitor-view";
 import { TYPE_FORMS } from "./types";
@@ -33,7 +33,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
                       state.heartbeatAt === null ? (
                         <span class="quiet-text">None yet</span>
                       ) : (
-                        <Moment at={toIso(state.heartbeatAt)} now={now} />
+                        <RelativeTime at={toIso(state.heartbeatAt)} now={now} />
                       ),
                   },
                 ]
@@ -58,7 +58,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
             { label: "Incidents", value: INCIDENTS[row.openIncident] },
             { label: "Marks when down", value: STATUS_WORDS[row.onDown] },
             { label: "Components", value: <Components of={view.components} />, isWide: true },
-            { label: "Created", value: <Moment at={toIso(row.createdAt)} now={now} /> },
+            { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
             { label: "Reference", value: <code>{row.ref}</code> },
             { label: "Id", value: <code>{row.id}</code>, isWide: true },
           ]}

@@ -1,7 +1,17 @@
 import type { CheckRow, Outage } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Cell, CheckLabel, Chip, Moment, Row, RowLink, Section, Table, WithChip } from "../../ui";
+import {
+  Cell,
+  CheckLabel,
+  Chip,
+  RelativeTime,
+  Row,
+  RowLink,
+  Section,
+  Table,
+  WithChip,
+} from "../../ui";
 import { incidentPath } from "../paths";
 import type { MonitorView } from "./monitor-view";
 import { latencyInWords, timeInWords } from "./words";
@@ -36,7 +46,7 @@ function OutageRow({ outage, now }: { outage: Outage; now: number }) {
   return (
     <Row>
       <Cell label="Began">
-        <Moment at={toIso(startedAt)} now={now} />
+        <RelativeTime at={toIso(startedAt)} now={now} />
       </Cell>
       <Cell label="Lasted">
         {timeInWords(durationMs)}
@@ -65,7 +75,7 @@ export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: 
           {checks.map(({ at, outcome, latencyMs, message }) => (
             <Row key={at}>
               <Cell label="When">
-                {toIso(at).slice(11, 19)} · <Moment at={toIso(at)} now={now} />
+                {toIso(at).slice(11, 19)} · <RelativeTime at={toIso(at)} now={now} />
               </Cell>
               <Cell label="Result">
                 <CheckLabel outcome={outcome} />
@@ -104,7 +114,7 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
               </Cell>
               <Cell label="Status">{INCIDENT_WORDS[status]}</Cell>
               <Cell label="Started">
-                <Moment at={toIso(startedAt)} now={now} />
+                <RelativeTime at={toIso(startedAt)} now={now} />
               </Cell>
             </Row>
           );

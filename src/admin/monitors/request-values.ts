@@ -1,6 +1,6 @@
 import type { Form } from "../../http";
 import type { Complaints } from "../field-errors";
-import { writtenText } from "../written";
+import { multilineText } from "../multiline-text";
 import {
   type AssertionRow,
   readAssertions,
@@ -84,7 +84,7 @@ export function readRequest(form: Form): RequestValues {
   }
   return {
     headers,
-    body: writtenText(form, "config_body"),
+    body: multilineText(form, "config_body"),
     isBodySet: form.text("config_body_set") === "yes",
     isBodyRemoved: form.text("config_body_remove") === "yes",
     assertions: readAssertions(form),

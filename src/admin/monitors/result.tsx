@@ -1,6 +1,6 @@
 import type { CheckRow } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
-import { CellNote, CheckLabel, Moment } from "../../ui";
+import { CellNote, CheckLabel, RelativeTime } from "../../ui";
 import { latencyInWords } from "./words";
 
 /** More of a message than this is not shown where there are many. */
@@ -17,7 +17,7 @@ export function LastResult({ check, now }: { check: CheckRow | undefined; now: n
         {latencyMs === null ? null : <span>{latencyInWords(latencyMs)}</span>}
       </span>
       <CellNote>
-        <Moment at={toIso(at)} now={now} />
+        <RelativeTime at={toIso(at)} now={now} />
         {message === null ? null : <> · {shortened(message)}</>}
       </CellNote>
     </>

@@ -1,7 +1,7 @@
 import { type Role, roleAllows } from "../../kernel/role";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Moment, Notice } from "../../ui";
+import { RelativeTime, Notice } from "../../ui";
 import { WEBHOOKS_PATH, webhookPath } from "../paths";
 import type { DeliveryTrouble } from "../webhooks/troubles";
 
@@ -51,7 +51,7 @@ function Trouble({ trouble, now }: { trouble: DeliveryTrouble; now: number }) {
   return (
     <>
       has not taken {plural(waiting.count, "event")}, the oldest queued{" "}
-      <Moment at={toIso(waiting.oldestAt)} now={now} />.
+      <RelativeTime at={toIso(waiting.oldestAt)} now={now} />.
     </>
   );
 }

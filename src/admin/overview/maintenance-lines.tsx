@@ -1,7 +1,7 @@
 import type { MaintenanceRecord } from "../../features/maintenance";
 import { toIso } from "../../kernel/time";
 import { MaintenanceState } from "../../public/state";
-import { Cell, CellNote, Moment, OneLine, Row, RowLink, Table } from "../../ui";
+import { Cell, CellNote, RelativeTime, OneLine, Row, RowLink, Table } from "../../ui";
 import { maintenancePath } from "../paths";
 
 const COLUMNS = [{ label: "Maintenance" }, { label: "Status" }, { label: "When" }];
@@ -31,7 +31,10 @@ export function MaintenanceLines(props: {
             <Cell label="When">
               <OneLine>
                 {isToCome ? "Starts " : "Planned to end "}
-                <Moment at={toIso(isToCome ? row.scheduledFor : row.scheduledUntil)} now={now} />
+                <RelativeTime
+                  at={toIso(isToCome ? row.scheduledFor : row.scheduledUntil)}
+                  now={now}
+                />
               </OneLine>
             </Cell>
           </Row>

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { getPage, listOldSlugs, releaseSlug } from "../../features/pages";
 import { actorOf, formBody, seeOther, session } from "../../http";
-import { backToOne } from "../back-to";
+import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";
 import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
@@ -35,7 +35,7 @@ export function pageAddressRoutes(deps: AdminDependencies, showPage: ShowPage) {
     )
     .get(
       "/:id/domains",
-      backToOne((id) => pageTabPath(id, "address")),
+      redirectGetById((id) => pageTabPath(id, "address")),
       screenOperation("The page whose host names were refused", MAY_MANAGE),
     )
     .post(

@@ -1,6 +1,6 @@
 import type { OldSlug, PageRow } from "../../features/pages";
 import { toIso } from "../../kernel/time";
-import { Card, Facts, Moment, Swatch } from "../../ui";
+import { Card, Facts, RelativeTime, Swatch } from "../../ui";
 import { THEME_CHOICES } from "./fields";
 import { PageChips } from "./list";
 import { PageLogo } from "./logo";
@@ -35,8 +35,11 @@ export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
           { label: "Theme", value: theme },
           { label: "Accent colour", value: page.accent ? <Swatch colour={page.accent} /> : NONE },
           { label: "Logo", value: page.logo === null ? NONE : <PageLogo page={page} /> },
-          { label: "Created", value: <Moment at={toIso(page.createdAt)} now={now} /> },
-          { label: "Settings changed", value: <Moment at={toIso(page.updatedAt)} now={now} /> },
+          { label: "Created", value: <RelativeTime at={toIso(page.createdAt)} now={now} /> },
+          {
+            label: "Settings changed",
+            value: <RelativeTime at={toIso(page.updatedAt)} now={now} />,
+          },
           { label: "Id", value: <code>{page.id}</code>, isWide: true },
         ]}
       />

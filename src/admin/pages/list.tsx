@@ -7,7 +7,7 @@ import {
   CellNote,
   Chip,
   Chips,
-  Moment,
+  RelativeTime,
   PageHead,
   Row,
   RowLink,
@@ -61,7 +61,7 @@ export function PageList({ pages, role, now }: PageListProps) {
               )}
             </Cell>
             <Cell label="Changed">
-              <Moment at={toIso(page.contentChangedAt)} now={now} />
+              <RelativeTime at={toIso(page.contentChangedAt)} now={now} />
             </Cell>
           </Row>
         ))}

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { invalidFields } from "../../errors";
 import { deleteLogo, getPage, putLogo } from "../../features/pages";
 import { actorOf, formBody, session } from "../../http";
-import { backToOne } from "../back-to";
+import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";
 import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
@@ -22,7 +22,7 @@ export function pageLogoRoutes(deps: AdminDependencies, showPage: ShowPage) {
     .use(requestContexts.plugin)
     .get(
       "/:id/logo",
-      backToOne((id) => pageTabPath(id, "look")),
+      redirectGetById((id) => pageTabPath(id, "look")),
       screenOperation("The page whose logo was refused", MAY_MANAGE),
     )
     .post(

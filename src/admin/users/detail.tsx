@@ -5,7 +5,7 @@ import {
   Button,
   ButtonLink,
   Form,
-  Moment,
+  RelativeTime,
   PageHead,
   PostButton,
   RadioList,
@@ -50,7 +50,7 @@ export function UserDetail(props: {
         {user.last_login_at ? (
           <>
             {" "}
-            · last signed in <Moment at={user.last_login_at} now={now} />
+            · last signed in <RelativeTime at={user.last_login_at} now={now} />
           </>
         ) : null}
         {isSelf ? " · this is you" : null}

@@ -1,6 +1,6 @@
 import { stateOfUser, type UserResource } from "../../features/users";
 import { capitalised } from "../../kernel/text";
-import { ButtonLink, Cell, CellNote, Moment, PageHead, Row, RowLink, Table } from "../../ui";
+import { ButtonLink, Cell, CellNote, RelativeTime, PageHead, Row, RowLink, Table } from "../../ui";
 import { userPath, USERS_PATH } from "../paths";
 
 const COLUMNS = [
@@ -32,7 +32,7 @@ export function UserList({ users, now }: { users: readonly UserResource[]; now: 
             <Cell label="Role">{capitalised(user.role)}</Cell>
             <Cell label="Last signed in">
               {user.last_login_at ? (
-                <Moment at={user.last_login_at} now={now} />
+                <RelativeTime at={user.last_login_at} now={now} />
               ) : (
                 <span class="quiet-text">Never</span>
               )}

@@ -16,7 +16,7 @@ import {
 import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
 import type { Role } from "../../kernel/role";
 import { describeDuration } from "../../kernel/time";
-import { backToOne } from "../back-to";
+import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";
@@ -176,7 +176,7 @@ export function userAdminRoutes({
     )
     .get(
       "/:id/link",
-      backToOne(userPath),
+      redirectGetById(userPath),
       screenOperation("The user whose link was shown", MAY_MANAGE),
     )
     .post(

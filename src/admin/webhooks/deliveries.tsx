@@ -7,7 +7,7 @@ import {
   CellNote,
   Chip,
   EmptyState,
-  Moment,
+  RelativeTime,
   OneLine,
   Pagination,
   Row,
@@ -108,7 +108,7 @@ function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number
         )}
       </Cell>
       <Cell label="Queued">
-        <Moment at={toIso(row.createdAt)} now={now} />
+        <RelativeTime at={toIso(row.createdAt)} now={now} />
       </Cell>
     </Row>
   );
@@ -119,7 +119,7 @@ export function NextTry({ at, now }: { at: number; now: number }) {
   if (at <= now) return <>due now</>;
   return (
     <>
-      next <Moment at={toIso(at)} now={now} />
+      next <RelativeTime at={toIso(at)} now={now} />
     </>
   );
 }

@@ -14,7 +14,7 @@ import { plural } from "../../kernel/text";
 import { DAY_MS, parseInstant, toIso } from "../../kernel/time";
 import { createDone } from "../done";
 import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
-import { formatMoment, MOMENT_COMPLAINT, parseMoment } from "../moments";
+import { formatDateTimeInput, DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -69,7 +69,7 @@ export function webhookDeliveryRoutes(deps: AdminDependencies) {
       "/:id/redeliver",
       async ({ request, requestContext, params }) => {
         const since = toIso(ctx.clock.now() - DAY_MS).replace(/:\d\d\.\d+Z$/, "");
-        return showQuestion({ request, requestContext }, params.id, formatMoment(since));
+        return showQuestion({ request, requestContext }, params.id, formatDateTimeInput(since));
       },
       screenOperation("Asks since when failed deliveries are sent again", MAY_MANAGE),
     )
@@ -77,9 +77,9 @@ export function webhookDeliveryRoutes(deps: AdminDependencies) {
       "/:id/redeliver",
       async ({ request, requestContext, params: { id }, body: form }) => {
         const typed = form.text("since");
-        const since = parseInstant(parseMoment(typed) ?? "");
+        const since = parseInstant(parseDateTimeInput(typed) ?? "");
         if (since === undefined) {
-          return showQuestion({ request, requestContext }, id, typed, { since: MOMENT_COMPLAINT });
+          return showQuestion({ request, requestContext }, id, typed, { since: DATE_TIME_ERROR });
         }
         const count = await redeliverSince(requestContext, id, since);
         const text =

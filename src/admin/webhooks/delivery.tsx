@@ -11,7 +11,7 @@ import {
   Card,
   CodeBlock,
   Facts,
-  Moment,
+  RelativeTime,
   PageHead,
   PostButton,
   Section,
@@ -113,13 +113,13 @@ function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: numbe
             </>
           ),
         },
-        { label: "Queued", value: <Moment at={toIso(row.createdAt)} now={now} /> },
+        { label: "Queued", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
         ...(finishedAt === null
           ? []
           : [
               {
                 label: status === "delivered" ? "Delivered" : "Ended",
-                value: <Moment at={toIso(finishedAt)} now={now} />,
+                value: <RelativeTime at={toIso(finishedAt)} now={now} />,
               },
             ]),
         { label: "Event", value: <code>{row.eventId}</code>, isWide: true },
@@ -144,7 +144,7 @@ function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
         <CodeBlock text={answer} copyLabel="Copy" />
       )}
       <p class="muted">
-        Try {number}, <Moment at={toIso(at)} now={now} />. Of a text the first 20 KB are kept.
+        Try {number}, <RelativeTime at={toIso(at)} now={now} />. Of a text the first 20 KB are kept.
       </p>
     </>
   );

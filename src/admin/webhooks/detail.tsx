@@ -1,6 +1,6 @@
 import { webhookName } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { ButtonLink, Card, Moment, Notice, PageHead, PostButton, Section } from "../../ui";
+import { ButtonLink, Card, RelativeTime, Notice, PageHead, PostButton, Section } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import { WEBHOOKS_PATH } from "../paths";
 import { DeliveryList } from "./deliveries";
@@ -77,8 +77,8 @@ function FailingNotice({ since, now }: { since: number | null; now: number }) {
   if (since === null) return null;
   return (
     <Notice tone="warning" title="Every try fails">
-      None has succeeded since the first failure <Moment at={toIso(since)} now={now} />. What waits
-      is tried again, for three days each; after five days of failure the webhook is disabled.
+      None has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />. What
+      waits is tried again, for three days each; after five days of failure the webhook is disabled.
     </Notice>
   );
 }

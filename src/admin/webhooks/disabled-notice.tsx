@@ -1,6 +1,6 @@
 import { webhookName, type WebhookRow } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { Moment, Notice, PostButton } from "../../ui";
+import { RelativeTime, Notice, PostButton } from "../../ui";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface DisabledNoticeProps {
@@ -26,7 +26,7 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
       {reason === null ? "Nothing is sent to it." : `${reason} Nothing is sent to it since.`}{" "}
       {disabledAt === null ? null : (
         <>
-          Disabled <Moment at={toIso(disabledAt)} now={now} />.{" "}
+          Disabled <RelativeTime at={toIso(disabledAt)} now={now} />.{" "}
         </>
       )}
       {isLink ? (

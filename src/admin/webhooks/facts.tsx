@@ -1,6 +1,6 @@
 import { ANY_EVENT, FORMATS, presentWebhook } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { Chip, Chips, Facts, Moment } from "../../ui";
+import { Chip, Chips, Facts, RelativeTime } from "../../ui";
 import { pagePath } from "../paths";
 import { LastError, SuccessRate, Waiting, WebhookState } from "./health";
 import { settingsOf } from "./setting-fields";
@@ -42,8 +42,8 @@ export function WebhookFacts({ view, now }: { view: WebhookView; now: number }) 
           ),
         },
         { label: "Secret", value: <SecretInForce view={view} now={now} /> },
-        { label: "Created", value: <Moment at={toIso(row.createdAt)} now={now} /> },
-        { label: "Changed", value: <Moment at={toIso(row.updatedAt)} now={now} /> },
+        { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
+        { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
         { label: "Id", value: <code>{row.id}</code>, isWide: true },
       ]}
     />
@@ -67,7 +67,7 @@ function SecretInForce({ view: { record }, now }: { view: WebhookView; now: numb
   if (previousSecret === null || endsAt === null || endsAt <= now) return <>One, which signs</>;
   return (
     <>
-      Two, which both sign; the old one stops <Moment at={toIso(endsAt)} now={now} />
+      Two, which both sign; the old one stops <RelativeTime at={toIso(endsAt)} now={now} />
     </>
   );
 }

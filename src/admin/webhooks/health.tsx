@@ -1,6 +1,6 @@
 import { type Backlog, type Failure, type WebhookRow } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { CellNote, Chip, Moment, OneLine } from "../../ui";
+import { CellNote, Chip, RelativeTime, OneLine } from "../../ui";
 
 /** How an endpoint stands, in one word. */
 export function WebhookState({ row }: { row: WebhookRow }) {
@@ -37,7 +37,7 @@ export function Waiting({ backlog, now }: { backlog: Backlog | undefined; now: n
       {backlog.count.toLocaleString("en")}
       <CellNote>
         <OneLine>
-          oldest <Moment at={toIso(backlog.oldestAt)} now={now} />
+          oldest <RelativeTime at={toIso(backlog.oldestAt)} now={now} />
         </OneLine>
       </CellNote>
     </>
@@ -51,7 +51,7 @@ export function LastError({ failure, now }: { failure: Failure | undefined; now:
     <>
       {describeFailure(failure)}
       <CellNote>
-        <Moment at={toIso(failure.at)} now={now} />
+        <RelativeTime at={toIso(failure.at)} now={now} />
       </CellNote>
     </>
   );

@@ -5,7 +5,7 @@ import {
   ButtonLink,
   Card,
   CodeBlock,
-  Moment,
+  RelativeTime,
   Notice,
   PageHead,
   PostButton,
@@ -49,7 +49,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
         {previousSecretEndsAt === null ? null : (
           <p class="muted">
             The one before it signs, too, and stops{" "}
-            <Moment at={toIso(previousSecretEndsAt)} now={now} />: change over before that.
+            <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />: change over before that.
           </p>
         )}
       </Card>

@@ -1,6 +1,6 @@
 import type { TryRow } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { Cell, Moment, Row, RowLink, Table } from "../../ui";
+import { Cell, RelativeTime, Row, RowLink, Table } from "../../ui";
 import { describeFailure } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
 
@@ -34,7 +34,7 @@ export function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
             )}
           </Cell>
           <Cell label="When">
-            <Moment at={toIso(one.at)} now={now} />
+            <RelativeTime at={toIso(one.at)} now={now} />
           </Cell>
           <Cell label="Answer">{describeFailure(one)}</Cell>
           <Cell label="Took" isNumeric>

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import { whenAsked } from "../../kernel/when-asked";
+import { lazy } from "../../kernel/lazy";
 import { listMonitorsAtHome, type MonitorRow } from "../monitors";
 import { deletePage, type Exemptions } from "../page-deletion";
 import {
@@ -114,7 +114,7 @@ function removePage(run: ApplyRun, id: string, exemptions: Exemptions): void {
  */
 function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
   const matcherOf = (items: () => readonly Named[], list: () => readonly { row: Exemptible }[]) => {
-    const declared = whenAsked(() => {
+    const declared = lazy(() => {
       const rows = new RowsByRef(list().map(({ row }) => row));
       return new Set(items().map((item) => rows.match(item, []).row?.id));
     });

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
 import { type ClientAddress, parseClientAddress } from "../../kernel/client-address";
 import { MINUTE_MS } from "../../kernel/time";
-import { whenAsked } from "../../kernel/when-asked";
+import { lazy } from "../../kernel/lazy";
 import { listRecentAddresses } from "./store";
 
 const REMEMBERED = 1_000;
@@ -19,7 +19,7 @@ export interface KnownSources {
  * minute, so a restart forgets only the networks whose sessions have ended.
  */
 export function createKnownSources({ clock, db }: Pick<AppContext, "clock" | "db">): KnownSources {
-  const networks = whenAsked(() => new LRUCache<string, true>({ max: REMEMBERED }));
+  const networks = lazy(() => new LRUCache<string, true>({ max: REMEMBERED }));
   let readAt = Number.NEGATIVE_INFINITY;
 
   function refresh(): void {

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
-import { whenAsked } from "../../kernel/when-asked";
+import { lazy } from "../../kernel/lazy";
 import { isTouchDue } from "./rules";
 import { touchSessionRow } from "./store";
 
@@ -18,7 +18,7 @@ interface Used {
  */
 export function createLastSeen(ctx: Pick<AppContext, "clock" | "db" | "log">) {
   /** When a write was last begun for a session, by its id: one that is under way is not yet read back. */
-  const begun = whenAsked(() => new LRUCache<number, number>({ max: REMEMBERED }));
+  const begun = lazy(() => new LRUCache<number, number>({ max: REMEMBERED }));
 
   async function write(id: number, at: number, ip: string): Promise<void> {
     try {

@@ -3,7 +3,7 @@ import type { AppContext } from "../../context";
 import { type ClientAddress, siteOf } from "../../kernel/client-address";
 import { sha256Hex } from "../../kernel/hash";
 import { addressNeighbourhood, BucketMap, type Decision } from "../limits";
-import { whenAsked } from "../../kernel/when-asked";
+import { lazy } from "../../kernel/lazy";
 import type { Turn } from "./bounded-queue";
 import { createKnownSources } from "./known-sources";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
@@ -43,7 +43,7 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
   const { clock } = ctx;
   const known = createKnownSources(ctx);
   const createBuckets = (overflowLimit: number) =>
-    whenAsked(
+    lazy(
       () =>
         new BucketMap({
           clock,
@@ -63,11 +63,11 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
     perf: { now: () => clock.monotonic() - startedAt + 1 },
   };
   /** How often an account was failed on. */
-  const failures = whenAsked(() => new LRUCache<string, number>(expiringCacheOptions));
+  const failures = lazy(() => new LRUCache<string, number>(expiringCacheOptions));
   /** Attempts of each site, refused ones included. */
-  const attemptsBySite = whenAsked(() => new LRUCache<string, number>(expiringCacheOptions));
+  const attemptsBySite = lazy(() => new LRUCache<string, number>(expiringCacheOptions));
   /** When a source last failed on an account, in monotonic milliseconds. */
-  const lastFailures = whenAsked(() => new LRUCache<string, number>(expiringCacheOptions));
+  const lastFailures = lazy(() => new LRUCache<string, number>(expiringCacheOptions));
 
   function accountDelayMs(account: string, source: string): number {
     const failedAt = lastFailures().get(pairOf(account, source));

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { ClientAddress } from "../../kernel/client-address";
-import { whenAsked } from "../../kernel/when-asked";
+import { lazy } from "../../kernel/lazy";
 import type { Decision } from "./bucket";
 import { BucketMap } from "./bucket-map";
 import { POLICIES, type PolicyName } from "./policies";
@@ -49,7 +49,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const heartbeatLimit = POLICIES.heartbeat.perMinute;
   // Room for a hundred thousand callers takes milliseconds to make: not while the server starts.
   const callers = (room: number, neighbourhood: (id: string) => string) =>
-    whenAsked(
+    lazy(
       () => new BucketMap({ clock, capacity: room, overflowLimit: publicRateLimit, neighbourhood }),
     );
   const keys = callers(capacity, (keyId) => keyId);

@@ -1,6 +1,6 @@
 import { type FieldError, pointer } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
-import { MISSING_SECRET, tellSecret } from "../../kernel/told-secret";
+import { MISSING_SECRET, describeSecretChange } from "../../kernel/secret-change";
 import { type MonitorConfig, probeOf } from "./probes";
 
 /*
@@ -74,7 +74,7 @@ export function wantedSecrets(
     for (const [name, text] of Object.entries(asked)) {
       const path = kind === "text" ? [field] : [field, name];
       const has = Object.hasOwn(before, name) ? before[name] : undefined;
-      const told = tellSecret(has, text);
+      const told = describeSecretChange(has, text);
       outcome.present[path.join(".")] = told.present;
       outcome.wanted[path.join(".")] = told.wanted;
       if (text === null) {

@@ -47,7 +47,7 @@ export function retentionOf(
   };
 }
 
-interface Moment {
+interface RelativeTime {
   /** Unix ms. */
   now: number;
   /** When the oldest result that is not written yet came, if any is not. */
@@ -60,7 +60,11 @@ interface Moment {
  * is to do. After a stop it takes up where it was. An hour that is rolled up again is counted anew from
  * its results.
  */
-export function rollUp(tx: Tx, { now, oldestUnwritten = now }: Moment, kept: Retention): boolean {
+export function rollUp(
+  tx: Tx,
+  { now, oldestUnwritten = now }: RelativeTime,
+  kept: Retention,
+): boolean {
   // What lies ahead of the clock was rolled up by one that was wrong.
   returnTo(tx, { at: startOfHour(now) });
   const due = startOfHour(Math.min(now - ROLL_UP_DELAY_MS, oldestUnwritten));

@@ -65,7 +65,7 @@ export const readComponentHistories: ReadHistories = (reader, query) =>
 
 /** When nothing was known of the page's components within the days that are told of. */
 export function readGaps(reader: Reader, { page, now }: HistoryQuery): Gaps {
-  const since = firstMoment(page, now);
+  const since = firstTime(page, now);
   const gaps = listNoDataOfPage(reader, { pageId: page.id, since }).map(({ row }) => row);
   return Map.groupBy(gaps, (gap) => gap.componentId);
 }
@@ -77,7 +77,7 @@ export function foldHistories(
   gaps: Gaps,
 ): Map<string, ComponentHistory> {
   const ids = JSON.stringify(components.map(({ id }) => id));
-  const since = firstMoment(page, now);
+  const since = firstTime(page, now);
   const ended = Map.groupBy(
     listEndedCausesOf(reader, { ids, since }),
     (cause) => cause.componentId,
@@ -119,6 +119,6 @@ class Folding implements ComponentHistory {
   }
 }
 
-function firstMoment({ historyDays }: PageRow, now: number): number {
+function firstTime({ historyDays }: PageRow, now: number): number {
   return startOfDay(now) - (Math.max(UPTIME_DAYS, historyDays) - 1) * DAY_MS;
 }

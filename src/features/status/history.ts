@@ -73,7 +73,7 @@ export function readHistory(
 }
 
 /** From when on a page has a history, in unix ms: its making, or what happened before that. */
-export function firstMomentOf(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
+export function firstDayStart(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
   const pageId = page.id;
   return Math.min(
     page.createdAt,

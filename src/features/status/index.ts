@@ -4,7 +4,7 @@
  * nothing.
  */
 export { UPTIME_DAYS } from "./component-histories";
-export { type Entry, firstMomentOf, PAST_DAYS, readHistory, readPast } from "./history";
+export { type Entry, firstDayStart, PAST_DAYS, readHistory, readPast } from "./history";
 export { readLatency } from "./latency";
 export { StatusDocument } from "./model";
 export { readHeadline } from "./page-headline";

@@ -1,6 +1,11 @@
 import type { TObject } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../errors";
-import { ANOTHER_SECRET, MISSING_SECRET, SECRET, tellSecret } from "../../kernel/told-secret";
+import {
+  ANOTHER_SECRET,
+  MISSING_SECRET,
+  SECRET,
+  describeSecretChange,
+} from "../../kernel/secret-change";
 import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, mayLeaveOut } from "./declared";
 import { FORMATS } from "./formats";
 import type { WebhookRow } from "./store";
@@ -80,7 +85,7 @@ function wantSecretSetting(
 ): void {
   const { name, given, has, isNeeded } = setting;
   const field = `settings.${name}`;
-  const told = tellSecret(has, given);
+  const told = describeSecretChange(has, given);
   present[field] = told.present;
   wanted[field] = told.wanted;
   if (given === undefined || given === null) {

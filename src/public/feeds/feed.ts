@@ -1,5 +1,5 @@
 import type { Feed } from "feed";
-import { whenAsked } from "../../kernel/when-asked";
+import { lazy } from "../../kernel/lazy";
 import type { Page } from "../../features/pages";
 import type { Entry } from "./entries";
 import type { RenderText } from "../kept-texts";
@@ -8,7 +8,7 @@ import { createTextBudget, type TextBudget } from "../text-budget";
 import { urnOf } from "./urn";
 
 /** Loaded with the first feed, not while the server starts. */
-const library = whenAsked(() => require("feed") as typeof import("feed"));
+const library = lazy(() => require("feed") as typeof import("feed"));
 
 /** Bytes of HTML for all texts of a feed. The most recently updated entries come first. */
 const TEXTS_BYTES = 300_000;

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import { whenAsked } from "../../../kernel/when-asked";
+import { lazy } from "../../../kernel/lazy";
 
 // Loaded with the first pattern, not while the server starts.
-const library = whenAsked(() => require("re2js") as typeof import("re2js"));
+const library = lazy(() => require("re2js") as typeof import("re2js"));
 
 /** Returns true if a text matches somewhere in its first `PATTERN_LOOKS_AT` characters. */
 export type Pattern = (text: string) => boolean;

@@ -2,7 +2,7 @@ import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import { whenAsked } from "../../../kernel/when-asked";
+import { lazy } from "../../../kernel/lazy";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
@@ -76,7 +76,7 @@ class Delivering implements Deliverer {
     this.#queue = new Queue(db, this.#steadyNow, (id) => void this.#errands.cancelAll(id));
     this.#recorder = new Recorder(ctx, this.#steadyNow);
     this.#errands = new Errands(ctx, () => this.#schedule());
-    this.#attempt = whenAsked(async () => {
+    this.#attempt = lazy(async () => {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
     });

@@ -1,13 +1,13 @@
 import type { MarkdownIt, Token } from "markdown-it";
-import { whenAsked } from "../../../kernel/when-asked";
+import { lazy } from "../../../kernel/lazy";
 import { mailAddress, webAddress } from "./address";
 import type { Block, Span, Style } from "./blocks";
 import { clean } from "./clean";
 
 // Loaded and made when a text is first read, not while the server starts. Looking for addresses takes time that grows with the square of a run
 // without a space, so it is left out where a run is long.
-const linking = whenAsked(() => createReader(true));
-const plain = whenAsked(() => createReader(false));
+const linking = lazy(() => createReader(true));
+const plain = lazy(() => createReader(false));
 const RUN_TOO_LONG = /\S{2000}/;
 
 const STYLES: Readonly<Record<string, Style>> = { strong: "bold", em: "italic", s: "strike" };

@@ -2,7 +2,7 @@ import { isUtcZone } from "../kernel/time";
 import { controlAttributes, Field, type FieldProps } from "./field";
 import { zoneTime } from "./zone-time";
 
-interface MomentFieldProps extends FieldProps {
+interface DateTimeFieldProps extends FieldProps {
   /** `YYYY-MM-DDTHH:MM` in UTC, or what was typed and is none. */
   value: string;
   /** The page's zone: below the field the same moment is told by its clock. */
@@ -14,7 +14,7 @@ interface MomentFieldProps extends FieldProps {
  * A date and a time in UTC; the label is to say so. A script tells the moment by other clocks while it
  * is typed, the reader's own included.
  */
-export function MomentField(props: MomentFieldProps) {
+export function DateTimeField(props: DateTimeFieldProps) {
   const { value, timeZone = "UTC", required, ...field } = props;
   const at = Date.parse(`${value}Z`);
   const zone = isUtcZone(timeZone) ? undefined : timeZone;

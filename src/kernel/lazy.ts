@@ -1,11 +1,11 @@
-export interface WhenAsked<T> {
+export interface Lazy<T> {
   (): T;
   /** What there is already; undefined before the first use. */
   peek(): T | undefined;
 }
 
 /** Makes something at its first use, and keeps it: what takes memory or time is not paid at the start. */
-export function whenAsked<T>(make: () => T): WhenAsked<T> {
+export function lazy<T>(make: () => T): Lazy<T> {
   let made: { value: T } | undefined;
   return Object.assign(() => (made ??= { value: make() }).value, { peek: () => made?.value });
 }

@@ -1,6 +1,6 @@
 import { exactTime, relativeTime, shortDay } from "./times";
 
-interface MomentProps {
+interface RelativeTimeProps {
   /** ISO 8601 in UTC. */
   at: string;
   /** Unix ms. */
@@ -10,7 +10,7 @@ interface MomentProps {
 }
 
 /** A moment relative to now, its exact time on hover and for programs. */
-export function Moment({ at, now, tone }: MomentProps) {
+export function RelativeTime({ at, now, tone }: RelativeTimeProps) {
   return (
     <time class={tone ? `tone-${tone} strong` : undefined} dateTime={at} title={exactTime(at)}>
       {relativeTime(Date.parse(at), now)}

@@ -6,12 +6,12 @@ import { seeOther } from "../http";
  */
 
 /** Leads to a screen that is one for all. */
-export function backTo(path: string) {
+export function redirectGet(path: string) {
   return async (): Promise<Response> => seeOther(path);
 }
 
 /** Leads to the screen of what the address names by its id. */
-export function backToOne(pathOf: (id: string) => string) {
+export function redirectGetById(pathOf: (id: string) => string) {
   return async ({ params }: { params: { id: string } }): Promise<Response> =>
     seeOther(pathOf(params.id));
 }

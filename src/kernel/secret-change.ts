@@ -12,7 +12,7 @@ export const MISSING_SECRET =
   "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
 
 /** Tells of a secret as it is, undefined where there is none, and as a file asks for it. */
-export function tellSecret(
+export function describeSecretChange(
   has: unknown,
   asked: unknown,
 ): { present: string | null; wanted: string | null } {
