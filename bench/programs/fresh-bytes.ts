@@ -4,7 +4,7 @@
  * the bytes of each document, as the front door answers who asks first.
  */
 import { createApp } from "../../src/app";
-import { setBaselines } from "../../src/features/components";
+import { setManualStatuses } from "../../src/features/components";
 import { addUpdate } from "../../src/features/incidents";
 import { createKey } from "../../src/features/keys";
 import { CLI_ACTOR } from "../../src/kernel/actor";
@@ -69,6 +69,6 @@ function change(round: number): Promise<unknown> {
     const id = componentIds[round % componentIds.length] ?? "";
     const status = STATUSES[Math.floor(round / componentIds.length) % 2] ?? "operational";
     const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
-    return setBaselines(ctx, tx, new Map([[id, status]]), why);
+    return setManualStatuses(ctx, tx, new Map([[id, status]]), why);
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setBaselines } from "../../src/features/components";
+import { setManualStatuses } from "../../src/features/components";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
@@ -33,7 +33,7 @@ async function withHistory(dashboard: MonitorDashboard) {
   await dashboard.enter(id, "down", start + DAY_MS);
   const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
   const slow = new Map([[website, "degraded_performance"] as const]);
-  await app.ctx.db.write((tx) => setBaselines(app.ctx, tx, slow, why));
+  await app.ctx.db.write((tx) => setManualStatuses(app.ctx, tx, slow, why));
   await app.clock.advance(6 * HOUR_MS);
   await dashboard.enter(id, "up", start + DAY_MS + 6 * HOUR_MS);
   await app.clock.advance(18 * HOUR_MS);

@@ -28,15 +28,15 @@ describe("the list of components", () => {
   });
 
   test.each([
-    { role: "viewer", mayMark: false, mayArrange: false },
-    { role: "editor", mayMark: true, mayArrange: false },
-    { role: "admin", mayMark: true, mayArrange: true },
-    { role: "owner", mayMark: true, mayArrange: true },
+    { role: "viewer", canSetStatus: false, mayArrange: false },
+    { role: "editor", canSetStatus: true, mayArrange: false },
+    { role: "admin", canSetStatus: true, mayArrange: true },
+    { role: "owner", canSetStatus: true, mayArrange: true },
   ] as const)("offers $role what they may do, and no more", async (expected) => {
     await using site = await createArrangedSite();
     const page = await openList(site, await site.app.signedIn(expected.role));
     const links = page.texts("main a");
-    expect(links.includes("Mark status of API")).toBe(expected.mayMark);
+    expect(links.includes("Mark status of API")).toBe(expected.canSetStatus);
     expect(links.includes("Add component")).toBe(expected.mayArrange);
     expect(links.includes("Add group")).toBe(expected.mayArrange);
     expect(links.includes("Edit Core")).toBe(expected.mayArrange);

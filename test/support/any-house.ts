@@ -9,7 +9,7 @@ import {
   listComponentsOfPage,
   listGroups,
   orderComponents,
-  setBaselines,
+  setManualStatuses,
   updateComponent,
   updateGroup,
 } from "../../src/features/components";
@@ -196,7 +196,7 @@ function perform(app: TestApp, tx: Tx, one: Act): void {
   if (component && what === "delete component") deleteComponent(ctx, tx, component.id, CLI_ACTOR);
   if (component && what === "mark component") {
     const how = { source: "manual" as const, actor: CLI_ACTOR, reason: null };
-    setBaselines(ctx, tx, new Map([[component.id, "major_outage"]]), how);
+    setManualStatuses(ctx, tx, new Map([[component.id, "major_outage"]]), how);
   }
 }
 

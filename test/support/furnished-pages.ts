@@ -1,4 +1,4 @@
-import { createComponent, createGroup, setBaselines } from "../../src/features/components";
+import { createComponent, createGroup, setManualStatuses } from "../../src/features/components";
 import { createPage, type PageRow, updatePage } from "../../src/features/pages";
 import type { Actor } from "../../src/kernel/actor";
 import { DAY_MS } from "../../src/kernel/time";
@@ -55,7 +55,7 @@ export async function addPages(house: TestApp, now: number, actor: Actor) {
   clock.setWallClock(now - 2 * DAY_MS);
   const why = { source: "manual", actor, reason: "Its search index is being rebuilt." } as const;
   const slow = new Map([[inside.component("Wiki"), "degraded_performance"] as const]);
-  await ctx.db.write((tx) => setBaselines(ctx, tx, slow, why));
+  await ctx.db.write((tx) => setManualStatuses(ctx, tx, slow, why));
   return { shop, inside };
 }
 

@@ -51,7 +51,7 @@ export interface MaintenanceSite extends AsyncDisposable {
   /** What a component shows. */
   statusOf(name: string): Promise<string>;
   /** What maintenance marked of the page, in the order of its writing. */
-  marks(): Marked[];
+  causes(): Marked[];
   /** The types of the events that are told of maintenance, in their order. */
   told(): string[];
   /** What a refused change must leave as it is. */
@@ -97,7 +97,7 @@ export async function createMaintenanceSite(
     cancel: (id) => send("POST", `/${id}/cancel`),
     statusOf: async (name) =>
       (await app.call(`/api/v1/components/${ids[name]}`, { key })).body.status,
-    marks: () => marksOf(app, ids),
+    causes: () => marksOf(app, ids),
     told: () =>
       app
         .events()
@@ -116,7 +116,7 @@ export async function createMaintenanceSite(
   };
 }
 
-const listMarks = selectMany((orm, _$: Record<string, never>) =>
+const listCauses = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select()
     .from(componentCauses)
@@ -126,7 +126,7 @@ const listMarks = selectMany((orm, _$: Record<string, never>) =>
 
 function marksOf(app: TestApp, ids: Record<string, string>): Marked[] {
   const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
-  return listMarks(app.ctx.db, {}).map(({ componentId, startedAt, endedAt }) => ({
+  return listCauses(app.ctx.db, {}).map(({ componentId, startedAt, endedAt }) => ({
     component: names.get(componentId) ?? componentId,
     from: new Date(startedAt).toISOString(),
     to: endedAt === null ? null : new Date(endedAt).toISOString(),

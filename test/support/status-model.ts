@@ -7,7 +7,7 @@ import {
 import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/kernel/incident-status";
 
 /** Statuses by component. */
-export type Marks = Partial<Record<string, ComponentStatus>>;
+export type Causes = Partial<Record<string, ComponentStatus>>;
 
 /** Something that somebody does, some hours after the step before. */
 export interface Step {
@@ -15,12 +15,12 @@ export interface Step {
   /** Which of the incidents, counted round and round. */
   which: number;
   status: IncidentStatus;
-  marks: Marks;
+  causes: Causes;
   afterHours: number;
 }
 
 export function stepsOn(components: readonly string[]): fc.Arbitrary<Step[]> {
-  const marks = fc.dictionary(
+  const causes = fc.dictionary(
     fc.constantFrom(...components),
     fc.constantFrom(...COMPONENT_STATUSES),
   );
@@ -28,7 +28,7 @@ export function stepsOn(components: readonly string[]): fc.Arbitrary<Step[]> {
     what: fc.constantFrom("open", "update", "update", "manual", "maintenance"),
     which: fc.nat(3),
     status: fc.constantFrom(...INCIDENT_STATUSES),
-    marks,
+    causes,
     afterHours: fc.integer({ min: 1, max: 5 }),
   }) as fc.Arbitrary<Step>;
   return fc.array(step, { minLength: 1, maxLength: 20 });
@@ -36,8 +36,8 @@ export function stepsOn(components: readonly string[]): fc.Arbitrary<Step[]> {
 
 /** What components must show after some steps, reckoned in the plainest way. */
 export class StatusModel {
-  readonly #baseline: Marks = {};
-  readonly #incidents: { marks: Marks; held: Marks; isResolved: boolean }[] = [];
+  readonly #baseline: Causes = {};
+  readonly #incidents: { causes: Causes; held: Causes; isResolved: boolean }[] = [];
   #isUnderMaintenance = false;
 
   constructor(readonly components: readonly string[]) {}
@@ -52,35 +52,35 @@ export class StatusModel {
 
   statuses(): ComponentStatus[] {
     return this.components.map((component) => {
-      const causes = [this.#baseline[component]];
-      for (const { marks } of this.#incidents) causes.push(marks[component]);
-      if (this.#isUnderMaintenance) causes.push("under_maintenance");
-      return worstStatus(causes.filter((status) => status !== undefined));
+      const statuses = [this.#baseline[component]];
+      for (const { causes } of this.#incidents) statuses.push(causes[component]);
+      if (this.#isUnderMaintenance) statuses.push("under_maintenance");
+      return worstStatus(statuses.filter((status) => status !== undefined));
     });
   }
 
-  take({ what, which, status, marks }: Step): void {
-    if (what === "manual") Object.assign(this.#baseline, marks);
+  take({ what, which, status, causes }: Step): void {
+    if (what === "manual") Object.assign(this.#baseline, causes);
     if (what === "maintenance") this.#isUnderMaintenance = !this.#isUnderMaintenance;
     if (what === "open") {
       const isResolved = status === "resolved";
-      this.#incidents.push({ marks: isResolved ? {} : { ...marks }, held: marks, isResolved });
+      this.#incidents.push({ causes: isResolved ? {} : { ...causes }, held: causes, isResolved });
     }
-    if (what === "update") this.#update(which, status, marks);
+    if (what === "update") this.#update(which, status, causes);
   }
 
-  #update(which: number, status: IncidentStatus, named: Marks): void {
+  #update(which: number, status: IncidentStatus, named: Causes): void {
     const incident = this.#incidents[which % this.#incidents.length];
     if (!incident) return;
     const isResolving = status === "resolved";
     if (isResolving) {
-      if (!incident.isResolved) incident.held = incident.marks;
-      incident.marks = {};
+      if (!incident.isResolved) incident.held = incident.causes;
+      incident.causes = {};
       Object.assign(this.#baseline, named);
     } else if (incident.isResolved) {
-      incident.marks = Object.keys(named).length > 0 ? { ...named } : { ...incident.held };
+      incident.causes = Object.keys(named).length > 0 ? { ...named } : { ...incident.held };
     } else {
-      Object.assign(incident.marks, named);
+      Object.assign(incident.causes, named);
     }
     incident.isResolved = isResolving;
   }

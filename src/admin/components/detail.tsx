@@ -8,7 +8,7 @@ import type { FormRejection } from "../stale";
 import { ComponentEdit } from "./component-edit";
 import type { ComponentValues } from "./component-values";
 import { History } from "./history";
-import { decisiveCauses, type NamedCause, Why } from "./why";
+import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
 
 interface ComponentDetailProps {
   component: ComponentRow;
@@ -29,7 +29,7 @@ interface ComponentDetailProps {
 export function ComponentDetail(props: ComponentDetailProps) {
   const { component, page, groups, role, now } = props;
   const { id, name, groupId, status } = component;
-  const why = status === "operational" ? [] : decisiveCauses(component, props.causes);
+  const why = status === "operational" ? [] : effectiveCauses(component, props.causes);
   return (
     <>
       <PageHead
@@ -48,7 +48,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
               isWide: true,
               value: (
                 <span class="order-note">
-                  <StatusLabel status={status} /> <Why causes={why} />
+                  <StatusLabel status={status} /> <CauseList causes={why} />
                 </span>
               ),
             },

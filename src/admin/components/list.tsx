@@ -14,7 +14,7 @@ import {
 import { componentPath, groupPath } from "../paths";
 import { newComponentPath, newGroupPath, ORDER_PATH } from "./component-paths";
 import { PageSwitch } from "./page-switch";
-import { decisiveCauses, type NamedCause, Why } from "./why";
+import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
 
 /** What stands on one page, in its order. */
 export interface ComponentListing {
@@ -137,7 +137,7 @@ function ComponentLine(props: {
   const { component, role } = props;
   const { id, name, status } = component;
   const path = componentPath(id);
-  const causes = status === "operational" ? [] : decisiveCauses(component, props.causes);
+  const causes = status === "operational" ? [] : effectiveCauses(component, props.causes);
   return (
     <OrderRow
       id={id}
@@ -145,7 +145,7 @@ function ComponentLine(props: {
       href={path}
       note={
         <p class="order-note">
-          <StatusLabel status={status} /> <Why causes={causes} />
+          <StatusLabel status={status} /> <CauseList causes={causes} />
         </p>
       }
       moveAction={roleAllows(role, "admin") ? `${path}/move` : undefined}

@@ -6,7 +6,7 @@ import { choosePage } from "../page-choice";
 import { readPages } from "../read-pages";
 import type { ComponentListing } from "./list";
 import { sequenceOf } from "./sequence";
-import type { NamedCause } from "./why";
+import type { NamedCause } from "./cause-list";
 
 /**
  * The page that an address asks for; without one the default page. Undefined only where there is none

@@ -3,7 +3,7 @@ import { validate } from "../../errors";
 import {
   type ComponentRow,
   getComponentRow,
-  setBaselines,
+  setManualStatuses,
   UpdateComponentBody,
 } from "../../features/components";
 import { getPage } from "../../features/pages";
@@ -17,9 +17,9 @@ import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { multilineText } from "../multiline-text";
 import { placeInList } from "./component-paths";
-import { MarkStatus } from "./mark-status";
+import { SetStatusForm } from "./set-status";
 import { readCauses } from "./read";
-import { decisiveCauses, type NamedCause, whyInWords } from "./why";
+import { effectiveCauses, type NamedCause, whyInWords } from "./cause-list";
 
 /** Marking a component's status by hand, below `/admin/components`. */
 export function statusRoutes({
@@ -51,7 +51,7 @@ export function statusRoutes({
     return render.screen(at, {
       title,
       status: statusOf(complaints),
-      children: <MarkStatus {...form} />,
+      children: <SetStatusForm {...form} />,
     });
   }
 
@@ -70,9 +70,9 @@ export function statusRoutes({
         try {
           const { slug, text } = await writeAs(requestContext, (tx) => {
             const before = getComponentRow(tx, id);
-            const { status, reason } = readMark(form);
+            const { status, reason } = readStatusChange(form);
             const why = { source: "manual" as const, actor: actorOf(requestContext), reason };
-            setBaselines(ctx, tx, new Map([[id, status]]), why);
+            setManualStatuses(ctx, tx, new Map([[id, status]]), why);
             const after = getComponentRow(tx, id);
             return {
               slug: getPage(tx, after.pageId).slug,
@@ -92,7 +92,7 @@ export function statusRoutes({
 }
 
 /** Throws `validation_failed` with every wrong field. */
-function readMark(form: Form): { status: ComponentStatus; reason: string | null } {
+function readStatusChange(form: Form): { status: ComponentStatus; reason: string | null } {
   const input = { status: form.text("status"), reason: multilineText(form, "reason") || null };
   const { status, reason = null } = validate(UpdateComponentBody, input);
   return { status, reason };
@@ -102,8 +102,8 @@ function readMark(form: Form): { status: ComponentStatus; reason: string | null 
 function outcomeOf(row: ComponentRow, causes: readonly NamedCause[]): string {
   const set = STATUS_WORDS[row.baselineStatus];
   if (row.status === row.baselineStatus) return `“${row.name}” is marked as ${inSentence(set)}.`;
-  const [decisive] = decisiveCauses(row, causes);
-  const why = decisive ? ` ${whyInWords(decisive)}` : "";
+  const [effective] = effectiveCauses(row, causes);
+  const why = effective ? ` ${whyInWords(effective)}` : "";
   const shown = inSentence(STATUS_WORDS[row.status]);
   return `“${row.name}” is marked as ${inSentence(set)}, but still shown as ${shown}${why}.`;
 }

@@ -3,7 +3,7 @@ import { SECOND_MS, toIso } from "../../kernel/time";
 import { plural } from "../../kernel/text";
 import { Card, Facts, RelativeTime, Section, STATUS_WORDS, StatusLabel } from "../../ui";
 import { componentPath } from "../paths";
-import type { MonitorView, SpokenFor } from "./monitor-view";
+import type { MonitorView, MonitoredComponent } from "./monitor-view";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
@@ -68,7 +68,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
   );
 }
 
-function Components({ of: components }: { of: readonly SpokenFor[] }) {
+function Components({ of: components }: { of: readonly MonitoredComponent[] }) {
   if (components.length === 0) return <span class="quiet-text">None</span>;
   return (
     <ul class="named">

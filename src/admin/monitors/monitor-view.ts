@@ -22,7 +22,7 @@ const OUTAGES_SHOWN = 20;
 const INCIDENTS_SHOWN = 10;
 
 /** A component that a monitor speaks for. */
-export interface SpokenFor {
+export interface MonitoredComponent {
   id: string;
   name: string;
   pageSlug: string;
@@ -36,7 +36,7 @@ export interface SpokenFor {
 export interface MonitorView {
   record: MonitorRecord;
   range: Range;
-  components: readonly SpokenFor[];
+  components: readonly MonitoredComponent[];
   /** For how long it was in each state, within the range. */
   times: StateTimes;
   /** Within the range, the last first: so many as are listed, and how many there are. */
@@ -67,7 +67,7 @@ export function readMonitorView(
   return {
     record,
     range,
-    components: readSpokenFor(reader, record),
+    components: readMonitoredComponents(reader, record),
     times: timesByState(spans, range.span),
     outages: outages.slice(0, OUTAGES_SHOWN),
     outageCount: outages.length,
@@ -82,7 +82,10 @@ export function readMonitorView(
   };
 }
 
-function readSpokenFor(reader: Reader, { row, components }: MonitorRecord): SpokenFor[] {
+function readMonitoredComponents(
+  reader: Reader,
+  { row, components }: MonitorRecord,
+): MonitoredComponent[] {
   const marks = new Map(
     listOpenCausesOfSource(reader, { source: "monitor", sourceId: row.id }).map((cause) => [
       cause.componentId,

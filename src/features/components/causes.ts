@@ -1,30 +1,110 @@
+import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { Actor } from "../../kernel/actor";
-import type { CauseSource } from "../../kernel/component-status";
-import { endManualCauses, insertCauses } from "./cause-store";
-import type { ComponentRow } from "./store";
+import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
+import {
+  type CauseRow,
+  deleteCause,
+  insertCause,
+  listCausesOfSource,
+  updateCauseRow,
+} from "./cause-store";
+import { replaceManualCauses } from "./manual-causes";
+import { type ChangeReason, refreshStatuses } from "./refresh-statuses";
+import { type ComponentRow, findComponents } from "./store";
+
+type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
+
+/** What an incident or a maintenance says of one component for a while. Unix ms; without an end, open. */
+export interface ComponentCause {
+  componentId: string;
+  status: ComponentStatus;
+  from: number;
+  to: number | null;
+}
+
+/** Baselines that are set in the same breath, from a moment on, in unix ms. */
+export interface ManualStatuses {
+  statuses: ReadonlyMap<string, ComponentStatus>;
+  at: number;
+}
+
+const NO_BASELINES: ManualStatuses = { statuses: new Map(), at: 0 };
 
 /**
- * Replaces the causes of manual statuses by those that the rows carry. A manual status is a cause like any
- * other while it is not operational, so that history can be folded. `at`, in unix ms, is when it begins.
+ * Replaces all that a source marks, past and present, by these marks, and brings every component that
+ * this touches in line: each shows its new status at once, recorded and told one time at most, as
+ * `why` says. Marks that last no time or say `operational` are left out. A deleted component keeps
+ * its history as it is, and gets no marks. Only rows that differ are written: the same marks once more
+ * change nothing. The caller touches the page.
  */
-export function replaceManualCauses(
+export function replaceCauses(
+  ctx: Services,
   tx: Tx,
-  rows: readonly ComponentRow[],
-  by: { source: CauseSource; actor: Actor; at: number },
+  source: "incident" | "maintenance",
+  sourceId: string,
+  causes: readonly ComponentCause[],
+  why: ChangeReason,
+  baselines: ManualStatuses = NO_BASELINES,
 ): void {
-  if (rows.length === 0) return;
-  endManualCauses(tx, { ids: JSON.stringify(rows.map(({ id }) => id)), endedAt: by.at });
-  insertCauses(
-    tx,
-    rows
-      .filter(({ baselineStatus }) => baselineStatus !== "operational")
-      .map(({ id, baselineStatus }) => ({
-        componentId: id,
-        source: by.source,
-        sourceId: by.actor.id ?? by.actor.kind,
-        status: baselineStatus,
-        startedAt: by.at,
-      })),
+  const known = Map.groupBy(listCausesOfSource(tx, { source, sourceId }), (row) => row.componentId);
+  const wanted = Map.groupBy(causes.filter(isWorthKeeping), (cause) => cause.componentId);
+  const touched = new Set([...known.keys(), ...wanted.keys(), ...baselines.statuses.keys()]);
+  const changed: ComponentRow[] = [];
+  const rebased: ComponentRow[] = [];
+  for (const row of findComponents(tx, [...touched]).values()) {
+    const { id: componentId } = row;
+    const causes = differenceOf(known.get(componentId) ?? [], wanted.get(componentId) ?? []);
+    const baseline = baselines.statuses.get(componentId) ?? row.baselineStatus;
+    const isManualStatusNew = baseline !== row.baselineStatus;
+    if (causes.gone.length + causes.fresh.length === 0 && !isManualStatusNew) continue;
+    writeCauses(tx, { source, sourceId }, causes);
+    const after = { ...row, baselineStatus: baseline };
+    if (isManualStatusNew) rebased.push(after);
+    changed.push(after);
+  }
+  const by = { source: baselineSourceOf(why), actor: why.actor, at: baselines.at };
+  replaceManualCauses(tx, rebased, by);
+  refreshStatuses(ctx, tx, changed, why);
+}
+
+function isWorthKeeping({ status, from, to }: ComponentCause): boolean {
+  return status !== "operational" && (to === null || to > from);
+}
+
+interface Difference {
+  gone: CauseRow[];
+  fresh: ComponentCause[];
+}
+
+/** What is stored and not wanted, and what is wanted and not stored. Neither side promises an order. */
+function differenceOf(rows: readonly CauseRow[], causes: readonly ComponentCause[]): Difference {
+  const stored = Map.groupBy(rows, (row) => keyOf(row.status, row.startedAt, row.endedAt));
+  const fresh = causes.filter(
+    ({ status, from, to }) => stored.get(keyOf(status, from, to))?.pop() === undefined,
   );
+  return { gone: [...stored.values()].flat(), fresh };
+}
+
+function keyOf(status: ComponentStatus, from: number, to: number | null): string {
+  return `${status} ${from} ${to}`;
+}
+
+/** A row that has to go becomes one that is wanted: mostly the same mark, which has ended meanwhile. */
+function writeCauses(
+  tx: Tx,
+  of: { source: CauseSource; sourceId: string },
+  { gone, fresh }: Difference,
+): void {
+  for (const [index, { componentId, status, from, to }] of fresh.entries()) {
+    const row = { componentId, ...of, status, startedAt: from, endedAt: to };
+    const known = gone[index];
+    if (known) updateCauseRow(tx, { ...row, id: known.id });
+    else insertCause(tx, row);
+  }
+  for (const { id } of gone.slice(fresh.length)) deleteCause(tx, { id });
+}
+
+/** A baseline is what somebody set, by the API or by hand, also where they set it with something else. */
+function baselineSourceOf(why: ChangeReason): "api" | "manual" {
+  return why.actor.kind === "key" ? "api" : "manual";
 }

@@ -13,7 +13,7 @@ export {
 } from "./component-reference";
 export { deleteComponentsOfPage } from "./delete-of-page";
 export { ComponentFilter, readComponentFilter } from "./filter";
-export { type Mark, replaceMarks } from "./marks";
+export { type ComponentCause, replaceCauses } from "./causes";
 export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
   COLLAPSE,
@@ -59,9 +59,9 @@ export {
   updateComponent,
   updateGroup,
 } from "./service";
-export { endMarks, openMarks } from "./open-marks";
+export { endCauses, openCauses } from "./open-causes";
 export type { ChangeReason } from "./refresh-statuses";
-export { setBaselines } from "./set-status";
+export { setManualStatuses } from "./set-status";
 export {
   type CauseRow,
   listChanges,

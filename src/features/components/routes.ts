@@ -34,7 +34,7 @@ import {
 import { getComponent, listComponentsByIds } from "./read";
 import { getComponentRow } from "./service";
 import type { ChangeReason } from "./refresh-statuses";
-import { resolveStatusKeys, setBaselines } from "./set-status";
+import { resolveStatusKeys, setManualStatuses } from "./set-status";
 import { listChanges, listOpenCauses } from "./cause-store";
 import { listComponentsBefore, listPageComponentsBefore } from "./store";
 
@@ -86,7 +86,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
         requireNoVersion(request.headers.get("if-match"));
         const statuses = new Map(Object.entries(body.components));
         const data = await ctx.db.write((tx) => {
-          const ids = setBaselines(ctx, tx, statuses, reasonOf(requestContext, body.reason));
+          const ids = setManualStatuses(ctx, tx, statuses, reasonOf(requestContext, body.reason));
           return listComponentsByIds(tx, ids);
         });
         return sendUntagged({ data });
@@ -135,7 +135,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
           const { id, version } = getComponentRow(tx, resolveComponentId(tx, params.id));
           requireMatch(request.headers.get("if-match"), version);
           const statuses = new Map<string, ComponentStatus>([[id, body.status]]);
-          setBaselines(ctx, tx, statuses, reasonOf(requestContext, body.reason));
+          setManualStatuses(ctx, tx, statuses, reasonOf(requestContext, body.reason));
           return getComponent(tx, id);
         });
         return sendResource(request, component);

@@ -5,7 +5,7 @@ import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { ComponentStatus } from "../../kernel/component-status";
 import { spaced } from "../../kernel/text";
-import { replaceManualCauses } from "./causes";
+import { replaceManualCauses } from "./manual-causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
 import { type ChangeReason, showNow } from "./refresh-statuses";
 import type { ComponentRow } from "./store";
@@ -20,7 +20,7 @@ type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
  *
  * Throws `validation_failed` with the errors of `resolveStatusKeys`.
  */
-export function setBaselines(
+export function setManualStatuses(
   ctx: Services,
   tx: Tx,
   statuses: ReadonlyMap<string, ComponentStatus>,

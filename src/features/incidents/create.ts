@@ -10,7 +10,7 @@ import type { IncidentSource } from "./model";
 import { nameComponents, writeUpdate } from "./naming";
 import { affectedBy, type IncidentRecord, type UpdateRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
-import { markComponents, type Services } from "./settle";
+import { applyCauses, type Services } from "./settle";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
 import { validateTimes, toMs } from "./times";
 
@@ -78,7 +78,7 @@ export function createIncident(
     subjectId: row.id,
     data: eventData(record, update, update.notify, ctx.baseUrl),
   });
-  markComponents(ctx, tx, row, [update], { actor, notify: update.notify }, false);
+  applyCauses(ctx, tx, row, [update], { actor, notify: update.notify }, false);
   touchPage(ctx, tx, row.pageId);
   return record;
 }

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { audit, recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { replaceMarks } from "../components";
+import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { listDocumentHeads } from "./document-records";
 import { eventData } from "./event";
@@ -32,9 +32,9 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
   const heads = listHeads(tx, id);
   // The event holds the newest update alone: the texts of the others are not read.
   recordDeletion(ctx, tx, { row, page }, { heads, isCut: false }, bodiesOf(tx, heads.slice(0, 1)));
-  const marks = timelineOf(row, heads).marks.map((mark) => ({ ...mark, to: mark.to ?? now }));
+  const causes = timelineOf(row, heads).causes.map((cause) => ({ ...cause, to: cause.to ?? now }));
   const why = { source: "incident", actor, reason: row.name, notify: true } as const;
-  replaceMarks(ctx, tx, "incident", id, marks, why);
+  replaceCauses(ctx, tx, "incident", id, causes, why);
   touchPage(ctx, tx, row.pageId);
 }
 

@@ -1,7 +1,7 @@
 import { type ComponentStatus, worstStatus } from "../../kernel/component-status";
 import type { Impact, IncidentStatus } from "../../kernel/incident-status";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../../kernel/update-fields";
-import type { Mark } from "../components";
+import type { ComponentCause } from "../components";
 
 /** What an update says, for the reckoning of its incident. Times in unix ms. */
 export interface UpdateFacts {
@@ -20,7 +20,7 @@ export interface Timeline {
   monitoringAt: number | null;
   /** When it was resolved for the last time, by its updates; null while it is open. */
   resolvedAt: number | null;
-  marks: Mark[];
+  causes: ComponentCause[];
   /** What the incident says of each component that it named: now, or last before it was resolved. */
   components: ReadonlyMap<string, ComponentStatus>;
 }
@@ -88,9 +88,9 @@ export function timelineOf(
 ): Timeline {
   const { startedAt } = incident;
   const first = firstWritten(updates);
-  const marking = new Marking();
+  const causeBuilder = new CauseBuilder();
   for (const { componentId, newStatus } of first?.components ?? []) {
-    marking.mark(componentId, newStatus, startedAt);
+    causeBuilder.cause(componentId, newStatus, startedAt);
   }
   let status: IncidentStatus = "investigating";
   let resolvedAt: number | null = null;
@@ -100,12 +100,12 @@ export function timelineOf(
     const named = update === first ? [] : update.components;
     if (status === "resolved" && update.status !== "resolved") {
       resolvedAt = null;
-      marking.reopen(at, named.length > 0);
+      causeBuilder.reopen(at, named.length > 0);
     } else if (status !== "resolved" && update.status === "resolved") {
       resolvedAt = at;
-      marking.resolve(at);
+      causeBuilder.resolve(at);
     }
-    for (const { componentId, newStatus } of named) marking.mark(componentId, newStatus, at);
+    for (const { componentId, newStatus } of named) causeBuilder.cause(componentId, newStatus, at);
     status = update.status;
     if (!since.has(status)) since.set(status, at);
   }
@@ -114,34 +114,34 @@ export function timelineOf(
     identifiedAt: since.get("identified") ?? null,
     monitoringAt: since.get("monitoring") ?? null,
     resolvedAt,
-    marks: incident.draft ? [] : marking.finish(incident.resolvedAt ?? resolvedAt),
-    components: marking.said,
+    causes: incident.draft ? [] : causeBuilder.finish(incident.resolvedAt ?? resolvedAt),
+    components: causeBuilder.said,
   };
 }
 
 /** The marks of one incident as its updates are told over, from the first to the last. */
-class Marking {
+class CauseBuilder {
   /** What it said of each component last. */
   readonly said = new Map<string, ComponentStatus>();
-  readonly #marks: Mark[] = [];
-  readonly #open = new Map<string, Mark>();
+  readonly #causes: ComponentCause[] = [];
+  readonly #open = new Map<string, ComponentCause>();
   /** What was open when it was resolved. */
-  #held: Mark[] = [];
+  #held: ComponentCause[] = [];
   #isResolved = false;
 
-  mark(componentId: string, status: ComponentStatus, at: number): void {
+  cause(componentId: string, status: ComponentStatus, at: number): void {
     this.said.set(componentId, status);
     const before = this.#open.get(componentId);
     if (this.#isResolved || before?.status === status) return;
     if (before) before.to = at;
-    const mark: Mark = { componentId, status, from: at, to: null };
-    this.#open.set(componentId, mark);
-    this.#marks.push(mark);
+    const cause: ComponentCause = { componentId, status, from: at, to: null };
+    this.#open.set(componentId, cause);
+    this.#causes.push(cause);
   }
 
   resolve(at: number): void {
     this.#held = [...this.#open.values()];
-    for (const mark of this.#held) mark.to = at;
+    for (const cause of this.#held) cause.to = at;
     this.#open.clear();
     this.#isResolved = true;
   }
@@ -151,17 +151,17 @@ class Marking {
     this.#isResolved = false;
     for (const { componentId, status } of this.#held) {
       if (hasNamedOthers) this.said.set(componentId, "operational");
-      else this.mark(componentId, status, at);
+      else this.cause(componentId, status, at);
     }
   }
 
   /** All marks, of an incident that was resolved at `resolvedAt` or is open. */
-  finish(resolvedAt: number | null): Mark[] {
-    if (!this.#isResolved || resolvedAt === null) return this.#marks;
-    for (const mark of this.#held) mark.to = resolvedAt;
-    return this.#marks.map((mark) => ({
-      ...mark,
-      to: mark.to === null ? null : Math.min(mark.to, resolvedAt),
+  finish(resolvedAt: number | null): ComponentCause[] {
+    if (!this.#isResolved || resolvedAt === null) return this.#causes;
+    for (const cause of this.#held) cause.to = resolvedAt;
+    return this.#causes.map((cause) => ({
+      ...cause,
+      to: cause.to === null ? null : Math.min(cause.to, resolvedAt),
     }));
   }
 }
@@ -192,7 +192,7 @@ export function timesAfter(
  * The baselines that an incident leaves behind: what its last update names, where that update has
  * resolved it. The update that it was opened with says what was, so it leaves none.
  */
-export function baselinesOf(updates: readonly UpdateFacts[]): {
+export function manualStatusesOf(updates: readonly UpdateFacts[]): {
   statuses: ReadonlyMap<string, ComponentStatus>;
   at: number;
 } {

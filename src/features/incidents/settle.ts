@@ -3,11 +3,11 @@ import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { EventType } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { replaceMarks } from "../components";
+import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { eventData } from "./event";
 import { affectedBy, type Found, type UpdateHead, type UpdateRecord } from "./records";
-import { baselinesOf, impactOf, inOrder, timelineOf, timesAfter } from "./rules";
+import { manualStatusesOf, impactOf, inOrder, timelineOf, timesAfter } from "./rules";
 import { type IncidentRow, updateIncidentRow } from "./store";
 import { validateTimes } from "./times";
 
@@ -55,7 +55,7 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
   const last = inOrder(after).at(-1);
   const isLastNew = !heads.some((head) => head.id === last?.id);
   const by = { actor, notify: tell?.notify ?? true };
-  markComponents(ctx, tx, row, after, by, before.draft || isLastNew);
+  applyCauses(ctx, tx, row, after, by, before.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
   return row;
 }
@@ -90,18 +90,18 @@ export function rowAfter(
 }
 
 /** Marks components as a published incident says. `by` tells who made it say so, and whether people hear. */
-export function markComponents(
+export function applyCauses(
   ctx: Services,
   tx: Tx,
   row: IncidentRow,
   updates: readonly UpdateHead[],
   by: { actor: Actor; notify: boolean },
-  mayLeaveBaselines: boolean,
+  mayLeaveManualStatuses: boolean,
 ): void {
-  const { marks } = timelineOf(row, updates);
+  const { causes } = timelineOf(row, updates);
   const why = { source: "incident", reason: row.name, ...by } as const;
-  const baselines = mayLeaveBaselines ? baselinesOf(updates) : undefined;
-  replaceMarks(ctx, tx, "incident", row.id, marks, why, baselines);
+  const baselines = mayLeaveManualStatuses ? manualStatusesOf(updates) : undefined;
+  replaceCauses(ctx, tx, "incident", row.id, causes, why, baselines);
 }
 
 function eventOf(before: IncidentRow, after: IncidentRow): EventType {

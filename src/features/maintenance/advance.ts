@@ -4,7 +4,7 @@ import {
   addUpdateRow,
   entering,
   plannedNotify,
-  refreshMarks,
+  refreshCauses,
   saveChange,
   type Services,
   tellChange,
@@ -100,6 +100,6 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   // A window that was missed whole becomes history at once, without ever having been shown.
   if (isMissedWhole && isBeginning) return components.length;
   const unmarkedSince = isBeginning ? null : row.startedAt;
-  refreshMarks(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
+  refreshCauses(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
   return components.length;
 }

@@ -4,15 +4,15 @@ import { conflict } from "../../errors";
 import { audit, type EventType } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
-import { listComponentsOfPage, replaceMarks } from "../components";
+import { listComponentsOfPage, replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { tellMaintenance } from "./event";
 import type { Maintenance } from "./model";
 import { getMaintenance } from "./records";
-import { isEnded, isUnderWay, type MaintenanceMark, marksAfter, STATUS_IN_WORDS } from "./rules";
+import { isEnded, isUnderWay, type ComponentCause, causesAfter, STATUS_IN_WORDS } from "./rules";
 import {
   listComponentsOfMaintenances,
-  listMarksOf,
+  listCausesOf,
   type MaintenanceRow,
   updateMaintenanceRow,
 } from "./store";
@@ -67,7 +67,7 @@ export function saveChange(ctx: Services, tx: Tx, row: MaintenanceRow): void {
 }
 
 /** What the marks of a maintenance are brought in line with. */
-export interface MarksChange {
+export interface CausesChange {
   /** From when on, in unix ms. */
   at: number;
   actor: Actor;
@@ -81,27 +81,27 @@ export interface MarksChange {
  * Marks the components of a maintenance while it is under way, from a moment on, and no longer. What it
  * marked before stays history. A component that was deleted meanwhile is left alone.
  */
-export function refreshMarks(
+export function refreshCauses(
   ctx: Services,
   tx: Tx,
   row: MaintenanceRow,
-  { at, actor, notify, unmarkedSince = null }: MarksChange,
+  { at, actor, notify, unmarkedSince = null }: CausesChange,
 ): void {
   const living = new Set(listComponentsOfPage(tx, { pageId: row.pageId }).map(({ id }) => id));
   const componentIds = listComponentsOfMaintenances(tx, { ids: JSON.stringify([row.id]) })
     .map(({ id }) => id)
     .filter((id) => living.has(id));
-  let marks: MaintenanceMark[] = listMarksOf(tx, { maintenanceId: row.id });
-  if (unmarkedSince !== null && marks.length === 0) {
-    marks = marksAfter(marks, { isUnderWay: true, componentIds, at: unmarkedSince });
+  let causes: ComponentCause[] = listCausesOf(tx, { maintenanceId: row.id });
+  if (unmarkedSince !== null && causes.length === 0) {
+    causes = causesAfter(causes, { isUnderWay: true, componentIds, at: unmarkedSince });
   }
-  marks = marksAfter(marks, { isUnderWay: isUnderWay(row.status), componentIds, at });
-  replaceMarks(
+  causes = causesAfter(causes, { isUnderWay: isUnderWay(row.status), componentIds, at });
+  replaceCauses(
     ctx,
     tx,
     "maintenance",
     row.id,
-    marks.map((mark) => ({ ...mark, status: "under_maintenance" })),
+    causes.map((cause) => ({ ...cause, status: "under_maintenance" })),
     { source: "maintenance", actor, reason: row.name, notify },
   );
 }

@@ -5,7 +5,7 @@ import { findNamedPage, touchPage } from "../pages";
 import {
   addUpdateRow,
   plannedNotify,
-  refreshMarks,
+  refreshCauses,
   requireNotEnded,
   saveChange,
   type Services,
@@ -133,7 +133,7 @@ export function updateMaintenance(
     action: "maintenance.update",
     summary: `Changed the maintenance “${name}”`,
   });
-  if (!isSame) refreshMarks(ctx, tx, after, { at: now, actor, notify });
+  if (!isSame) refreshCauses(ctx, tx, after, { at: now, actor, notify });
   return told;
 }
 

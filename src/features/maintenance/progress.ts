@@ -9,7 +9,7 @@ import {
   entering,
   type NewUpdate,
   plannedNotify,
-  refreshMarks,
+  refreshCauses,
   requireNotEnded,
   saveChange,
   type Services,
@@ -104,7 +104,7 @@ function goOn(
       : `Told of the maintenance “${row.name}” (${STATUS_IN_WORDS[status]})`,
   });
   if (isUnderWay(row.status) !== isUnderWay(status)) {
-    refreshMarks(ctx, tx, after, { at, actor, notify });
+    refreshCauses(ctx, tx, after, { at, actor, notify });
   }
   return told;
 }

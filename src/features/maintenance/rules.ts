@@ -93,7 +93,7 @@ function reminderTime(
 }
 
 /** A component under maintenance. Times in unix ms; `to` is null while it still is. */
-export interface MaintenanceMark {
+export interface ComponentCause {
   componentId: string;
   from: number;
   to: number | null;
@@ -103,23 +103,23 @@ export interface MaintenanceMark {
  * What a maintenance marks after a change that took effect at `at`. While it is under way: these
  * components, those that join from `at` on, those that leave until `at`. Otherwise nothing after `at`.
  */
-export function marksAfter(
-  marks: readonly MaintenanceMark[],
+export function causesAfter(
+  causes: readonly ComponentCause[],
   change: { isUnderWay: boolean; componentIds: readonly string[]; at: number },
-): MaintenanceMark[] {
+): ComponentCause[] {
   const { componentIds, at } = change;
   if (!change.isUnderWay) {
-    return marks
-      .map((mark) => ({ ...mark, to: Math.min(mark.to ?? at, at) }))
-      .filter((mark) => mark.to > mark.from);
+    return causes
+      .map((cause) => ({ ...cause, to: Math.min(cause.to ?? at, at) }))
+      .filter((cause) => cause.to > cause.from);
   }
-  const kept = marks
-    .map((mark) => {
-      const stays = mark.to !== null || componentIds.includes(mark.componentId);
-      return stays ? mark : { ...mark, to: Math.max(at, mark.from) };
+  const kept = causes
+    .map((cause) => {
+      const stays = cause.to !== null || componentIds.includes(cause.componentId);
+      return stays ? cause : { ...cause, to: Math.max(at, cause.from) };
     })
-    .filter((mark) => mark.to === null || mark.to > mark.from);
-  const marked = new Set(kept.filter(({ to }) => to === null).map((mark) => mark.componentId));
+    .filter((cause) => cause.to === null || cause.to > cause.from);
+  const marked = new Set(kept.filter(({ to }) => to === null).map((cause) => cause.componentId));
   const joining = componentIds.filter((id) => !marked.has(id));
   return [...kept, ...joining.map((componentId) => ({ componentId, from: at, to: null }))];
 }

@@ -190,7 +190,7 @@ export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string })
 );
 
 /** What a maintenance marks and marked. */
-export const listMarksOf = selectMany((orm, $: { maintenanceId: string }) =>
+export const listCausesOf = selectMany((orm, $: { maintenanceId: string }) =>
   orm
     .select({
       componentId: componentCauses.componentId,

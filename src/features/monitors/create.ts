@@ -29,7 +29,7 @@ export interface NewMonitor {
 }
 
 /** What is told of a monitor besides its fields: what it is called in a file, and who manages it. */
-export interface MonitorMarks {
+export interface ApplyMetadata {
   ref?: string;
   managedBy?: "apply";
 }
@@ -43,7 +43,7 @@ export function createMonitor(
   tx: Tx,
   input: CreateMonitorBody,
   actor: Actor,
-  marks: MonitorMarks = {},
+  causes: ApplyMetadata = {},
 ): NewMonitor {
   validate(CreateMonitorBody, input);
   const { name, type, config = {}, component_ids: references = [], paused = false } = input;
@@ -53,7 +53,7 @@ export function createMonitor(
   const componentIds = readComponents(tx, errors, references);
   validateSettings(errors, settings);
   errors.throwIfAny();
-  const ref = marks.ref ?? freeRef(tx, toRef(name) || type);
+  const ref = causes.ref ?? freeRef(tx, toRef(name) || type);
   requireFreeRef(tx, ref);
   const heartbeat = type === "push" ? generateHeartbeatToken(ctx.random) : undefined;
   const now = ctx.clock.now();
@@ -67,7 +67,7 @@ export function createMonitor(
     tokenHash: heartbeat?.hash ?? null,
     ...settings,
     paused,
-    managedBy: marks.managedBy ?? null,
+    managedBy: causes.managedBy ?? null,
     version: 1,
     createdAt: now,
     updatedAt: now,

@@ -4,7 +4,7 @@
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";
-export { createMonitor, type MonitorMarks, type NewMonitor } from "./create";
+export { createMonitor, type ApplyMetadata, type NewMonitor } from "./create";
 export {
   type DeclaredMonitor,
   declaredMonitorSchema,

@@ -4,7 +4,7 @@ import type { Actor } from "../../kernel/actor";
 import { UpdateMonitorBody } from "./bodies";
 import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange } from "./engine/by-hand";
-import { type MonitorMarks, requireFreeRef } from "./create";
+import { type ApplyMetadata, requireFreeRef } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
@@ -28,7 +28,7 @@ export function updateMonitor(
   id: string,
   input: UpdateMonitorBody,
   actor: Actor,
-  marks: Pick<MonitorMarks, "ref"> = {},
+  causes: Pick<ApplyMetadata, "ref"> = {},
 ): MonitorRecord {
   validate(UpdateMonitorBody, input);
   const before = getMonitorRecord(tx, id);
@@ -43,7 +43,7 @@ export function updateMonitor(
   validateSettings(errors, settings);
   errors.throwIfAny();
   const { name = row.name } = input;
-  const { ref = row.ref } = marks;
+  const { ref = row.ref } = causes;
   const wanted: MonitorRow = { ...row, ...settings, config, name, ref };
   const changed = changedFields(before, wanted, componentIds);
   if (changed.length === 0) return before;

@@ -26,7 +26,7 @@ import {
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
 
 /** What is told of a page besides its fields: who manages it, and whether it is the example. */
-export interface PageMarks {
+export interface ApplyMetadata {
   managedBy?: "apply";
   isSample?: boolean;
 }
@@ -41,7 +41,7 @@ export function createPage(
   tx: Tx,
   input: PageInput,
   actor: Actor,
-  marks: PageMarks = {},
+  marks: ApplyMetadata = {},
 ): PageRow {
   requireValidPage(input);
   const now = ctx.clock.now();

@@ -5,7 +5,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../kernel/actor";
-import { createComponent, createGroup, setBaselines } from "../components";
+import { createComponent, createGroup, setManualStatuses } from "../components";
 import { createPage, listAllPages } from "../pages";
 
 const GROUPS = [
@@ -43,7 +43,7 @@ export function createSamplePage(ctx: AppContext, tx: Tx): void {
         SYSTEM_ACTOR,
       );
       if (component === UNWELL) {
-        setBaselines(ctx, tx, new Map([[row.id, "degraded_performance"]]), {
+        setManualStatuses(ctx, tx, new Map([[row.id, "degraded_performance"]]), {
           source: "manual",
           actor: SYSTEM_ACTOR,
           reason: "Part of the example",

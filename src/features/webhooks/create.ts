@@ -11,7 +11,7 @@ import { validateEvents, validateReach, readPage, type Wanted } from "./settings
 import { findWebhookByRef, insertWebhook, type WebhookRow } from "./store";
 
 /** What is told of an endpoint besides its fields: what it is called in a file, and who manages it. */
-export interface WebhookMarks {
+export interface ApplyMetadata {
   ref?: string;
   managedBy?: "apply";
 }
@@ -25,7 +25,7 @@ export function createWebhook(
   tx: Tx,
   input: CreateWebhookBody,
   actor: Actor,
-  marks: WebhookMarks = {},
+  marks: ApplyMetadata = {},
 ): WebhookRecord {
   validate(CreateWebhookBody, input);
   const errors = new FieldErrors();

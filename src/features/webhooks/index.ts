@@ -4,7 +4,7 @@
  */
 export { ANY_EVENT, CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 export { webhookName } from "./changes";
-export { createWebhook, type WebhookMarks } from "./create";
+export { createWebhook, type ApplyMetadata } from "./create";
 export {
   DECLARED_WEBHOOK_FIELDS,
   type DeclaredWebhook,

@@ -4,7 +4,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { UpdateWebhookBody } from "./bodies";
 import { changedRow, nameInWords, type Services, tellDeliverer } from "./changes";
-import type { WebhookMarks } from "./create";
+import type { ApplyMetadata } from "./create";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord } from "./records";
 import { changedSettings, validateEvents, validateReach, readPage, type Wanted } from "./settings";
@@ -25,7 +25,7 @@ export function updateWebhook(
   id: string,
   input: UpdateWebhookBody,
   actor: Actor,
-  marks: Pick<WebhookMarks, "ref"> = {},
+  marks: Pick<ApplyMetadata, "ref"> = {},
 ): WebhookRecord {
   validate(UpdateWebhookBody, input);
   const now = ctx.clock.now();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setBaselines } from "../../../src/features/components";
+import { setManualStatuses } from "../../../src/features/components";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
@@ -77,7 +77,7 @@ describe("apply", () => {
     await apply(app, FILE);
     const { components } = await read(app);
     await app.ctx.db.write((tx) =>
-      setBaselines(app.ctx, tx, new Map([[components[3].id, "major_outage"]]), {
+      setManualStatuses(app.ctx, tx, new Map([[components[3].id, "major_outage"]]), {
         source: "manual",
         actor: CLI_ACTOR,
         reason: null,

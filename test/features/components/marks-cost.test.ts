@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setBaselines } from "../../../src/features/components";
+import { setManualStatuses } from "../../../src/features/components";
 import { addUpdate, createIncident } from "../../../src/features/incidents";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp } from "../../support/app";
@@ -59,7 +59,7 @@ describe("a bulk change of manual statuses", () => {
       return app.ctx.db.write((tx) => {
         const counting = counted(tx);
         const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
-        setBaselines(app.ctx, counting.tx, statuses, why);
+        setManualStatuses(app.ctx, counting.tx, statuses, why);
         return counting.statements();
       });
     };

@@ -76,7 +76,7 @@ describe("resolving an incident", () => {
 });
 
 describe("reopening an incident", () => {
-  const marks = { api: "major_outage", web: "degraded_performance" };
+  const causes = { api: "major_outage", web: "degraded_performance" };
 
   test("brings back the marks that it held when it was resolved", async () => {
     await using site = await createIncidentSite();
@@ -86,7 +86,7 @@ describe("reopening an incident", () => {
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
     site.told();
     await site.update(id, { status: "investigating" });
-    expect(await site.shown()).toEqual(marks);
+    expect(await site.shown()).toEqual(causes);
     expect(site.told()).toEqual([
       "incident.reopened",
       "component.status_changed",

@@ -33,34 +33,35 @@ function markedAt(all: readonly UpdateFacts[], component: string, at: number): C
   const inEffect = all
     .filter((each) => each.displayAt <= at)
     .toSorted((a, b) => a.displayAt - b.displayAt || (a.id < b.id ? -1 : 1));
-  let marks: Record<string, ComponentStatus> = {};
+  let causes: Record<string, ComponentStatus> = {};
   let held: Record<string, ComponentStatus> = {};
   let isResolved = false;
-  for (const { componentId, newStatus } of all[0]?.components ?? []) marks[componentId] = newStatus;
+  for (const { componentId, newStatus } of all[0]?.components ?? [])
+    causes[componentId] = newStatus;
   for (const update of inEffect) {
     const says = update === all[0] ? [] : update.components;
     const resolves = update.status === "resolved";
-    if (resolves && !isResolved) [held, marks] = [marks, {}];
-    if (!resolves && isResolved) marks = says.length > 0 ? {} : held;
+    if (resolves && !isResolved) [held, causes] = [causes, {}];
+    if (!resolves && isResolved) causes = says.length > 0 ? {} : held;
     isResolved = resolves;
     if (isResolved) continue;
-    for (const { componentId, newStatus } of says) marks[componentId] = newStatus;
+    for (const { componentId, newStatus } of says) causes[componentId] = newStatus;
   }
-  return marks[component] ?? "operational";
+  return causes[component] ?? "operational";
 }
 
 describe("an incident's marks", () => {
   test("are at every moment what its updates had said by then", () => {
     fc.assert(
       fc.property(updates, (all) => {
-        const { marks } = timelineOf(incident, all);
+        const { causes } = timelineOf(incident, all);
         for (const component of COMPONENTS) {
           for (let at = 100; at <= 131; at++) {
-            const open = marks.filter(
-              (mark) =>
-                mark.componentId === component &&
-                mark.from <= at &&
-                (mark.to === null || mark.to > at),
+            const open = causes.filter(
+              (cause) =>
+                cause.componentId === component &&
+                cause.from <= at &&
+                (cause.to === null || cause.to > at),
             );
             expect(open.length).toBeLessThan(2);
             expect(open[0]?.status ?? "operational").toBe(markedAt(all, component, at));
@@ -85,12 +86,12 @@ describe("an incident's marks", () => {
           ...all,
           { id: "upd_z", status: "resolved" as const, displayAt: 135, components: [] },
         ];
-        const { marks } = timelineOf({ ...incident, resolvedAt }, told);
-        for (const mark of marks) expect(mark.to).toBeLessThanOrEqual(resolvedAt);
-        const open = timelineOf(incident, told).marks.filter((mark) => mark.to === 135);
+        const { causes } = timelineOf({ ...incident, resolvedAt }, told);
+        for (const cause of causes) expect(cause.to).toBeLessThanOrEqual(resolvedAt);
+        const open = timelineOf(incident, told).causes.filter((cause) => cause.to === 135);
         for (const { componentId, status, from } of open) {
           if (from >= resolvedAt) continue;
-          const moved = marks.filter((mark) => mark.componentId === componentId);
+          const moved = causes.filter((cause) => cause.componentId === componentId);
           expect(moved).toContainEqual({ componentId, status, from, to: resolvedAt });
         }
       }),
@@ -100,7 +101,7 @@ describe("an incident's marks", () => {
   test("of a draft are none", () => {
     fc.assert(
       fc.property(updates, (all) => {
-        expect(timelineOf({ ...incident, draft: true }, all).marks).toEqual([]);
+        expect(timelineOf({ ...incident, draft: true }, all).causes).toEqual([]);
       }),
     );
   });

@@ -6,8 +6,8 @@ import { componentCauses } from "../../../src/db/tables/components";
 import {
   type CauseInterval,
   foldDays,
-  replaceMarks,
-  setBaselines,
+  replaceCauses,
+  setManualStatuses,
 } from "../../../src/features/components";
 import { addUpdate, createIncident, getIncident } from "../../../src/features/incidents";
 import { timelineOf } from "../../../src/features/incidents/rules";
@@ -36,12 +36,12 @@ async function createWorld() {
   const shown: { id: string; status: string; at: number }[] = [];
   const start = app.clock.now();
 
-  function act(tx: Tx, { what, which, status, marks }: Step): void {
+  function act(tx: Tx, { what, which, status, causes }: Step): void {
     const { ctx } = app;
-    const named = marks as Record<string, NonNullable<(typeof marks)[string]>>;
+    const named = causes as Record<string, NonNullable<(typeof causes)[string]>>;
     const why = { actor: CLI_ACTOR, reason: null };
     if (what === "manual") {
-      setBaselines(ctx, tx, new Map(Object.entries(named)), { ...why, source: "manual" });
+      setManualStatuses(ctx, tx, new Map(Object.entries(named)), { ...why, source: "manual" });
     } else if (what === "maintenance") {
       const now = app.clock.now();
       const { id, from } = maintenance ?? { id: `mnt_${now}`, from: now };
@@ -49,7 +49,7 @@ async function createWorld() {
       maintenance = maintenance ? undefined : { id, from };
       const under = "under_maintenance" as const;
       const all = ids.map((componentId) => ({ componentId, status: under, from, to }));
-      replaceMarks(ctx, tx, "maintenance", id, all, { ...why, source: "maintenance" });
+      replaceCauses(ctx, tx, "maintenance", id, all, { ...why, source: "maintenance" });
     } else if (what === "open") {
       const input = { page: page.id, name: "X", body: "X", status, components: named };
       incidents.push(createIncident(ctx, tx, input, "api", CLI_ACTOR).row.id);
@@ -109,10 +109,10 @@ const anySteps = stepsOn(["0", "1"]);
 
 /** Steps name components by their place, since ids are made anew in each run. */
 function withIds(step: Step, ids: readonly string[]): Step {
-  const marks = Object.fromEntries(
-    Object.entries(step.marks).map(([place, status]) => [ids[Number(place)] ?? "", status]),
+  const causes = Object.fromEntries(
+    Object.entries(step.causes).map(([place, status]) => [ids[Number(place)] ?? "", status]),
   );
-  return { ...step, marks };
+  return { ...step, causes };
 }
 
 async function afterAll(steps: readonly Step[], check: (world: World) => Promise<void>) {
@@ -149,7 +149,7 @@ test(
       fc.asyncProperty(anySteps, (steps) =>
         afterAll(steps, async (world) => {
           const { app, ids, key, model } = world;
-          const step = { which: 0, status: "resolved", marks: {}, afterHours: 1 } as const;
+          const step = { which: 0, status: "resolved", causes: {}, afterHours: 1 } as const;
           if (model.isUnderMaintenance) await world.take({ ...step, what: "maintenance" });
           for (const [which] of world.incidents.entries()) {
             await world.take({ ...step, what: "update", which });
@@ -159,7 +159,7 @@ test(
             expect(body.status).toBe(body.baseline_status);
           }
           const fine = Object.fromEntries(ids.map((id) => [id, "operational" as const]));
-          await world.take({ ...step, what: "manual", marks: fine });
+          await world.take({ ...step, what: "manual", causes: fine });
           expect(await statusesOf(world)).toEqual(["operational", "operational"]);
           for (const id of ids) {
             const { body } = await app.call(`/api/v1/components/${id}`, { key });
@@ -181,20 +181,20 @@ test(
         afterAll(steps, async (world) => {
           const { app, ids, incidents } = world;
           await app.clock.advance(HOUR_MS);
-          const causes = listCauses(app.ctx.db, {});
+          const storedCauses = listCauses(app.ctx.db, {});
           const known = { from: world.start, to: app.clock.now() };
           for (const id of ids) {
-            const own = causes.filter(({ componentId }) => componentId === id);
+            const own = storedCauses.filter(({ componentId }) => componentId === id);
             expect(foldDays(own, known, DAYS)).toEqual(
               foldDays(causesShown(world, id), known, DAYS),
             );
           }
           for (const id of incidents) {
             const { row, updates } = getIncident(app.ctx.db, id, true);
-            const marks = timelineOf(row, updates)
-              .marks.filter(({ status, from, to }) => status !== "operational" && to !== from)
+            const causes = timelineOf(row, updates)
+              .causes.filter(({ status, from, to }) => status !== "operational" && to !== from)
               .map(({ componentId, status, from, to }) => ({ componentId, status, from, to }));
-            const stored = causes
+            const stored = storedCauses
               .filter(({ sourceId }) => sourceId === id)
               .map(({ componentId, status, startedAt, endedAt }) => ({
                 componentId,
@@ -202,7 +202,7 @@ test(
                 from: startedAt,
                 to: endedAt,
               }));
-            expect(stored.toSorted(byText)).toEqual(marks.toSorted(byText));
+            expect(stored.toSorted(byText)).toEqual(causes.toSorted(byText));
           }
         }),
       ),

@@ -110,7 +110,7 @@ describe("the clock", () => {
         { status: "scheduled", display_at: at("08:00:00"), created_at: at("12:00:00") },
       ],
     });
-    expect(site.marks()).toEqual([{ component: "API", from: at("08:00:00"), to: at("09:00:00") }]);
+    expect(site.causes()).toEqual([{ component: "API", from: at("08:00:00"), to: at("09:00:00") }]);
     // The component never showed it, so nothing is told of that.
     expect(
       site.app.events().map(({ type, data }) => [type, data["version"], data["notify"]]),
@@ -233,8 +233,8 @@ describe("after a time in which nobody looked", () => {
     // Where a portion ends between a beginning and its end, too, nothing is shown that is over.
     const types = site.app.events().map(({ type }) => type);
     expect(types).not.toContain("component.status_changed");
-    expect(site.marks().filter(({ to }) => to === null)).toEqual([]);
-    expect(site.marks()).toHaveLength(60);
+    expect(site.causes().filter(({ to }) => to === null)).toEqual([]);
+    expect(site.causes()).toHaveLength(60);
     expect(await site.statusOf("API")).toBe("operational");
     timer.cancel();
   });

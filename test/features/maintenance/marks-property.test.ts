@@ -137,7 +137,7 @@ test("whatever happens, and however the clock is moved, a component is under mai
           const status = expected.has(row.id) ? "under_maintenance" : "operational";
           expect({ name: row.name, status: row.status }).toEqual({ name: row.name, status });
         }
-        const open = site.marks().filter(({ to }) => to === null);
+        const open = site.causes().filter(({ to }) => to === null);
         expect(open.length > 0).toBe(expected.size > 0);
       }
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components";
-import { listMarksOf } from "../../../src/features/maintenance/store";
+import { listCausesOf } from "../../../src/features/maintenance/store";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
@@ -49,7 +49,7 @@ describe("a component under maintenance", () => {
     expect(await site.statusOf("Web")).toBe("under_maintenance");
     await site.skip(HOUR_MS);
     expect(await site.statusOf("Web")).toBe("operational");
-    expect(site.marks()).toEqual([
+    expect(site.causes()).toEqual([
       { component: "API", from: at("14:00:00"), to: at("14:10:00") },
       { component: "Web", from: at("14:10:00"), to: at("15:00:00") },
     ]);
@@ -83,7 +83,7 @@ describe("a component under maintenance", () => {
     await site.patch(id, { components: [site.ids["Web"]] });
     const display_at = at("12:20:00");
     await site.update(id, { status: "completed", body: "Long done.", display_at });
-    expect(site.marks()).toEqual([{ component: "API", from: at("12:00:00"), to: display_at }]);
+    expect(site.causes()).toEqual([{ component: "API", from: at("12:00:00"), to: display_at }]);
     expect(await site.statusOf("Web")).toBe("operational");
   });
 
@@ -117,7 +117,7 @@ describe("a component under maintenance", () => {
     await site.skip(HOUR_MS);
     expect((await site.get(id)).status).toBe("completed");
     expect(await site.statusOf("Web")).toBe("operational");
-    const ended = listMarksOf(ctx.db, { maintenanceId: id }).map(({ componentId, to }) => [
+    const ended = listCausesOf(ctx.db, { maintenanceId: id }).map(({ componentId, to }) => [
       componentId,
       toIso(to ?? 0),
     ]);
@@ -125,6 +125,6 @@ describe("a component under maintenance", () => {
       [API ?? ""]: at("14:30:00"),
       [Web ?? ""]: at("15:00:00"),
     });
-    expect(listMarksOf(ctx.db, { maintenanceId: later })).toEqual([]);
+    expect(listCausesOf(ctx.db, { maintenanceId: later })).toEqual([]);
   });
 });

@@ -126,7 +126,7 @@ describe("an update", () => {
       started_at: at("12:30:00"),
       completed_at: at("12:45:00"),
     });
-    expect(site.marks()).toEqual([{ component: "API", from: at("12:30:00"), to: at("12:45:00") }]);
+    expect(site.causes()).toEqual([{ component: "API", from: at("12:30:00"), to: at("12:45:00") }]);
   });
 
   test("by a clock that is a little ahead counts as now", async () => {
@@ -218,7 +218,7 @@ describe("POST /api/v1/maintenance/{id}/cancel", () => {
     await site.cancel(underWay);
     expect(await site.get(underWay)).toMatchObject({ status: "cancelled", completed_at: null });
     expect(await site.statusOf("API")).toBe("operational");
-    expect(site.marks()).toEqual([{ component: "API", from: at("12:00:00"), to: at("12:00:01") }]);
+    expect(site.causes()).toEqual([{ component: "API", from: at("12:00:00"), to: at("12:00:01") }]);
   });
 
   test("is a conflict for what is over, and writes nothing", async () => {

@@ -15,7 +15,7 @@ import {
   type StateRow,
 } from "../store";
 import { enterState } from "../timeline";
-import { mark, type Services, writeState } from "./consequences";
+import { cause, type Services, writeState } from "./consequences";
 import { AWAY, AWAY_MS } from "./liveness";
 import { refreshNoData } from "./no-data";
 
@@ -120,7 +120,7 @@ export function refreshAfterChange(
   if (!known) return;
   const now = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitor.id]) });
   if (known.state === "down" || known.state === "degraded") {
-    mark(ctx, tx, monitor, now, known.state, Math.max(at, known.since));
+    cause(ctx, tx, monitor, now, known.state, Math.max(at, known.since));
   }
   refreshNoData(ctx, tx, [...before, ...now], at);
 }

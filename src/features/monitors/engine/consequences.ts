@@ -4,7 +4,7 @@ import type { EventType } from "../../../events";
 import { SYSTEM_ACTOR } from "../../../kernel/actor";
 import type { MonitorState } from "../../../kernel/monitor-state";
 import { toIso, toIsoOrNull } from "../../../kernel/time";
-import { endMarks, openMarks } from "../../components";
+import { endCauses, openCauses } from "../../components";
 import { presentMonitor } from "../model";
 import { getMonitorRecord, type MonitorRecord, type WatchedComponent } from "../records";
 import type { Standing } from "../rules";
@@ -67,7 +67,7 @@ export function writeState(
   saveStanding(tx, { ...standing, monitorNum });
   enterState(tx, { monitorNum, state, at, message: isTrouble(state) ? message : null });
   const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([id]) });
-  mark(ctx, tx, monitor, components, state, at);
+  cause(ctx, tx, monitor, components, state, at);
   if (isSilent(from) || isSilent(state)) refreshNoData(ctx, tx, components, at);
   return components;
 }
@@ -76,7 +76,7 @@ export function writeState(
  * Marks the components of a monitor as its state says, from `at` on (unix ms). A monitor that cannot be
  * known, or that failed once since, leaves its mark as it is.
  */
-export function mark(
+export function cause(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
@@ -87,12 +87,12 @@ export function mark(
   const why = { source: "monitor", actor: SYSTEM_ACTOR, reason: monitor.name } as const;
   if (state === "no_data" || state === "pending") return;
   if (state !== "down" && state !== "degraded") {
-    endMarks(ctx, tx, "monitor", monitor.id, at, why);
+    endCauses(ctx, tx, "monitor", monitor.id, at, why);
     return;
   }
   const status = state === "down" ? monitor.onDown : "degraded_performance";
   const componentIds = components.map((component) => component.id);
-  openMarks(
+  openCauses(
     ctx,
     tx,
     { source: "monitor", sourceId: monitor.id, componentIds, status, from: at },

@@ -12,7 +12,7 @@ export interface NamedCause {
 const REASONS_MAX = 3;
 
 /** The causes that make a component show what it shows: those that are as bad as that. */
-export function decisiveCauses(
+export function effectiveCauses(
   { status }: Pick<ComponentRow, "status">,
   causes: readonly NamedCause[],
 ): NamedCause[] {
@@ -25,7 +25,7 @@ export function otherCauses(causes: readonly NamedCause[]): NamedCause[] {
 }
 
 /** "because of the incident “Errors”", led to; for the eye and the ear, after the status. */
-export function Why({ causes }: { causes: readonly NamedCause[] }) {
+export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
   const shown = causes.slice(0, REASONS_MAX);
   const more = causes.length - shown.length;
   return (

@@ -8,7 +8,7 @@ import { type ComponentRow, findComponent } from "./store";
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
 /** What marks components from a moment on, until it is ended: for sources that go on for years. */
-interface OpenMarks {
+interface OpenCauses {
   source: "monitor";
   sourceId: string;
   /** Those that are deleted, or no components, are left out. */
@@ -23,15 +23,15 @@ interface OpenMarks {
  * marked and does not name any more are let go. Each shows its new status at once, recorded and told as
  * `why` says. The same marks once more change nothing.
  */
-export function openMarks(ctx: Services, tx: Tx, marks: OpenMarks, why: ChangeReason): void {
-  const { source, sourceId, status, from } = marks;
+export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: ChangeReason): void {
+  const { source, sourceId, status, from } = causes;
   const open = new Map(
     listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
   );
   const touched: ComponentRow[] = [];
-  for (const componentId of new Set([...open.keys(), ...marks.componentIds])) {
+  for (const componentId of new Set([...open.keys(), ...causes.componentIds])) {
     const row = findComponent(tx, { id: componentId });
-    const isWanted = marks.componentIds.includes(componentId);
+    const isWanted = causes.componentIds.includes(componentId);
     if (!row || (isWanted && open.get(componentId)?.status === status)) continue;
     endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: from });
     if (isWanted) {
@@ -43,7 +43,7 @@ export function openMarks(ctx: Services, tx: Tx, marks: OpenMarks, why: ChangeRe
 }
 
 /** Ends what a source marks, at a moment in unix ms. Where it marks nothing, nothing changes. */
-export function endMarks(
+export function endCauses(
   ctx: Services,
   tx: Tx,
   source: "monitor",

@@ -5,12 +5,12 @@ import { DialogForm, FormErrors, RadioList, STATUS_WORDS, StatusLabel, TextArea 
 import { type Complaints, wording } from "../field-errors";
 import { componentPath } from "../paths";
 import { placeInList } from "./component-paths";
-import { type NamedCause, otherCauses, Why } from "./why";
+import { type NamedCause, otherCauses, CauseList } from "./cause-list";
 
 const LABELS = { status: "Status", reason: "Reason" };
 
 /** Asks for the status that somebody sets by hand, and says what else there is to it. */
-export function MarkStatus(props: {
+export function SetStatusForm(props: {
   title: string;
   component: ComponentRow;
   page: PageRow;
@@ -28,7 +28,7 @@ export function MarkStatus(props: {
       cancelHref={placeInList(page.slug, component.id)}
     >
       <FormErrors errors={wrong.all} />
-      <OtherMarks causes={otherCauses(props.causes)} />
+      <OtherCauses causes={otherCauses(props.causes)} />
       <RadioList
         legend={LABELS.status}
         name="status"
@@ -52,7 +52,7 @@ export function MarkStatus(props: {
   );
 }
 
-function OtherMarks({ causes }: { causes: readonly NamedCause[] }) {
+function OtherCauses({ causes }: { causes: readonly NamedCause[] }) {
   if (causes.length === 0) {
     return (
       <p>
@@ -66,7 +66,7 @@ function OtherMarks({ causes }: { causes: readonly NamedCause[] }) {
       <ul class="plain-list">
         {causes.map((each) => (
           <li key={each.cause.id}>
-            <StatusLabel status={each.cause.status} /> <Why causes={[each]} />
+            <StatusLabel status={each.cause.status} /> <CauseList causes={[each]} />
           </li>
         ))}
       </ul>

@@ -2,7 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
 import { selectOne } from "../../../src/db";
 import { componentCauses } from "../../../src/db/tables/components";
-import { deleteComponent, type Mark, replaceMarks } from "../../../src/features/components";
+import {
+  deleteComponent,
+  type ComponentCause,
+  replaceCauses,
+} from "../../../src/features/components";
 import { touchPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createComponentSite, type ComponentSite } from "../../support/component-site";
@@ -14,16 +18,16 @@ const countCauses = selectOne((orm, _$: Record<string, never>) =>
 const NOW = Date.parse("2026-03-10T12:00:00Z");
 
 /** Marks the site's component as a source does, which touches the page itself. */
-function mark(
+function cause(
   { app, id, pageId }: ComponentSite,
   source: "incident" | "maintenance",
   sourceId: string,
-  ...marks: Omit<Mark, "componentId">[]
+  ...causes: Omit<ComponentCause, "componentId">[]
 ): Promise<void> {
   const why = { source, actor: CLI_ACTOR, reason: "Test" };
-  const own = marks.map((each) => ({ componentId: id, ...each }));
+  const own = causes.map((each) => ({ componentId: id, ...each }));
   return app.ctx.db.write((tx) => {
-    replaceMarks(app.ctx, tx, source, sourceId, own, why);
+    replaceCauses(app.ctx, tx, source, sourceId, own, why);
     touchPage(app.ctx, tx, pageId);
   });
 }
@@ -36,14 +40,14 @@ async function read({ app, path, key }: ComponentSite) {
 describe("the marks of a source", () => {
   test("are replaced as a whole, and leave those of others alone", async () => {
     await using site = await createComponentSite();
-    await mark(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
-    await mark(site, "maintenance", "mnt_a", { status: "under_maintenance", from: NOW, to: null });
+    await cause(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
+    await cause(site, "maintenance", "mnt_a", { status: "under_maintenance", from: NOW, to: null });
     expect(await read(site)).toMatchObject({ status: "major_outage", causes: 2 });
-    await mark(site, "incident", "inc_a", { status: "degraded_performance", from: NOW, to: null });
+    await cause(site, "incident", "inc_a", { status: "degraded_performance", from: NOW, to: null });
     expect(await read(site)).toMatchObject({ status: "degraded_performance", causes: 2 });
-    await mark(site, "incident", "inc_a");
+    await cause(site, "incident", "inc_a");
     expect(await read(site)).toMatchObject({ status: "under_maintenance", causes: 1 });
-    await mark(site, "maintenance", "mnt_a");
+    await cause(site, "maintenance", "mnt_a");
     expect(await read(site)).toMatchObject({ status: "operational", causes: 0 });
     const told = site.app.events().map(({ data }) => data["status"]);
     expect(told).toEqual([
@@ -58,15 +62,15 @@ describe("the marks of a source", () => {
     await using site = await createComponentSite();
     const past = { status: "partial_outage" as const, from: NOW - 20, to: NOW - 10 };
     const open = { status: "major_outage" as const, from: NOW, to: null };
-    await mark(site, "incident", "inc_a", past, open);
+    await cause(site, "incident", "inc_a", past, open);
     const before = await site.state();
-    await mark(site, "incident", "inc_a", open, past);
+    await cause(site, "incident", "inc_a", open, past);
     expect(await site.state()).toEqual(before);
   });
 
   test("that are over, last no time, or say that all is well mark nothing now", async () => {
     await using site = await createComponentSite();
-    await mark(
+    await cause(
       site,
       "incident",
       "inc_a",
@@ -85,13 +89,13 @@ describe("the marks of a source", () => {
     const uptime = async () =>
       (await site.app.call("/api/v1/status/acme", { key: site.key })).body.components[0].uptime_90d;
     expect(await uptime()).toBe(1);
-    await mark(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: NOW + 5_000 });
+    await cause(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: NOW + 5_000 });
     expect(await uptime()).toBe(0.5);
   });
 
   test("record what they change, as it happens, with who and why", async () => {
     await using site = await createComponentSite();
-    await mark(site, "maintenance", "mnt_a", {
+    await cause(site, "maintenance", "mnt_a", {
       status: "under_maintenance",
       from: NOW - 5_000,
       to: null,
@@ -111,12 +115,12 @@ describe("the marks of a source", () => {
 
   test("on a deleted component stay as they were, and none is added", async () => {
     await using site = await createComponentSite();
-    await mark(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
+    await cause(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
     const { ctx } = site.app;
     await ctx.db.write((tx) => deleteComponent(ctx, tx, site.id, CLI_ACTOR));
     const told = site.app.events().length;
-    await mark(site, "incident", "inc_a");
-    await mark(site, "incident", "inc_b", { status: "major_outage", from: NOW, to: null });
+    await cause(site, "incident", "inc_a");
+    await cause(site, "incident", "inc_b", { status: "major_outage", from: NOW, to: null });
     expect(site.app.events()).toHaveLength(told);
     expect(countCauses(ctx.db, {})).toEqual({ count: 1 });
   });
