@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
 import { type Entry, recordEntries } from "../../src/features/monitors/engine/record";
-import { Roster } from "../../src/features/monitors/engine/roster";
-import type { Watched } from "../../src/features/monitors/engine/watched";
+import { MonitorRegistry } from "../../src/features/monitors/engine/monitor-registry";
+import type { ScheduledMonitor } from "../../src/features/monitors/engine/scheduled-monitor";
 import type { AppContext } from "../../src/context";
 import { type Figure, rounded } from "../support/figure";
 import { openData } from "../support/open-data";
@@ -54,15 +54,15 @@ async function simulate(dataDir: string): Promise<number> {
   let now = begin;
   const clock = { ...installation.ctx.clock, now: () => now };
   const ctx: AppContext = { ...installation.ctx, clock };
-  const roster = new Roster();
-  roster.refresh(ctx.db);
-  const watched = [...roster];
+  const registry = new MonitorRegistry();
+  registry.refresh(ctx.db);
+  const scheduled = [...registry];
   const failing = new Map<number, number>();
   const random = numbers(1);
   const kept = retentionOf(ctx.config);
   let checks = 0;
 
-  function hourOf(one: Watched): Entry[] {
+  function hourOf(one: ScheduledMonitor): Entry[] {
     return Array.from({ length: HOUR_MS / INTERVAL_MS }, (_, n) => {
       const left = failing.get(one.num) ?? 0;
       const isDown = left > 0 || random() < 1 / GOES_DOWN_ONE_IN;
@@ -70,7 +70,7 @@ async function simulate(dataDir: string): Promise<number> {
       const hasFailed = isDown || random() < 1 / FAILS_ONE_IN;
       return {
         kind: "check",
-        watched: one,
+        scheduled: one,
         at: now + n * INTERVAL_MS + Math.floor((one.num / MONITORS + random() / 100) * INTERVAL_MS),
         outcome: hasFailed ? "failed" : "ok",
         // Most answers take about as long as the one before, some several times that.
@@ -84,7 +84,7 @@ async function simulate(dataDir: string): Promise<number> {
 
   try {
     while (now < begin + DAYS * 24 * HOUR_MS) {
-      const entries = watched.flatMap((one) => hourOf(one));
+      const entries = scheduled.flatMap((one) => hourOf(one));
       entries.sort((a, b) => a.at - b.at);
       now += HOUR_MS;
       checks += entries.length;

@@ -28,14 +28,14 @@ async function withHistory(dashboard: MonitorDashboard) {
   const [api = "", website = ""] = [site.components["API"], site.components["Website"]];
   const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
   const alone = await dashboard.make({ name: "Alone, “so”" });
-  await dashboard.enter(id, "up", start);
+  await dashboard.applyTransition(id, "up", start);
   await app.clock.advance(DAY_MS);
-  await dashboard.enter(id, "down", start + DAY_MS);
+  await dashboard.applyTransition(id, "down", start + DAY_MS);
   const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
   const slow = new Map([[website, "degraded_performance"] as const]);
   await app.ctx.db.write((tx) => setManualStatuses(app.ctx, tx, slow, why));
   await app.clock.advance(6 * HOUR_MS);
-  await dashboard.enter(id, "up", start + DAY_MS + 6 * HOUR_MS);
+  await dashboard.applyTransition(id, "up", start + DAY_MS + 6 * HOUR_MS);
   await app.clock.advance(18 * HOUR_MS);
   return { id, alone, api, session: await app.signedIn("viewer") };
 }

@@ -27,11 +27,11 @@ async function withOutage(dashboard: MonitorDashboard) {
     component_ids: [site.components["API"] ?? ""],
     open_incident: "automatic",
   });
-  await dashboard.enter(id, "up", app.clock.now());
+  await dashboard.applyTransition(id, "up", app.clock.now());
   await app.clock.advance(2 * DAY_MS - 10 * HOUR_MS);
-  await dashboard.enter(id, "down", now - 10 * HOUR_MS, "Refused.");
+  await dashboard.applyTransition(id, "down", now - 10 * HOUR_MS, "Refused.");
   await app.clock.advance(36 * MINUTE_MS);
-  await dashboard.enter(id, "up", now - 10 * HOUR_MS + 36 * MINUTE_MS);
+  await dashboard.applyTransition(id, "up", now - 10 * HOUR_MS + 36 * MINUTE_MS);
   await app.clock.advance(10 * HOUR_MS - 36 * MINUTE_MS);
   return { id, now, session: await app.signedIn("viewer") };
 }
@@ -126,7 +126,7 @@ describe("the screen of a monitor", () => {
     const { app, site } = dashboard;
     const api = site.components["API"] ?? "";
     const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
-    await dashboard.enter(id, "down", app.clock.now(), "Refused.");
+    await dashboard.applyTransition(id, "down", app.clock.now(), "Refused.");
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
     expect(factsOn(text)["Components"]).toBe(
       "API Major outage marked by this monitor: Major outage",

@@ -19,7 +19,7 @@ describe("the buttons of a monitor", () => {
     const api = site.components["API"] ?? "";
     const id = await dashboard.make({ component_ids: [api] });
     const home = `${MONITORS}/${id}`;
-    await dashboard.enter(id, "down", app.clock.now());
+    await dashboard.applyTransition(id, "down", app.clock.now());
     expect((await dashboard.send(`${home}/pause`, {})).headers.get("location")).toBe(home);
     expect(await flashOf(dashboard, home)).toEqual([
       "The monitor is paused. What it marked has ended.",
@@ -71,7 +71,7 @@ describe("the buttons of a monitor", () => {
     const api = site.components["API"] ?? "";
     const id = await dashboard.make({ component_ids: [api] });
     const home = `${MONITORS}/${id}`;
-    await dashboard.enter(id, "down", app.clock.now());
+    await dashboard.applyTransition(id, "down", app.clock.now());
     const before = dashboard.written();
     const asked = readHtml((await dashboard.open(`${home}/delete`)).text);
     expect(asked.texts("h1")).toEqual(["Delete “Shop”"]);

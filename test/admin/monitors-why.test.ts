@@ -7,7 +7,7 @@ test("a component that a monitor marks says by its name which one, and leads to 
   const { app, site } = dashboard;
   const api = site.components["API"] ?? "";
   const id = await dashboard.make({ name: "Shop & co", component_ids: [api] });
-  await dashboard.enter(id, "down", app.clock.now());
+  await dashboard.applyTransition(id, "down", app.clock.now());
   for (const path of [
     "/admin/components",
     `/admin/components/${api}`,

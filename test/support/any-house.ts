@@ -113,7 +113,7 @@ const act = fc.record({
   monitorFields: anyMonitor,
   webhookFields: anyWebhook,
   /** Those of the components that there are, on whatever page. */
-  watched: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
+  scheduled: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
@@ -206,8 +206,8 @@ function performOnMonitor({ ctx }: TestApp, tx: Tx, one: Act): void {
   const components = listAllPages(tx, {}).flatMap(({ id: pageId }) =>
     listComponentsOfPage(tx, { pageId }),
   );
-  const watched = new Set(one.watched.map((index) => pick(components, index)?.id ?? ""));
-  const component_ids = [...watched].filter((id) => id !== "");
+  const scheduled = new Set(one.scheduled.map((index) => pick(components, index)?.id ?? ""));
+  const component_ids = [...scheduled].filter((id) => id !== "");
   if (what === "add monitor") {
     createMonitor(ctx, tx, { type, ...fields, component_ids }, CLI_ACTOR);
     return;

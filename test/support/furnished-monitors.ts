@@ -1,9 +1,9 @@
 import type { Tx } from "../../src/db";
 import { createMonitor, type CreateMonitorBody, pauseMonitor } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
-import { enter } from "../../src/features/monitors/engine/consequences";
+import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
-import { freshStanding } from "../../src/features/monitors/rules";
+import { newEvaluation } from "../../src/features/monitors/rules";
 import {
   findMonitorState,
   type MonitorRow,
@@ -17,7 +17,7 @@ import type { TestApp } from "./app";
 import type { FurnishedPage } from "./furnished-pages";
 
 /** A state that a monitor entered, in ms before now, and in words why. */
-interface Entered {
+interface StateChange {
   ago: number;
   state: MonitorState;
   message?: string;
@@ -29,7 +29,7 @@ interface Plan {
   createdAgo: number;
   /** How long an answer took so long ago; null where none came, undefined where nothing was asked. */
   latency(ago: number): number | null | undefined;
-  history: readonly Entered[];
+  history: readonly StateChange[];
   certificateEndsIn?: number;
   isPaused?: boolean;
 }
@@ -215,8 +215,8 @@ function live(
   for (const { ago, state, message = null } of plan.history) {
     clock.setWallClock(now - ago);
     const before = findMonitorState(tx, { monitorNum: row.num });
-    const standing = freshStanding(state, now - ago);
-    enter(ctx, tx, row, { from: before?.state ?? "pending", standing, message });
+    const evaluation = newEvaluation(state, now - ago);
+    applyTransition(ctx, tx, row, { from: before?.state ?? "pending", evaluation, message });
   }
   if (plan.certificateEndsIn !== undefined) {
     saveCertificate(tx, { monitorNum: row.num, expiresAt: now + plan.certificateEndsIn });

@@ -6,9 +6,9 @@ import {
   type Monitoring,
 } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
-import { enter } from "../../src/features/monitors/engine/consequences";
+import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import type { ProbeResult } from "../../src/features/monitors/probe";
-import { freshStanding } from "../../src/features/monitors/rules";
+import { newEvaluation } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { MonitorState, MonitorType } from "../../src/kernel/monitor-state";
@@ -45,7 +45,7 @@ export interface MonitorDashboard extends AsyncDisposable {
   /** Makes a monitor without the form and answers its id. */
   make(input?: Partial<CreateMonitorBody>): Promise<string>;
   /** Has a monitor enter a state at a time (unix ms), with all that follows from it. */
-  enter(id: string, state: MonitorState, at: number, message?: string): Promise<void>;
+  applyTransition(id: string, state: MonitorState, at: number, message?: string): Promise<void>;
   /** Writes results down: at, and how long the answer took, or null where none came. */
   record(
     id: string,
@@ -135,11 +135,15 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
         );
         return made.record.row.id;
       }),
-    enter: (id, state, at, message) =>
+    applyTransition: (id, state, at, message) =>
       app.ctx.db.write((tx) => {
         const { row, state: before } = getMonitorRecord(tx, id);
-        const standing = freshStanding(state, at);
-        enter(app.ctx, tx, row, { from: before.state, standing, message: message ?? null });
+        const evaluation = newEvaluation(state, at);
+        applyTransition(app.ctx, tx, row, {
+          from: before.state,
+          evaluation,
+          message: message ?? null,
+        });
       }),
     record: (id, ...results) =>
       app.ctx.db.write((tx) => {

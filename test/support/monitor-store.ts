@@ -5,7 +5,7 @@ import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
 import { createComponent } from "../../src/features/components";
 import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";
-import { freshStanding } from "../../src/features/monitors/rules";
+import { newEvaluation } from "../../src/features/monitors/rules";
 import {
   findNextNum,
   insertMonitor,
@@ -13,7 +13,7 @@ import {
   insertMonitorState,
   type MonitorRow,
 } from "../../src/features/monitors/store";
-import { enterState } from "../../src/features/monitors/timeline";
+import { recordState } from "../../src/features/monitors/timeline";
 import { createPage } from "../../src/features/pages";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/kernel/actor";
@@ -108,8 +108,8 @@ export function addMonitor(
   for (const componentId of componentIds)
     insertMonitorComponent(tx, { monitorId: row.id, componentId });
   const rolledUntil = createdAt - (createdAt % HOUR_MS);
-  insertMonitorState(tx, { monitorNum: num, ...freshStanding("pending", createdAt), rolledUntil });
-  enterState(tx, { monitorNum: num, state: "pending", at: createdAt, message: null });
+  insertMonitorState(tx, { monitorNum: num, ...newEvaluation("pending", createdAt), rolledUntil });
+  recordState(tx, { monitorNum: num, state: "pending", at: createdAt, message: null });
   return row;
 }
 

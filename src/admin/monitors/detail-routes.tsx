@@ -4,7 +4,7 @@ import { formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
-import { requireAsked } from "./asked";
+import { requireActiveCheck } from "./asked";
 import { MonitorDetail } from "./detail";
 import { readMonitorView } from "./monitor-view";
 import { readRange } from "./range";
@@ -40,7 +40,7 @@ export function monitorDetailRoutes({
       "/:id/check",
       async ({ requestContext, params }) => {
         const { row } = getMonitorRecord(ctx.db, params.id);
-        requireAsked(row.type);
+        requireActiveCheck(row.type);
         const { outcome, latencyMs, message } = await monitoring.checkNow(row.id);
         const took = latencyMs === null ? "" : ` It answered in ${latencyInWords(latencyMs)}.`;
         const said = message === null ? "" : ` ${message}`;

@@ -34,7 +34,7 @@ export function MonitorDetail(props: { view: MonitorView; role: Role; now: numbe
   const { view, role, now } = props;
   const { row } = view.record;
   const { range, latency, total } = view;
-  const measured = TYPE_FORMS[row.type].isCalled ? "How long the job took" : "Response time";
+  const measured = TYPE_FORMS[row.type].isPush ? "How long the job took" : "Response time";
   return (
     <>
       <PageHead
@@ -61,14 +61,14 @@ export function MonitorDetail(props: { view: MonitorView; role: Role; now: numbe
 function MonitorActions({ view }: { view: MonitorView }) {
   const { id, type, paused } = view.record.row;
   const paths = pathsOfMonitor(id);
-  const { isCalled } = TYPE_FORMS[type];
+  const { isPush } = TYPE_FORMS[type];
   return (
     <>
-      {isCalled || paused ? null : <PostButton action={paths.check}>Check now</PostButton>}
+      {isPush || paused ? null : <PostButton action={paths.check}>Check now</PostButton>}
       <PostButton action={paused ? paths.resume : paths.pause}>
         {paused ? "Resume" : "Pause"}
       </PostButton>
-      {isCalled ? (
+      {isPush ? (
         <ButtonLink href={paths.rotate} dialog>
           Rotate token
         </ButtonLink>

@@ -48,7 +48,7 @@ export function EditMonitor(props: EditMonitorProps) {
         <MonitorFields values={values} parts={parts} wrong={wrong} />
         <Actions>
           <Button kind="primary">Save changes</Button>
-          {TYPE_FORMS[type].isCalled ? null : (
+          {TYPE_FORMS[type].isPush ? null : (
             <Button name="intent" value={CHECK_NOW}>
               Check now
             </Button>

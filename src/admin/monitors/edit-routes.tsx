@@ -14,7 +14,7 @@ import { MONITORS_PATH, monitorPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { requireSameVersion, STALE_SENTENCE, isStale } from "../stale";
-import { requireAsked } from "./asked";
+import { requireActiveCheck } from "./asked";
 import { monitorComplaintsOrThrow } from "./complaints";
 import { readComponentParts } from "./component-choice";
 import { EditMonitor } from "./edit-monitor";
@@ -104,7 +104,7 @@ export function editMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets
         };
         try {
           if (intent === CHECK_NOW) {
-            requireAsked(before.type);
+            requireActiveCheck(before.type);
             const trial = await tryOut(requestContext, (tx) => save(tx).after.row);
             return await showEdit(at, id, draft, { values, trial });
           }

@@ -16,7 +16,7 @@ const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
 /** How a monitor is set up. Nothing of it is a secret. */
 export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
   const { row, state } = view.record;
-  const { isCalled } = TYPE_FORMS[row.type];
+  const { isPush } = TYPE_FORMS[row.type];
   const every = timeInWords(row.intervalSeconds * SECOND_MS);
   return (
     <Section title="How it is set up">
@@ -24,8 +24,8 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
         <Facts
           items={[
             { label: typeLabel(row.type), value: targetOf(row), isWide: true },
-            { label: isCalled ? "Expected every" : "Checked every", value: every },
-            ...(isCalled
+            { label: isPush ? "Expected every" : "Checked every", value: every },
+            ...(isPush
               ? [
                   {
                     label: "Last call",

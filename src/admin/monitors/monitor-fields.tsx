@@ -48,11 +48,11 @@ export function MonitorFields(props: {
 }) {
   const { values, parts, wrong } = props;
   const { type, texts } = values;
-  const { fields, sendsRequests, isCalled } = TYPE_FORMS[type];
+  const { fields, sendsRequests, isPush } = TYPE_FORMS[type];
   const labels = labelsOf(type);
   const rareFields = fields.filter(({ isRare }) => isRare);
   const rare = RARE.filter(
-    (name) => !(isCalled && (name === "timeout_ms" || name === "retry_interval_seconds")),
+    (name) => !(isPush && (name === "timeout_ms" || name === "retry_interval_seconds")),
   );
   const folded = [...rareFields.map(({ name }) => formName(name)), ...rare];
   const number = (name: string, hint?: string) => (

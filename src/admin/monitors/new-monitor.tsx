@@ -25,7 +25,7 @@ interface NewMonitorProps {
 /** "Create monitor": a form for each type. */
 export function NewMonitor({ values, parts, complaints, trial, hidden }: NewMonitorProps) {
   const { type } = values;
-  const { sentence, isCalled } = TYPE_FORMS[type];
+  const { sentence, isPush } = TYPE_FORMS[type];
   const wrong = wording(complaints, labelsOf(type));
   return (
     <>
@@ -45,7 +45,7 @@ export function NewMonitor({ values, parts, complaints, trial, hidden }: NewMoni
         <MonitorFields values={values} parts={parts} wrong={wrong} />
         <Actions>
           <Button kind="primary">Create monitor</Button>
-          {isCalled ? null : (
+          {isPush ? null : (
             <Button name="intent" value={CHECK_NOW}>
               Check now
             </Button>

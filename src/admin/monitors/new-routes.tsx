@@ -10,7 +10,7 @@ import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { requireAsked } from "./asked";
+import { requireActiveCheck } from "./asked";
 import { monitorComplaintsOrThrow } from "./complaints";
 import { readComponentParts } from "./component-choice";
 import { CHECK_NOW, NewMonitor } from "./new-monitor";
@@ -64,7 +64,7 @@ export function newMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets)
   /** Makes what a form asks for, once, and leads to it; a token that it got is shown first. */
   async function create(at: ScreenRequest, form: Form, make: MakeMonitor): Promise<Response> {
     const { requestContext } = at;
-    if (TYPE_FORMS[readType(form.text("type"))].isCalled) {
+    if (TYPE_FORMS[readType(form.text("type"))].isPush) {
       const reveal = await deps.reveals.reveal(requestContext, form, (tx) => {
         const { record, token } = make(tx, requestContext);
         return { made: { record, token: token ?? "" }, subjectId: record.row.id };
@@ -114,7 +114,7 @@ export function newMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets)
         const input = toCreation(values, typed);
         try {
           if (intent === CHECK_NOW) {
-            requireAsked(values.type);
+            requireActiveCheck(values.type);
             // What it is called is nothing that a check needs.
             const named = { ...input, name: input.name || "Trial" };
             const trial = await tryOut(requestContext, (tx) => {

@@ -49,7 +49,7 @@ const SETTING_LABELS = {
 
 /** Labels in the order of the form, for complaints. */
 export function labelsOf(type: MonitorType): Record<string, string> {
-  const { fields, sendsRequests, isCalled } = TYPE_FORMS[type];
+  const { fields, sendsRequests, isPush } = TYPE_FORMS[type];
   const own = fields.map(({ name, label }) => [formName(name), label] as const);
   return {
     name: "Name",
@@ -58,7 +58,7 @@ export function labelsOf(type: MonitorType): Record<string, string> {
       ? { config_assertions: "Conditions", config_headers: "Headers", config_body: "Body" }
       : {}),
     ...SETTING_LABELS,
-    ...(isCalled ? { interval_seconds: "Expect a call every (seconds)" } : {}),
+    ...(isPush ? { interval_seconds: "Expect a call every (seconds)" } : {}),
   };
 }
 
@@ -159,7 +159,7 @@ export function toChange(
     component_ids: [...components],
     ...settings,
     // Nobody sees it of what is called: it goes along.
-    ...(TYPE_FORMS[type].isCalled && settings.interval_seconds < monitor.retry_interval_seconds
+    ...(TYPE_FORMS[type].isPush && settings.interval_seconds < monitor.retry_interval_seconds
       ? { retry_interval_seconds: settings.interval_seconds }
       : {}),
     ...(Object.keys(config).length > 0 ? { config } : {}),
@@ -192,8 +192,8 @@ function toSettings({ type, texts }: MonitorValues) {
     degraded_after_ms: text("degraded_after_ms").trim() === "" ? null : number("degraded_after_ms"),
     on_down: text("on_down") as Settings["onDown"],
     open_incident: text("open_incident") as Settings["openIncident"],
-    ...(TYPE_FORMS[type].isCalled ? {} : { timeout_ms: number("timeout_ms") }),
-    ...(TYPE_FORMS[type].isCalled || !hasRetry
+    ...(TYPE_FORMS[type].isPush ? {} : { timeout_ms: number("timeout_ms") }),
+    ...(TYPE_FORMS[type].isPush || !hasRetry
       ? {}
       : { retry_interval_seconds: number("retry_interval_seconds") }),
   };

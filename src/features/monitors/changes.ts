@@ -3,7 +3,7 @@ import type { Tx } from "../../db";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { touchPage } from "../pages";
-import type { WatchedComponent } from "./records";
+import type { AffectedComponent } from "./records";
 import type { MonitorRow } from "./store";
 
 export type Services = Pick<
@@ -35,7 +35,7 @@ export function tellMonitorChange(
 export function touchPagesOf(
   ctx: Services,
   tx: Tx,
-  components: readonly Pick<WatchedComponent, "pageId">[],
+  components: readonly Pick<AffectedComponent, "pageId">[],
 ): void {
   for (const pageId of new Set(components.map((component) => component.pageId))) {
     touchPage(ctx, tx, pageId);

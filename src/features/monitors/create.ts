@@ -4,7 +4,7 @@ import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
 import { type Services, tellMonitorChange, touchPagesOf } from "./changes";
-import { beginTimeline } from "./engine/by-hand";
+import { beginTimeline } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
   defaultSettings,

@@ -19,11 +19,11 @@ export interface MonitorAtHome {
 export function listMonitorsAtHome(reader: Reader): MonitorAtHome[] {
   const rows = listAllMonitors(reader, {}).map(({ monitor }) => monitor);
   const monitorIds = JSON.stringify(rows.map(({ id }) => id));
-  const watched = Map.groupBy(
+  const scheduled = Map.groupBy(
     listComponentsOfMonitors(reader, { monitorIds }),
     ({ monitorId }) => monitorId,
   );
-  const componentsOf = ({ id }: MonitorRow) => (watched.get(id) ?? []).map((one) => one.id);
+  const componentsOf = ({ id }: MonitorRow) => (scheduled.get(id) ?? []).map((one) => one.id);
   return rows.map((row) => ({ row, componentIds: componentsOf(row) }));
 }
 

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../kernel/actor";
 import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
-import { enterByHand } from "./engine/by-hand";
+import { applyManualTransition } from "./engine/manual-transitions";
 import { getMonitorRecord } from "./records";
 import { updateMonitorRow } from "./store";
 
@@ -15,7 +15,7 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
   // Its secrets serve nobody any more.
   const row = { ...changedRow(ctx, before), config: {}, tokenHash: null, deletedAt: now };
   updateMonitorRow(tx, row);
-  enterByHand(ctx, tx, row, "paused", now);
+  applyManualTransition(ctx, tx, row, "paused", now);
   tellMonitorChange(ctx, tx, row, {
     action: "monitor.delete",
     summary: `Deleted the monitor “${row.name}”`,

@@ -3,7 +3,7 @@ import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { changedRow, type Services } from "./changes";
 import { endNoDataOfPage } from "./checks-store";
-import { pauseUnwatching } from "./engine/by-hand";
+import { pauseUnwatching } from "./engine/manual-transitions";
 import type { MonitorRecord } from "./records";
 import {
   deleteMonitorComponentsOfPage,

@@ -34,7 +34,7 @@ export {
   type MonitorQuery,
   type MonitorRecord,
   resolveMonitorId,
-  type WatchedComponent,
+  type AffectedComponent,
 } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { startRollUps } from "./rollup-clock";

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../kernel/actor";
 import { changedRow, type Services, tellMonitorChange } from "./changes";
-import { enterByHand } from "./engine/by-hand";
+import { applyManualTransition } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { updateMonitorRow } from "./store";
 
@@ -29,7 +29,7 @@ function setPaused(
   if (before.row.paused === paused) return before;
   const row = { ...changedRow(ctx, before.row), paused };
   updateMonitorRow(tx, row);
-  enterByHand(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
+  applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
   tellMonitorChange(ctx, tx, row, {
     action: paused ? "monitor.pause" : "monitor.resume",
     summary: `${paused ? "Paused" : "Resumed"} the monitor “${row.name}”`,

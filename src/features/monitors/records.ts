@@ -11,14 +11,14 @@ import {
 } from "./store";
 
 /** A component that a monitor watches. */
-export type WatchedComponent = ReturnType<typeof listComponentsOfMonitors>[number];
+export type AffectedComponent = ReturnType<typeof listComponentsOfMonitors>[number];
 
 /** A monitor with all that is shown of it. */
 export interface MonitorRecord {
   row: MonitorRow;
   state: StateRow;
   /** In the order of their pages. */
-  components: readonly WatchedComponent[];
+  components: readonly AffectedComponent[];
   /** Undefined before its first, and once that is longer ago than results are kept. */
   lastCheck: CheckRow | undefined;
 }

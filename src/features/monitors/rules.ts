@@ -1,7 +1,7 @@
 import type { CheckOutcome, MonitorState } from "../../kernel/monitor-state";
 
 /** Where the rules stand with a monitor: its state, and the streaks that may change it. Unix ms. */
-export interface Standing {
+export interface Evaluation {
   state: MonitorState;
   since: number;
   /** Failed checks in a row, and when the first of them was. */
@@ -36,11 +36,11 @@ export interface Transition {
   at: number;
 }
 
-export interface Decision {
-  standing: Standing;
+export interface EvaluationResult {
+  evaluation: Evaluation;
   transition?: Transition;
   /** Whether the next check should come sooner: a streak has begun that has not decided yet. */
-  isUnsure: boolean;
+  needsRecheck: boolean;
 }
 
 const NO_STREAKS = {
@@ -53,7 +53,7 @@ const NO_STREAKS = {
 } as const;
 
 /** The standing of a monitor in a state in which no check has counted yet. */
-export function freshStanding(state: MonitorState, since: number): Standing {
+export function newEvaluation(state: MonitorState, since: number): Evaluation {
   return { state, since, ...NO_STREAKS };
 }
 
@@ -65,23 +65,27 @@ export function freshStanding(state: MonitorState, since: number): Standing {
  *
  * A check that is older than the state is dated at the state's beginning: a clock was set back.
  */
-export function decide(
-  standing: Standing,
+export function evaluateCheck(
+  evaluation: Evaluation,
   observation: Observation,
   thresholds: Thresholds,
   isInMaintenance: boolean,
-): Decision {
-  const at = Math.max(observation.at, standing.since);
-  if (isInMaintenance) return enter(standing, "maintenance", at);
-  if (observation.outcome === "unknown") return enter(standing, "no_data", at);
+): EvaluationResult {
+  const at = Math.max(observation.at, evaluation.since);
+  if (isInMaintenance) return enter(evaluation, "maintenance", at);
+  if (observation.outcome === "unknown") return enter(evaluation, "no_data", at);
   // After maintenance, a pause or a time of not knowing everything begins anew.
-  const counted = isWatching(standing.state) ? standing : freshStanding("pending", at);
-  const decision = count(counted, { ...observation, at }, thresholds);
-  return { ...decision, ...transitionOf(standing.state, decision.standing) };
+  const counted = isWatching(evaluation.state) ? evaluation : newEvaluation("pending", at);
+  const result = count(counted, { ...observation, at }, thresholds);
+  return { ...result, ...transitionOf(evaluation.state, result.evaluation) };
 }
 
 /** Counts a check that says something of the target. */
-function count(counted: Standing, observation: Observation, thresholds: Thresholds): Decision {
+function count(
+  counted: Evaluation,
+  observation: Observation,
+  thresholds: Thresholds,
+): EvaluationResult {
   const { at } = observation;
   if (observation.outcome === "failed") return countFailure(counted, at, thresholds);
   const { latencyMs } = observation;
@@ -90,7 +94,10 @@ function count(counted: Standing, observation: Observation, thresholds: Threshol
   return isSlow ? countSlow(counted, at, thresholds) : countQuick(counted, at, thresholds);
 }
 
-function transitionOf(from: MonitorState, { state, since }: Standing): { transition?: Transition } {
+function transitionOf(
+  from: MonitorState,
+  { state, since }: Evaluation,
+): { transition?: Transition } {
   return from === state ? {} : { transition: { from, to: state, at: since } };
 }
 
@@ -99,80 +106,84 @@ function isWatching(state: MonitorState): boolean {
   return state === "pending" || state === "up" || state === "degraded" || state === "down";
 }
 
-function enter(standing: Standing, state: MonitorState, at: number): Decision {
-  if (standing.state === state) return { standing, isUnsure: false };
+function enter(evaluation: Evaluation, state: MonitorState, at: number): EvaluationResult {
+  if (evaluation.state === state) return { evaluation, needsRecheck: false };
   return {
-    standing: freshStanding(state, at),
-    transition: { from: standing.state, to: state, at },
-    isUnsure: false,
+    evaluation: newEvaluation(state, at),
+    transition: { from: evaluation.state, to: state, at },
+    needsRecheck: false,
   };
 }
 
-function countFailure(standing: Standing, at: number, thresholds: Thresholds): Decision {
-  const failures = standing.failures + 1;
-  const failingSince = standing.failingSince ?? at;
-  if (standing.state === "down") {
-    return { standing: settled(standing), isUnsure: false };
+function countFailure(
+  evaluation: Evaluation,
+  at: number,
+  thresholds: Thresholds,
+): EvaluationResult {
+  const failures = evaluation.failures + 1;
+  const failingSince = evaluation.failingSince ?? at;
+  if (evaluation.state === "down") {
+    return { evaluation: settled(evaluation), needsRecheck: false };
   }
-  if (failures >= thresholds.failureThreshold) return enter(standing, "down", failingSince);
+  if (failures >= thresholds.failureThreshold) return enter(evaluation, "down", failingSince);
   return {
-    standing: { ...standing, ...NO_STREAKS, failures, failingSince },
-    isUnsure: true,
+    evaluation: { ...evaluation, ...NO_STREAKS, failures, failingSince },
+    needsRecheck: true,
   };
 }
 
-function countSlow(standing: Standing, at: number, thresholds: Thresholds): Decision {
-  const slow = standing.slow + 1;
-  const slowSince = standing.slowSince ?? at;
+function countSlow(evaluation: Evaluation, at: number, thresholds: Thresholds): EvaluationResult {
+  const slow = evaluation.slow + 1;
+  const slowSince = evaluation.slowSince ?? at;
   // It answers: that is enough to be no longer down, and what first answers at all is up.
-  if (standing.state === "down")
-    return countRecovery(standing, at, thresholds, { slow, slowSince });
-  if (standing.state === "degraded") {
-    return { standing: settled(standing), isUnsure: false };
+  if (evaluation.state === "down")
+    return countRecovery(evaluation, at, thresholds, { slow, slowSince });
+  if (evaluation.state === "degraded") {
+    return { evaluation: settled(evaluation), needsRecheck: false };
   }
-  if (slow >= thresholds.failureThreshold) return enter(standing, "degraded", slowSince);
-  if (standing.state !== "up") {
-    const decision = enter(standing, "up", at);
-    return { ...decision, standing: { ...decision.standing, slow, slowSince }, isUnsure: true };
+  if (slow >= thresholds.failureThreshold) return enter(evaluation, "degraded", slowSince);
+  if (evaluation.state !== "up") {
+    const result = enter(evaluation, "up", at);
+    return { ...result, evaluation: { ...result.evaluation, slow, slowSince }, needsRecheck: true };
   }
-  return { standing: { ...standing, ...NO_STREAKS, slow, slowSince }, isUnsure: true };
+  return { evaluation: { ...evaluation, ...NO_STREAKS, slow, slowSince }, needsRecheck: true };
 }
 
-function countQuick(standing: Standing, at: number, thresholds: Thresholds): Decision {
-  if (standing.state === "down" || standing.state === "degraded") {
-    return countRecovery(standing, at, thresholds, { slow: 0, slowSince: null });
+function countQuick(evaluation: Evaluation, at: number, thresholds: Thresholds): EvaluationResult {
+  if (evaluation.state === "down" || evaluation.state === "degraded") {
+    return countRecovery(evaluation, at, thresholds, { slow: 0, slowSince: null });
   }
-  if (standing.state !== "up") return enter(standing, "up", at);
-  return { standing: settled(standing), isUnsure: false };
+  if (evaluation.state !== "up") return enter(evaluation, "up", at);
+  return { evaluation: settled(evaluation), needsRecheck: false };
 }
 
 /** One more check that speaks for the end of an outage or of slowness. */
 function countRecovery(
-  standing: Standing,
+  evaluation: Evaluation,
   at: number,
   thresholds: Thresholds,
-  streak: Pick<Standing, "slow" | "slowSince">,
-): Decision {
-  const successes = standing.successes + 1;
-  const succeedingSince = standing.succeedingSince ?? at;
+  streak: Pick<Evaluation, "slow" | "slowSince">,
+): EvaluationResult {
+  const successes = evaluation.successes + 1;
+  const succeedingSince = evaluation.succeedingSince ?? at;
   if (successes < thresholds.successThreshold) {
     return {
-      standing: { ...standing, ...NO_STREAKS, ...streak, successes, succeedingSince },
-      isUnsure: true,
+      evaluation: { ...evaluation, ...NO_STREAKS, ...streak, successes, succeedingSince },
+      needsRecheck: true,
     };
   }
   if (streak.slow >= thresholds.failureThreshold)
-    return enter(standing, "degraded", succeedingSince);
-  const decision = enter(standing, "up", succeedingSince);
+    return enter(evaluation, "degraded", succeedingSince);
+  const result = enter(evaluation, "up", succeedingSince);
   return {
-    ...decision,
-    standing: { ...decision.standing, ...streak },
-    isUnsure: streak.slow > 0,
+    ...result,
+    evaluation: { ...result.evaluation, ...streak },
+    needsRecheck: streak.slow > 0,
   };
 }
 
 /** The same standing without streaks; the same object where there are none, so that nothing is written. */
-function settled(standing: Standing): Standing {
-  const { failures, successes, slow } = standing;
-  return failures + successes + slow === 0 ? standing : { ...standing, ...NO_STREAKS };
+function settled(evaluation: Evaluation): Evaluation {
+  const { failures, successes, slow } = evaluation;
+  return failures + successes + slow === 0 ? evaluation : { ...evaluation, ...NO_STREAKS };
 }

@@ -1,6 +1,6 @@
 /*
  * Monitors, their components, where the rules stand with them and the incidents that they opened.
- * Hot: `saveHeartbeat` at each call of a watched job, and `saveStanding` when a check changes where the
+ * Hot: `saveHeartbeat` at each call of a watched job, and `saveEvaluation` when a check changes where the
  * rules stand; both find their row by its key.
  */
 import { and, asc, desc, eq, isNotNull, isNull, sql } from "drizzle-orm";
@@ -13,7 +13,7 @@ import {
   monitorStates,
 } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
-import type { Standing } from "./rules";
+import type { Evaluation } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 export type StateRow = typeof monitorStates.$inferSelect;
@@ -161,7 +161,7 @@ export const pauseMonitorRows = mutate((orm, $: { nums: string }) =>
     .where(sql`${monitors.num} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
-export const saveStanding = mutate((orm, $: Standing & { monitorNum: number }) =>
+export const saveEvaluation = mutate((orm, $: Evaluation & { monitorNum: number }) =>
   orm
     .update(monitorStates)
     .set({

@@ -15,7 +15,7 @@ export interface Entry {
  * timeline has neither gap nor overlap. What is entered when the open span began, or before, takes its
  * place: time never runs backwards, and no span is empty. The state that it is in already goes on.
  */
-export function enterState(tx: Tx, { monitorNum, state, at, message }: Entry): void {
+export function recordState(tx: Tx, { monitorNum, state, at, message }: Entry): void {
   const open = findOpenSpan(tx, { monitorNum });
   if (open?.state === state) return;
   if (open && at <= open.startedAt) {

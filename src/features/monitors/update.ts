@@ -3,7 +3,7 @@ import { FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../kernel/actor";
 import { UpdateMonitorBody } from "./bodies";
 import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
-import { refreshAfterChange } from "./engine/by-hand";
+import { refreshAfterChange } from "./engine/manual-transitions";
 import { type ApplyMetadata, requireFreeRef } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";

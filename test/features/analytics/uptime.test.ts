@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { createComponent, deleteComponent } from "../../../src/features/components";
 import { insertCause } from "../../../src/features/components/cause-store";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
-import { enterState } from "../../../src/features/monitors/timeline";
+import { recordState } from "../../../src/features/monitors/timeline";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { COMPONENT_STATUSES, worstStatus } from "../../../src/kernel/component-status";
 import { MONITOR_STATES } from "../../../src/kernel/monitor-state";
@@ -176,7 +176,7 @@ describe("the uptime of a monitor", () => {
     const monitor = await app.ctx.db.write((tx) => {
       const row = addMonitor(app.ctx, tx, { name: "Shop", componentIds: [], createdAt });
       for (const [at, state] of changes) {
-        enterState(tx, { monitorNum: row.num, state, at, message: null });
+        recordState(tx, { monitorNum: row.num, state, at, message: null });
       }
       return row;
     });

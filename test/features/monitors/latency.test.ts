@@ -32,7 +32,7 @@ function latencyAt(num: number, at: number): number | null {
 }
 
 /** Two monitors that were checked every 30 seconds from midnight until `until`. */
-async function watched(store: MonitorStore, until: number): Promise<number[]> {
+async function scheduled(store: MonitorStore, until: number): Promise<number[]> {
   const nums: number[] = [];
   for (let i = 0; i < 2; i++) {
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
@@ -87,7 +87,7 @@ describe("the latency of a span", () => {
   test("is that of its checks by whole minutes, whatever of it is rolled up yet", async () => {
     using store = openMonitorStore();
     const end = MIDNIGHT + 30 * HOUR_MS;
-    const nums = await watched(store, end);
+    const nums = await scheduled(store, end);
     const spans = fc
       .tuple(fc.integer({ min: 0, max: 29 * 60 }), fc.integer({ min: 1, max: 26 * 60 }))
       .map(([start, length]) => ({
@@ -106,7 +106,7 @@ describe("the latency of a span", () => {
 
   test("outlives the results that it came from", async () => {
     using store = openMonitorStore();
-    const nums = await watched(store, MIDNIGHT + 30 * HOUR_MS);
+    const nums = await scheduled(store, MIDNIGHT + 30 * HOUR_MS);
     const day = { from: MIDNIGHT, to: MIDNIGHT + DAY_MS };
     const hour = { from: MIDNIGHT + 7 * HOUR_MS, to: MIDNIGHT + 8 * HOUR_MS };
     await rollUpAll(store, MIDNIGHT + 20 * DAY_MS);
@@ -158,7 +158,7 @@ describe("the latency of intervals", () => {
     ["no size of rollups", 90_000, MIDNIGHT + 28.5 * HOUR_MS, MIDNIGHT + 29 * HOUR_MS],
   ])("of %s is that of each by itself", async (_, size, from, to) => {
     using store = openMonitorStore();
-    const nums = await watched(store, MIDNIGHT + 30 * HOUR_MS);
+    const nums = await scheduled(store, MIDNIGHT + 30 * HOUR_MS);
     await rollUpAll(store, MIDNIGHT + 28.5 * HOUR_MS);
     const intervals: { from: number; to: number }[] = [];
     for (let at = from; at < to;) {

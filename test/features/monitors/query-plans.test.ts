@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as checks from "../../../src/features/monitors/checks-store";
 import * as lists from "../../../src/features/monitors/records-store";
 import * as rollups from "../../../src/features/monitors/rollups-store";
-import { freshStanding } from "../../../src/features/monitors/rules";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import * as monitors from "../../../src/features/monitors/store";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
@@ -52,7 +52,7 @@ describe("every statement about monitors", () => {
         monitors.findMonitorState(tx, { monitorNum });
         monitors.listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitorId]) });
         monitors.listMonitorsOfPage(tx, { pageId: page.id });
-        monitors.saveStanding(tx, { monitorNum, ...freshStanding("up", 1) });
+        monitors.saveEvaluation(tx, { monitorNum, ...newEvaluation("up", 1) });
         monitors.saveHeartbeat(tx, { monitorNum, at: 1 });
         monitors.saveCertificate(tx, { monitorNum, expiresAt: 1 });
         monitors.findNewestIncidentOf(tx, { monitorId, pageId: page.id });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { getMonitorRecord, listMonitors } from "../../../src/features/monitors/records";
 import { rollUp } from "../../../src/features/monitors/rollup";
-import { freshStanding } from "../../../src/features/monitors/rules";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import { SPARKLINE_VALUES, sparklinesOf } from "../../../src/features/monitors/sparklines";
 import {
   type MonitorRow,
-  saveStanding,
+  saveEvaluation,
   updateMonitorRow,
 } from "../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
@@ -79,7 +79,7 @@ describe("a list of monitors", () => {
     const both = await store.monitor({ name: "Both", componentIds: shop.components });
     await store.monitor({ name: "Alone" });
     await store.ctx.db.write((tx) =>
-      saveStanding(tx, { monitorNum: both.num, ...freshStanding("down", MIDNIGHT) }),
+      saveEvaluation(tx, { monitorNum: both.num, ...newEvaluation("down", MIDNIGHT) }),
     );
     const names = (query: Partial<Parameters<typeof listMonitors>[1]>) =>
       listMonitors(store.ctx.db, { limit: 9, ...query }).map(({ row }) => row.name);

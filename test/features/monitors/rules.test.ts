@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  decide,
-  freshStanding,
+  evaluateCheck,
+  newEvaluation,
   type Observation,
-  type Standing,
+  type Evaluation,
   type Thresholds,
   type Transition,
 } from "../../../src/features/monitors/rules";
@@ -15,17 +15,17 @@ const QUICK = 40;
 const SLOW = 900;
 
 /** `.` quick, `s` slow, `x` failed, `?` unknown, `m` quick while under maintenance; ten seconds apart. */
-function run(marks: string, from = freshStanding("pending", 0), thresholds = THRESHOLDS) {
-  let standing = from;
+function run(marks: string, from = newEvaluation("pending", 0), thresholds = THRESHOLDS) {
+  let evaluation = from;
   const transitions: string[] = [];
-  let isUnsure = false;
+  let needsRecheck = false;
   for (const [index, mark] of Array.from(marks).entries()) {
-    const decision = decide(standing, observe(mark, index * 10), thresholds, mark === "m");
-    standing = decision.standing;
-    isUnsure = decision.isUnsure;
-    if (decision.transition) transitions.push(told(decision.transition));
+    const result = evaluateCheck(evaluation, observe(mark, index * 10), thresholds, mark === "m");
+    evaluation = result.evaluation;
+    needsRecheck = result.needsRecheck;
+    if (result.transition) transitions.push(told(result.transition));
   }
-  return { standing, transitions, isUnsure };
+  return { evaluation, transitions, needsRecheck };
 }
 
 function observe(mark: string, at: number): Observation {
@@ -102,27 +102,32 @@ describe("a monitor", () => {
   });
 
   test("should be looked at again soon while a streak has not decided, and only then", () => {
-    expect(run(".").isUnsure).toBe(false);
-    expect(run(".x").isUnsure).toBe(true);
-    expect(run(".xxx").isUnsure).toBe(false);
-    expect(run(".xxx.").isUnsure).toBe(true);
-    expect(run(".xxx..").isUnsure).toBe(false);
-    expect(run(".s").isUnsure).toBe(true);
-    expect(run(".sss").isUnsure).toBe(false);
+    expect(run(".").needsRecheck).toBe(false);
+    expect(run(".x").needsRecheck).toBe(true);
+    expect(run(".xxx").needsRecheck).toBe(false);
+    expect(run(".xxx.").needsRecheck).toBe(true);
+    expect(run(".xxx..").needsRecheck).toBe(false);
+    expect(run(".s").needsRecheck).toBe(true);
+    expect(run(".sss").needsRecheck).toBe(false);
   });
 
   test("that is as it was keeps its very standing, so that nothing needs to be written", () => {
     for (const steady of [".", ".sss", ".xxx"]) {
-      const { standing } = run(steady);
+      const { evaluation } = run(steady);
       const next = observe(steady.at(-1) ?? "", 1_000);
-      expect(decide(standing, next, THRESHOLDS, false).standing).toBe(standing);
+      expect(evaluateCheck(evaluation, next, THRESHOLDS, false).evaluation).toBe(evaluation);
     }
   });
 
   test("dates nothing before its present state, wherever the clock was set", () => {
-    const up = freshStanding("up", 5_000);
-    const decision = decide(up, observe("x", 10), { ...THRESHOLDS, failureThreshold: 1 }, false);
-    expect(decision.transition).toEqual({ from: "up", to: "down", at: 5_000 });
+    const up = newEvaluation("up", 5_000);
+    const result = evaluateCheck(
+      up,
+      observe("x", 10),
+      { ...THRESHOLDS, failureThreshold: 1 },
+      false,
+    );
+    expect(result.transition).toEqual({ from: "up", to: "down", at: 5_000 });
   });
 
   test("whatever comes: times never run backwards and every change of state is told", () => {
@@ -135,10 +140,10 @@ describe("a monitor", () => {
     const start = fc.constantFrom(...MONITOR_STATES.filter((state) => state !== "paused"));
     fc.assert(
       fc.property(marks, thresholds, start, (sequence, limits, state) => {
-        let standing: Standing = freshStanding(state, 0);
+        let evaluation: Evaluation = newEvaluation(state, 0);
         for (const [index, mark] of sequence.entries()) {
-          const before = standing;
-          const { transition, standing: after } = decide(
+          const before = evaluation;
+          const { transition, evaluation: after } = evaluateCheck(
             before,
             observe(mark, index * 10),
             limits,
@@ -149,7 +154,7 @@ describe("a monitor", () => {
           expect(after.since).toBeLessThanOrEqual(index * 10);
           if (transition) expect(transition.at).toBe(after.since);
           expect([after.failures, after.slow, after.successes].every((n) => n >= 0)).toBe(true);
-          standing = after;
+          evaluation = after;
         }
       }),
     );

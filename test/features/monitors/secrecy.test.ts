@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { enter } from "../../../src/features/monitors/engine/consequences";
+import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors";
-import { freshStanding } from "../../../src/features/monitors/rules";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import { sha256 } from "../../../src/kernel/hash";
 import { createMonitorApi, HTTP, type MonitorApi } from "../../support/monitor-api";
 import { temporaryFolder } from "../../support/temporary-folder";
@@ -54,8 +54,8 @@ async function useMonitor(api: MonitorApi, body: object): Promise<string[]> {
   const { ctx, clock } = api.app;
   await ctx.db.write((tx) => {
     const { row } = getMonitorRecord(tx, id);
-    const standing = freshStanding("down", clock.now());
-    enter(ctx, tx, row, { from: "up", standing, message: "It does not answer." });
+    const evaluation = newEvaluation("down", clock.now());
+    applyTransition(ctx, tx, row, { from: "up", evaluation, message: "It does not answer." });
   });
   note(await api.call(`/${id}/pause`, { method: "POST" }));
   note(await api.call(`/${id}/resume`, { method: "POST" }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { listSpans } from "../../../src/features/monitors/checks-store";
-import { enterState } from "../../../src/features/monitors/timeline";
+import { recordState } from "../../../src/features/monitors/timeline";
 import { MONITOR_STATES, type MonitorState } from "../../../src/kernel/monitor-state";
 import { openMonitorStore } from "../../support/monitor-store";
 
@@ -22,7 +22,7 @@ describe("the timeline of a monitor", () => {
         const { num } = await store.monitor({ createdAt: BEGIN });
         await store.ctx.db.write((tx) => {
           for (const { state, at } of entered) {
-            enterState(tx, { monitorNum: num, state, at: BEGIN + at, message: null });
+            recordState(tx, { monitorNum: num, state, at: BEGIN + at, message: null });
           }
         });
         const spans = listSpans(store.ctx.db, { nums: `[${num}]`, from: 0, to: 2 * BEGIN }).map(
@@ -45,7 +45,7 @@ describe("the timeline of a monitor", () => {
     const { num } = await store.monitor({ createdAt: BEGIN });
     const enter = (state: MonitorState, at: number, message: string | null = null) =>
       store.ctx.db.write((tx) =>
-        enterState(tx, { monitorNum: num, state, at: BEGIN + at, message }),
+        recordState(tx, { monitorNum: num, state, at: BEGIN + at, message }),
       );
     await enter("up", 10);
     await enter("down", 20, "nothing answered");
@@ -68,7 +68,7 @@ describe("the timeline of a monitor", () => {
     const [first, second] = [await store.monitor({ createdAt: BEGIN }), await store.monitor()];
     await store.ctx.db.write((tx) => {
       for (const [index, state] of (["up", "down", "up"] as const).entries()) {
-        enterState(tx, {
+        recordState(tx, {
           monitorNum: first.num,
           state,
           at: BEGIN + index * 10 + 10,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components";
 import { listSpans } from "../../../src/features/monitors/checks-store";
-import { enter } from "../../../src/features/monitors/engine/consequences";
+import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors";
-import { freshStanding } from "../../../src/features/monitors/rules";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import { expectProblem, versionOf } from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
 
@@ -13,8 +13,8 @@ async function downMonitor(api: MonitorApi): Promise<string> {
   const { ctx, clock } = api.app;
   await ctx.db.write((tx) => {
     const { row } = getMonitorRecord(tx, id);
-    const standing = freshStanding("down", clock.now());
-    enter(ctx, tx, row, { from: "up", standing, message: "It does not answer." });
+    const evaluation = newEvaluation("down", clock.now());
+    applyTransition(ctx, tx, row, { from: "up", evaluation, message: "It does not answer." });
   });
   expect(statusOf(api)).toBe("partial_outage");
   await clock.advance(60_000);

@@ -3,7 +3,7 @@ import type { TypeForm } from "./type-form";
 export const pushForm: TypeForm = {
   sentence:
     "Waits for a job to call, and fails where it does not in time. It gets an address of its own, which is shown once.",
-  isCalled: true,
+  isPush: true,
   fields: [
     {
       name: "grace_seconds",

@@ -8,5 +8,5 @@ export interface TypeForm {
   /** Whether it sends requests of its own, with headers, a body and assertions about the answer. */
   sendsRequests?: boolean;
   /** Whether its job calls by itself, so that it is never asked. */
-  isCalled?: boolean;
+  isPush?: boolean;
 }

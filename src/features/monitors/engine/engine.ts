@@ -5,17 +5,17 @@ import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
 import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
-import { Agenda } from "./agenda";
+import { CheckScheduler } from "./check-scheduler";
 import type { MonitoringFigures } from "./figures";
-import { Findings } from "./findings";
-import { Lanes } from "./lanes";
+import { ResultProcessor } from "./result-processor";
+import { CheckQueue } from "./check-queue";
 import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
-import { Roster } from "./roster";
+import { MonitorRegistry } from "./monitor-registry";
 import { type Waiter, Waiters } from "./waiters";
-import { Waker } from "./waker";
-import { heartbeatExpectedSince, type Watched } from "./watched";
+import { WakeTimer } from "./wake-timer";
+import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
 /** How often it is looked whether the server was away. */
 const LOOK_MS = 15_000;
@@ -28,15 +28,15 @@ const REFRESH_MS = 250;
 export class Engine implements Monitoring {
   readonly #ctx: AppContext;
   readonly #prober: Prober;
-  readonly #findings: Findings;
+  readonly #results: ResultProcessor;
   readonly #liveness: Liveness;
-  readonly #waker: Waker;
-  readonly #agenda: Agenda;
-  readonly #roster = new Roster();
-  readonly #lanes = new Lanes();
+  readonly #wakeTimer: WakeTimer;
+  readonly #scheduler: CheckScheduler;
+  readonly #registry = new MonitorRegistry();
+  readonly #queue = new CheckQueue();
   readonly #waiters = new Waiters();
   readonly #leave: (() => void)[];
-  #isRosterStale = true;
+  #isRegistryStale = true;
   #isFailing = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   /** Raised whenever the server was away: a check that was begun before says nothing. */
@@ -47,32 +47,33 @@ export class Engine implements Monitoring {
     this.#ctx = ctx;
     this.#prober = prober;
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
-    this.#waker = new Waker(ctx.clock, () => this.#tick());
-    this.#agenda = new Agenda(ctx, this.#lanes, this.#waker);
-    this.#findings = new Findings(ctx, this.#liveness, () => this.#wakeForRecorder());
+    this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
+    this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer);
+    this.#results = new ResultProcessor(ctx, this.#liveness, () => this.#wakeForRecorder());
     const isStale = () => {
-      this.#isRosterStale = true;
-      this.#findings.silenceMayHaveChanged();
-      this.#waker.at(this.#refreshedAt + REFRESH_MS);
+      this.#isRegistryStale = true;
+      this.#results.silenceMayHaveChanged();
+      this.#wakeTimer.at(this.#refreshedAt + REFRESH_MS);
     };
-    const mayBeSilenced = () => {
-      this.#findings.silenceMayHaveChanged();
-      this.#waker.at(ctx.clock.monotonic());
+    const mayBeInMaintenance = () => {
+      this.#results.silenceMayHaveChanged();
+      this.#wakeTimer.at(ctx.clock.monotonic());
     };
     const { monitorsChanged, databaseChangedElsewhere, pageChanged } = ctx.signals;
     this.#leave = [
       monitorsChanged.on(isStale),
       databaseChangedElsewhere.on(isStale),
-      pageChanged.on(mayBeSilenced),
+      pageChanged.on(mayBeInMaintenance),
     ];
   }
 
   /** Begins to check whatever is due. What the server was not there to see is written down first. */
   start(): void {
     this.#state = "running";
-    this.#waker.on();
+    this.#wakeTimer.on();
     // They were read before where somebody was answered already; then nothing could be arranged.
-    for (const watched of this.#roster) if (!watched.isPaused) this.#agenda.first(watched);
+    for (const scheduled of this.#registry)
+      if (!scheduled.isPaused) this.#scheduler.first(scheduled);
     this.#tick();
   }
 
@@ -81,18 +82,18 @@ export class Engine implements Monitoring {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
     for (const leave of this.#leave) leave();
-    this.#waker.off();
+    this.#wakeTimer.off();
     this.#prober.abort();
     this.#waiters.rejectAll(closing());
     this.#liveness.look();
-    await this.#findings.recorder.close();
+    await this.#results.recorder.close();
   }
 
   figures(): MonitoringFigures {
-    const { recorder, figures } = this.#findings;
+    const { recorder, figures } = this.#results;
     return {
-      monitors: this.#roster.size,
-      underWay: this.#lanes.underWay,
+      monitors: this.#registry.size,
+      underWay: this.#queue.underWay,
       waiting: recorder.waiting,
       dropped: recorder.dropped,
       ...figures.soFar(),
@@ -101,18 +102,18 @@ export class Engine implements Monitoring {
 
   /** When the oldest result came that is not written yet, in unix ms. */
   oldestUnwritten(): number | undefined {
-    return this.#findings.recorder.oldestAt;
+    return this.#results.recorder.oldestAt;
   }
 
   async checkNow(id: string): Promise<CheckRow> {
     if (this.#state === "stopped") throw closing();
     this.#refresh();
-    const watched = this.#roster.find(id);
-    if (!watched) throw notFound("monitor");
-    if (watched.isPaused) throw conflict("The monitor is paused.");
-    if (watched.type === "push") throw conflict("A push monitor is not asked: its job calls.");
-    const waiter = this.#waiters.add(watched);
-    if (!watched.isUnderWay) this.#begin(watched);
+    const scheduled = this.#registry.find(id);
+    if (!scheduled) throw notFound("monitor");
+    if (scheduled.isPaused) throw conflict("The monitor is paused.");
+    if (scheduled.type === "push") throw conflict("A push monitor is not asked: its job calls.");
+    const waiter = this.#waiters.add(scheduled);
+    if (!scheduled.isUnderWay) this.#begin(scheduled);
     const check = await waiter.promise;
     if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
     return check;
@@ -121,15 +122,15 @@ export class Engine implements Monitoring {
   async heartbeat(id: string, beat: Heartbeat): Promise<void> {
     if (this.#state === "stopped") throw closing();
     this.#refresh();
-    const watched = this.#roster.find(id);
-    if (!watched || watched.isPaused) return;
+    const scheduled = this.#registry.find(id);
+    if (!scheduled || scheduled.isPaused) return;
     const at = this.#ctx.clock.now();
-    watched.heartbeatAt = at;
+    scheduled.heartbeatAt = at;
     const waiter: Waiter = Promise.withResolvers();
     const startedAt = this.#ctx.clock.monotonic();
-    this.#findings.take("heartbeat", watched, { at, startedAt }, beat, [waiter]);
+    this.#results.take("heartbeat", scheduled, { at, startedAt }, beat, [waiter]);
     this.#wakeForRecorder();
-    this.#agenda.after(watched, watched.intervalMs + watched.graceMs);
+    this.#scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
     await waiter.promise;
   }
 
@@ -141,8 +142,8 @@ export class Engine implements Monitoring {
     try {
       this.#refresh();
       this.#lookAround();
-      for (const watched of this.#findings.refreshSilence(this.#roster)) {
-        if (watched.type !== "push") this.#agenda.after(watched, 0);
+      for (const scheduled of this.#results.refreshSilence(this.#registry)) {
+        if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
       }
       this.#isFailing = false;
     } catch (error) {
@@ -151,77 +152,81 @@ export class Engine implements Monitoring {
       this.#isFailing = true;
     }
     this.#beginDue();
-    const { recorder } = this.#findings;
+    const { recorder } = this.#results;
     const now = this.#ctx.clock.monotonic();
     if (recorder.dueAt <= now) recorder.write();
-    const nextDue = this.#lanes.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
+    const nextDue = this.#queue.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
     const next = Math.min(nextDue, recorder.dueAt, now + LOOK_MS);
-    this.#waker.at(Math.max(next, now + COARSENESS_MS));
+    this.#wakeTimer.at(Math.max(next, now + COARSENESS_MS));
   }
 
   #wakeForRecorder(): void {
-    this.#waker.at(this.#findings.recorder.dueAt);
+    this.#wakeTimer.at(this.#results.recorder.dueAt);
   }
 
   #beginDue(): void {
     const now = this.#ctx.clock.monotonic();
     for (;;) {
-      const next = this.#lanes.peek();
+      const next = this.#queue.peek();
       if (!next || next.dueAt > now) return;
-      this.#findings.figures.began(now - next.dueAt);
+      this.#results.figures.began(now - next.dueAt);
       this.#begin(next);
     }
   }
 
-  #begin(watched: Watched): void {
-    this.#lanes.begin(watched);
-    void this.#check(watched);
+  #begin(scheduled: ScheduledMonitor): void {
+    this.#queue.begin(scheduled);
+    void this.#check(scheduled);
   }
 
-  async #check(watched: Watched): Promise<void> {
-    const { version, heartbeatAt } = watched;
+  async #check(scheduled: ScheduledMonitor): Promise<void> {
+    const { version, heartbeatAt } = scheduled;
     const epoch = this.#epoch;
     const at = this.#ctx.clock.now();
     const startedAt = this.#ctx.clock.monotonic();
-    const found = await (watched.type === "push"
-      ? this.#prober.missHeartbeat(heartbeatExpectedSince(watched, startedAt))
-      : this.#prober.find(watched, startedAt));
-    this.#lanes.end(watched, this.#ctx.clock.monotonic() - startedAt);
+    const found = await (scheduled.type === "push"
+      ? this.#prober.missHeartbeat(heartbeatExpectedSince(scheduled, startedAt))
+      : this.#prober.find(scheduled, startedAt));
+    this.#queue.end(scheduled, this.#ctx.clock.monotonic() - startedAt);
     if (this.#state === "stopped") return;
     this.#lookAround();
-    const isWatched = this.#roster.ofNum(watched.num) === watched && !watched.isPaused;
+    const isScheduled = this.#registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
     // What it was like before a change, or before this server was away, says nothing of now.
-    const isOutdated = version !== watched.version || epoch !== this.#epoch;
-    if (!isWatched) this.#waiters.release(watched);
-    else if (isOutdated && watched.type !== "push") this.#agenda.after(watched, 0);
+    const isOutdated = version !== scheduled.version || epoch !== this.#epoch;
+    if (!isScheduled) this.#waiters.release(scheduled);
+    else if (isOutdated && scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
     // A job may also have called while it was found out whether this server has a network.
-    else if (isOutdated || watched.heartbeatAt !== heartbeatAt) this.#agenda.first(watched);
-    else this.#take(watched, { at, startedAt }, found);
+    else if (isOutdated || scheduled.heartbeatAt !== heartbeatAt) this.#scheduler.first(scheduled);
+    else this.#take(scheduled, { at, startedAt }, found);
     this.#beginDue();
   }
 
   /** Takes a result in, and arranges the next check. */
-  #take(watched: Watched, began: { at: number; startedAt: number }, found: ProbeResult): void {
-    const waiters = this.#waiters.take(watched);
-    const isUnsure = this.#findings.take("check", watched, began, found, waiters);
+  #take(
+    scheduled: ScheduledMonitor,
+    began: { at: number; startedAt: number },
+    found: ProbeResult,
+  ): void {
+    const waiters = this.#waiters.take(scheduled);
+    const needsRecheck = this.#results.take("check", scheduled, began, found, waiters);
     this.#wakeForRecorder();
-    this.#agenda.next(watched, isUnsure);
+    this.#scheduler.next(scheduled, needsRecheck);
   }
 
   /** Reads monitors that were changed, if any were. A new or changed one is checked at once. */
   #refresh(): void {
-    if (!this.#isRosterStale) return;
+    if (!this.#isRegistryStale) return;
     const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
-    const { changed, removed } = this.#roster.refresh(this.#ctx.db);
-    this.#isRosterStale = false;
+    const { changed, removed } = this.#registry.refresh(this.#ctx.db);
+    this.#isRegistryStale = false;
     this.#refreshedAt = this.#ctx.clock.monotonic();
-    for (const watched of removed) this.#lanes.remove(watched);
-    for (const watched of changed) {
-      if (watched.isPaused) this.#lanes.remove(watched);
-      else if (isFirst || watched.type === "push") this.#agenda.first(watched);
-      else this.#agenda.after(watched, 0);
+    for (const scheduled of removed) this.#queue.remove(scheduled);
+    for (const scheduled of changed) {
+      if (scheduled.isPaused) this.#queue.remove(scheduled);
+      else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
+      else this.#scheduler.after(scheduled, 0);
     }
-    this.#findings.recorder.isWatching = [...this.#roster].some(({ isPaused }) => !isPaused);
+    this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
   }
 
   /** Writes down, where the server was away, that nothing is known since, and begins anew. */
@@ -229,13 +234,13 @@ export class Engine implements Monitoring {
     const since = this.#liveness.look();
     if (since === undefined) return;
     this.#epoch += 1;
-    const watching = [...this.#roster].filter(({ isPaused }) => !isPaused);
+    const watching = [...this.#registry].filter(({ isPaused }) => !isPaused);
     if (watching.length === 0) return;
     this.#ctx.log.warn({ since: new Date(since) }, "this server was away: nothing is known since");
-    for (const watched of watching) {
-      this.#findings.takeAway(watched, since);
-      this.#agenda.first(watched);
+    for (const scheduled of watching) {
+      this.#results.takeAway(scheduled, since);
+      this.#scheduler.first(scheduled);
     }
-    this.#findings.recorder.write();
+    this.#results.recorder.write();
   }
 }

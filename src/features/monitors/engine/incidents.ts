@@ -11,8 +11,8 @@ import {
   updateIncident,
 } from "../../incidents";
 import { probeOf } from "../probes";
-import type { WatchedComponent } from "../records";
-import { findIncidentState } from "../standing-store";
+import type { AffectedComponent } from "../records";
+import { findIncidentState } from "../evaluation-store";
 import {
   findNewestIncidentOf,
   insertMonitorIncident,
@@ -44,7 +44,7 @@ export function openIncidents(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  components: readonly WatchedComponent[],
+  components: readonly AffectedComponent[],
   failure: Failure,
 ): void {
   if (monitor.openIncident === "never") return;
@@ -90,7 +90,7 @@ function create(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  components: readonly WatchedComponent[],
+  components: readonly AffectedComponent[],
   failure: Failure,
 ): void {
   const { pageId = "" } = components[0] ?? {};

@@ -1,9 +1,9 @@
 import type { Clock } from "../../../kernel/clock";
 
 /** A server that was not seen for longer was away: what happened meanwhile is not known. */
-export const AWAY_MS = 45_000;
+export const SERVER_OFFLINE_MS = 45_000;
 /** What is said of that while. */
-export const AWAY = "This server was away.";
+export const SERVER_OFFLINE = "This server was away.";
 
 /**
  * Whether this server was awake all along, by its wall clock: that goes on while the server is down and
@@ -36,6 +36,6 @@ export class Liveness {
     this.#lookedAt = now;
     this.#seenAt = Math.max(before, now);
     // Where the clock was behind, as one without a battery is after a start, it now catches up.
-    return passedMs > AWAY_MS && now - before > AWAY_MS ? before : undefined;
+    return passedMs > SERVER_OFFLINE_MS && now - before > SERVER_OFFLINE_MS ? before : undefined;
   }
 }

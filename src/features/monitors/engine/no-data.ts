@@ -2,7 +2,7 @@ import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import { touchPage } from "../../pages";
 import { endNoData, saveNoData } from "../checks-store";
-import { findOpenNoData, findUnknownSince } from "../standing-store";
+import { findOpenNoData, findUnknownSince } from "../evaluation-store";
 
 /**
  * Writes down, of components whose monitors have changed at `at` (unix ms), whether anything is known of

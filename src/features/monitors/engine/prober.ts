@@ -94,15 +94,15 @@ export class Prober {
    * Never rejects. `startedAt` is on the monotonic clock.
    */
   async find(
-    watched: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
+    scheduled: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
     startedAt: number,
   ): Promise<ProbeResult> {
     try {
-      const result = await this.run(watched.type, watched.config, watched.timeoutMs);
+      const result = await this.run(scheduled.type, scheduled.config, scheduled.timeoutMs);
       return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
     } catch (error) {
       if (isDescriptorError(error)) return NO_DESCRIPTOR;
-      this.#ctx.log.error({ err: error, monitor: watched.id }, "a check went wrong by itself");
+      this.#ctx.log.error({ err: error, monitor: scheduled.id }, "a check went wrong by itself");
       return { outcome: "unknown", latencyMs: null, message: "The check went wrong by itself." };
     }
   }

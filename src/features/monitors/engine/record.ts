@@ -1,11 +1,11 @@
 import type { Tx } from "../../../db";
 import type { CheckOutcome } from "../../../kernel/monitor-state";
 import { type CheckRow, insertCheck } from "../checks-store";
-import { decide, type Standing } from "../rules";
-import { type JudgedRow, listJudged } from "../standing-store";
-import { findMonitor, saveCertificate, saveHeartbeat, saveStanding } from "../store";
-import { enter, type Services, writeState } from "./consequences";
-import { standingOf, type Watched } from "./watched";
+import { evaluateCheck, type Evaluation } from "../rules";
+import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";
+import { findMonitor, saveCertificate, saveHeartbeat, saveEvaluation } from "../store";
+import { applyTransition, type Services, writeState } from "./transitions";
+import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
 /**
  * Something to be written of a monitor: what a check found or a job said; that this server was away, so that
@@ -13,7 +13,7 @@ import { standingOf, type Watched } from "./watched";
  */
 export interface Entry {
   kind: "check" | "heartbeat" | "away" | "maintenance";
-  watched: Watched;
+  scheduled: ScheduledMonitor;
   /** Unix ms. */
   at: number;
   /** Real time since the result before it, in ms, whatever the wall clock says; 0 if not known. */
@@ -33,11 +33,11 @@ export interface Entry {
 export interface Recorded {
   entry: Entry;
   /** Where the rules stand then; undefined where the monitor is paused or deleted and nothing was written. */
-  standing: Standing | undefined;
+  evaluation: Evaluation | undefined;
   check: CheckRow | undefined;
 }
 
-type Evaluated = Omit<JudgedRow, keyof Standing> & { standing: Standing };
+type Evaluated = Omit<EvaluationInput, keyof Evaluation> & { evaluation: Evaluation };
 
 /**
  * Writes some entries in their order, each with all that follows from it. What they change is decided here,
@@ -51,14 +51,14 @@ export function recordEntries(
   isPlain: boolean,
 ): Recorded[] {
   if (entries.length === 0) return [];
-  const nums = JSON.stringify([...new Set(entries.map(({ watched }) => watched.num))]);
+  const nums = JSON.stringify([...new Set(entries.map(({ scheduled }) => scheduled.num))]);
   const evaluated = new Map<number, Evaluated>();
-  for (const row of listJudged(tx, { nums })) {
-    evaluated.set(row.num, { ...row, standing: standingOf(row) });
+  for (const row of listEvaluationInputs(tx, { nums })) {
+    evaluated.set(row.num, { ...row, evaluation: evaluationOf(row) });
   }
   return entries.map((entry) => {
-    const monitor = evaluated.get(entry.watched.num);
-    if (!monitor || monitor.paused) return { entry, standing: undefined, check: undefined };
+    const monitor = evaluated.get(entry.scheduled.num);
+    if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
     return recordOne(ctx, tx, entry, monitor, isPlain);
   });
 }
@@ -73,9 +73,9 @@ function recordOne(
 ): Recorded {
   const isResult = entry.kind === "check" || entry.kind === "heartbeat";
   const check = isResult ? keepResult(tx, entry, monitor) : undefined;
-  const isSilenced = monitor.isSilenced === 1;
-  if (entry.kind === "maintenance" && !isSilenced) {
-    return { entry, standing: monitor.standing, check };
+  const isInMaintenance = monitor.isInMaintenance === 1;
+  if (entry.kind === "maintenance" && !isInMaintenance) {
+    return { entry, evaluation: monitor.evaluation, check };
   }
   const observation = {
     at: check?.at ?? entry.at,
@@ -83,20 +83,26 @@ function recordOne(
     latencyMs: entry.latencyMs,
   };
   // Nobody knows what this server was not there to see, under maintenance or not.
-  const isInMaintenance = isSilenced && entry.kind !== "away";
-  const before = monitor.standing;
-  const { standing, transition } = decide(before, observation, monitor, isInMaintenance);
-  monitor.standing = standing;
+  const isMaintenanceApplied = isInMaintenance && entry.kind !== "away";
+  const before = monitor.evaluation;
+  const { evaluation, transition } = evaluateCheck(
+    before,
+    observation,
+    monitor,
+    isMaintenanceApplied,
+  );
+  monitor.evaluation = evaluation;
   if (transition) {
     const row = findMonitor(tx, { id: monitor.id });
     const { message, publicMessage } = entry;
-    const entered = { from: transition.from, standing, message, publicMessage };
+    const changes = { from: transition.from, evaluation, message, publicMessage };
     // One transaction writes the results of many monitors.
-    if (row) ctx.outbox.group(tx, () => (isPlain ? writeState : enter)(ctx, tx, row, entered));
-  } else if (standing !== before) {
-    saveStanding(tx, { ...standing, monitorNum: monitor.num });
+    if (row)
+      ctx.outbox.group(tx, () => (isPlain ? writeState : applyTransition)(ctx, tx, row, changes));
+  } else if (evaluation !== before) {
+    saveEvaluation(tx, { ...evaluation, monitorNum: monitor.num });
   }
-  return { entry, standing, check };
+  return { entry, evaluation, check };
 }
 
 /**
@@ -105,7 +111,7 @@ function recordOne(
  */
 function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const { num: monitorNum } = monitor;
-  const elapsedMs = monitor.standing.state === "down" ? Math.floor(entry.elapsedMs ?? 0) : 0;
+  const elapsedMs = monitor.evaluation.state === "down" ? Math.floor(entry.elapsedMs ?? 0) : 0;
   const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);
   const at = Math.max(Math.round(entry.at), earliest);
   monitor.lastAt = at;

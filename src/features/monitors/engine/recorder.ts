@@ -80,7 +80,7 @@ export class Recorder {
   add(entry: Entry, isUrgent: boolean): void {
     if (this.waiting >= WAITING_MAX) this.#dropOldest();
     this.#queue.push(entry);
-    entry.watched.waiting += 1;
+    entry.scheduled.waiting += 1;
     const gatheredAt = this.#ctx.clock.monotonic() + GATHER_MS;
     this.#gatherUntil = Math.min(this.#gatherUntil, gatheredAt);
     if (!isUrgent && this.#queue.length < BATCH) return;
@@ -187,7 +187,7 @@ export class Recorder {
   }
 
   #give(entry: Entry, outcome: CheckRow | undefined | Error): void {
-    entry.watched.waiting -= 1;
+    entry.scheduled.waiting -= 1;
     this.#giveWaiters(entry, outcome);
   }
 

@@ -42,17 +42,17 @@ export function createSchedule(clock: Clock, random: () => number): Schedule {
  * How long the job of a push monitor has to call, in ms. Where its time came while nobody listened, it may
  * have called then: it has until the next time.
  */
-export function patienceWith(
+export function heartbeatDeadline(
   job: {
     heartbeatAt: number | null;
-    standing: { state: MonitorState; since: number };
+    evaluation: { state: MonitorState; since: number };
     intervalMs: number;
     graceMs: number;
   },
   now: number,
 ): number {
-  const { heartbeatAt, standing, intervalMs, graceMs } = job;
-  const { state, since } = standing;
+  const { heartbeatAt, evaluation, intervalMs, graceMs } = job;
+  const { state, since } = evaluation;
   const isNew = heartbeatAt === null || state === "pending";
   const expectedIn = (isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt) + intervalMs - now;
   return Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;

@@ -1,29 +1,29 @@
 import type { CheckRow } from "../checks-store";
-import type { Watched } from "./watched";
+import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /** A caller that waits for a stored result; undefined if there will be none. */
 export type Waiter = PromiseWithResolvers<CheckRow | undefined>;
 
 /** Callers that wait for the next result of a monitor. */
 export class Waiters {
-  readonly #byMonitor = new Map<Watched, Waiter[]>();
+  readonly #byMonitor = new Map<ScheduledMonitor, Waiter[]>();
 
-  add(watched: Watched): Waiter {
+  add(scheduled: ScheduledMonitor): Waiter {
     const waiter: Waiter = Promise.withResolvers();
-    this.#byMonitor.set(watched, [...(this.#byMonitor.get(watched) ?? []), waiter]);
+    this.#byMonitor.set(scheduled, [...(this.#byMonitor.get(scheduled) ?? []), waiter]);
     return waiter;
   }
 
   /** Removes and returns the callers that wait for a monitor; undefined if there are none. */
-  take(watched: Watched): Waiter[] | undefined {
-    const waiters = this.#byMonitor.get(watched);
-    this.#byMonitor.delete(watched);
+  take(scheduled: ScheduledMonitor): Waiter[] | undefined {
+    const waiters = this.#byMonitor.get(scheduled);
+    this.#byMonitor.delete(scheduled);
     return waiters;
   }
 
   /** Resolves the callers that wait for a monitor with undefined. */
-  release(watched: Watched): void {
-    for (const waiter of this.take(watched) ?? []) waiter.resolve(undefined);
+  release(scheduled: ScheduledMonitor): void {
+    for (const waiter of this.take(scheduled) ?? []) waiter.resolve(undefined);
   }
 
   rejectAll(error: Error): void {

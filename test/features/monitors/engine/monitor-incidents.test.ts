@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createMonitor, updateMonitor } from "../../../../src/features/monitors";
-import { enter } from "../../../../src/features/monitors/engine/consequences";
-import { freshStanding } from "../../../../src/features/monitors/rules";
+import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
+import { newEvaluation } from "../../../../src/features/monitors/rules";
 import { deletePage } from "../../../../src/features/page-deletion";
 import { findPageBySlugOrId } from "../../../../src/features/pages";
 import { CLI_ACTOR } from "../../../../src/kernel/actor";
@@ -232,8 +232,12 @@ describe("an automatic incident", () => {
       );
       await watch.app.ctx.db.write((tx) => {
         const at = watch.clock.now();
-        const standing = { ...freshStanding("down", at), failures: 1 };
-        enter(watch.app.ctx, tx, row, { from: "up", standing, message: "There is: 10.0.0.6" });
+        const evaluation = { ...newEvaluation("down", at), failures: 1 };
+        applyTransition(watch.app.ctx, tx, row, {
+          from: "up",
+          evaluation,
+          message: "There is: 10.0.0.6",
+        });
       });
       const key = await watch.app.keyWith("read:status", "write:incidents");
       const { body } = await watch.app.call("/api/v1/incidents", { key });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import * as standing from "../../../../src/features/monitors/standing-store";
+import * as evaluation from "../../../../src/features/monitors/evaluation-store";
 import { openMonitorStore, planOf, statementsOf } from "../../../support/monitor-store";
 
 test("what the engine asks, for each batch and at each transition, it finds by keys", async () => {
@@ -9,14 +9,14 @@ test("what the engine asks, for each batch and at each transition, it finds by k
   const [componentId = ""] = components;
   const nums = `[${monitorNum}]`;
   const statements = statementsOf(store.ctx.db, (reader) => {
-    standing.listWatched(reader, { nums });
-    standing.listJudged(reader, { nums });
-    standing.listSilenced(reader, {});
-    standing.findLastKnown(reader, { monitorNum });
-    standing.findOutageStart(reader, { monitorNum });
-    standing.findUnknownSince(reader, { componentId });
-    standing.findOpenNoData(reader, { componentId });
-    standing.findIncidentState(reader, { id: "inc_0" });
+    evaluation.listScheduledMonitors(reader, { nums });
+    evaluation.listEvaluationInputs(reader, { nums });
+    evaluation.listMonitorsInMaintenance(reader, {});
+    evaluation.findLastKnown(reader, { monitorNum });
+    evaluation.findOutageStart(reader, { monitorNum });
+    evaluation.findUnknownSince(reader, { componentId });
+    evaluation.findOpenNoData(reader, { componentId });
+    evaluation.findIncidentState(reader, { id: "inc_0" });
   });
   expect(statements).toHaveLength(8);
   for (const sql of statements) {

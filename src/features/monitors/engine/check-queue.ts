@@ -1,6 +1,6 @@
 import { outgoingShare } from "../../../kernel/descriptors";
 import { DueHeap } from "./due-heap";
-import type { Watched } from "./watched";
+import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /** Checks under way at once; the others wait in the order in which they came due. */
 const UNDER_WAY_MAX = 256;
@@ -9,9 +9,9 @@ const SLOW_SHARE = 0.75;
 const SLOW_MS = 1_000;
 
 /** The checks that are due and those that are under way. */
-export class Lanes {
-  readonly #quick = new DueHeap<Watched>();
-  readonly #slow = new DueHeap<Watched>();
+export class CheckQueue {
+  readonly #quick = new DueHeap<ScheduledMonitor>();
+  readonly #slow = new DueHeap<ScheduledMonitor>();
   readonly #most: number;
   #underWay = 0;
   #slowUnderWay = 0;
@@ -25,16 +25,16 @@ export class Lanes {
   }
 
   /** Puts a monitor in that is not under way, or moves it. */
-  schedule(watched: Watched, dueAt: number): void {
-    this.#laneOf(watched).schedule(watched, dueAt);
+  schedule(scheduled: ScheduledMonitor, dueAt: number): void {
+    this.#laneOf(scheduled).schedule(scheduled, dueAt);
   }
 
-  remove(watched: Watched): void {
-    this.#laneOf(watched).remove(watched);
+  remove(scheduled: ScheduledMonitor): void {
+    this.#laneOf(scheduled).remove(scheduled);
   }
 
   /** What is due first of all that there is room for. */
-  peek(): Watched | undefined {
+  peek(): ScheduledMonitor | undefined {
     if (this.#underWay >= this.#most) return undefined;
     const quick = this.#quick.peek();
     const slow =
@@ -44,21 +44,21 @@ export class Lanes {
   }
 
   /** Takes out what is under way from now on, whether it was due or not. */
-  begin(watched: Watched): void {
-    this.remove(watched);
-    watched.isUnderWay = true;
+  begin(scheduled: ScheduledMonitor): void {
+    this.remove(scheduled);
+    scheduled.isUnderWay = true;
     this.#underWay += 1;
-    if (watched.isSlow) this.#slowUnderWay += 1;
+    if (scheduled.isSlow) this.#slowUnderWay += 1;
   }
 
-  end(watched: Watched, tookMs: number): void {
-    watched.isUnderWay = false;
+  end(scheduled: ScheduledMonitor, tookMs: number): void {
+    scheduled.isUnderWay = false;
     this.#underWay -= 1;
-    if (watched.isSlow) this.#slowUnderWay -= 1;
-    watched.isSlow = tookMs >= SLOW_MS;
+    if (scheduled.isSlow) this.#slowUnderWay -= 1;
+    scheduled.isSlow = tookMs >= SLOW_MS;
   }
 
-  #laneOf({ isSlow }: Watched): DueHeap<Watched> {
+  #laneOf({ isSlow }: ScheduledMonitor): DueHeap<ScheduledMonitor> {
     return isSlow ? this.#slow : this.#quick;
   }
 }

@@ -1,7 +1,7 @@
 /*
  * What the engine asks before it writes: whom it watches, and where the rules stand with some of them.
- * Hot: `listJudged`, once for a batch of results, by keys. `listVersions` runs after a change of a
- * monitor, `listSilenced` after a change of a page; whatever else is here runs at transitions only.
+ * Hot: `listEvaluationInputs`, once for a batch of results, by keys. `listVersions` runs after a change of a
+ * monitor, `listMonitorsInMaintenance` after a change of a page; whatever else is here runs at transitions only.
  */
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
@@ -56,7 +56,7 @@ const isListed = and(
 );
 
 /** Some monitors (`nums`: a JSON list) with where the rules stand with them. */
-export const listWatched = selectMany((orm, $: { nums: string }) =>
+export const listScheduledMonitors = selectMany((orm, $: { nums: string }) =>
   orm
     .select(WATCHED)
     .from(sql`json_each(${$.nums}) AS j`)
@@ -64,7 +64,7 @@ export const listWatched = selectMany((orm, $: { nums: string }) =>
     .crossJoin(monitorStates)
     .where(isListed),
 );
-export type WatchedRow = ReturnType<typeof listWatched>[number];
+export type ScheduledMonitorRow = ReturnType<typeof listScheduledMonitors>[number];
 
 /**
  * True for a component (`w.component_id`) that a maintenance keeps under maintenance. A cause of a deleted
@@ -80,7 +80,7 @@ const isUnderMaintenance = sql`EXISTS (
  * What some monitors (`nums`: a JSON list) are judged by when a result of theirs is written. A deleted one
  * is left out.
  */
-export const listJudged = selectMany((orm, $: { nums: string }) =>
+export const listEvaluationInputs = selectMany((orm, $: { nums: string }) =>
   orm
     .select({
       num: monitors.num,
@@ -94,7 +94,7 @@ export const listJudged = selectMany((orm, $: { nums: string }) =>
       // When its newest result came.
       lastAt: sql<number | null>`(
         SELECT max(c.at) FROM monitor_checks AS c WHERE c.monitor_num = ${monitors.num})`,
-      isSilenced: sql<number>`EXISTS (
+      isInMaintenance: sql<number>`EXISTS (
         SELECT 1 FROM monitor_components AS w
         WHERE w.monitor_id = ${monitors.id} AND ${isUnderMaintenance})`,
     })
@@ -103,10 +103,10 @@ export const listJudged = selectMany((orm, $: { nums: string }) =>
     .crossJoin(monitorStates)
     .where(isListed),
 );
-export type JudgedRow = ReturnType<typeof listJudged>[number];
+export type EvaluationInput = ReturnType<typeof listEvaluationInputs>[number];
 
 /** The monitors with a component under maintenance, found from the maintenances that are under way. */
-export const listSilenced = selectMany((orm, _$: Nothing) =>
+export const listMonitorsInMaintenance = selectMany((orm, _$: Nothing) =>
   orm
     .selectDistinct({ num: monitors.num })
     .from(sql`maintenances AS t`)

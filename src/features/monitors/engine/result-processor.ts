@@ -1,24 +1,24 @@
 import type { AppContext } from "../../../context";
-import { decide } from "../rules";
-import { listSilenced } from "../standing-store";
+import { evaluateCheck } from "../rules";
+import { listMonitorsInMaintenance } from "../evaluation-store";
 import { CheckFigures } from "./figures";
-import { AWAY, type Liveness } from "./liveness";
+import { SERVER_OFFLINE, type Liveness } from "./liveness";
 import type { ProbeResult } from "../probe";
 import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
-import type { Roster } from "./roster";
+import type { MonitorRegistry } from "./monitor-registry";
 import type { Waiter } from "./waiters";
-import type { Watched } from "./watched";
+import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /**
  * What was found, on its way into the database. What it changes is judged here for the next check, and again
  * where it is written, which is what holds.
  */
-export class Findings {
+export class ResultProcessor {
   readonly recorder: Recorder;
   readonly figures = new CheckFigures();
   readonly #ctx: AppContext;
-  #silenced: ReadonlySet<number> = new Set();
+  #inMaintenance: ReadonlySet<number> = new Set();
   #isSilenceStale = true;
 
   /** `onPaused` is called when the recorder waits: its `dueAt` says until when. */
@@ -38,26 +38,32 @@ export class Findings {
    */
   take(
     kind: "check" | "heartbeat",
-    watched: Watched,
+    scheduled: ScheduledMonitor,
     { at, startedAt }: { at: number; startedAt: number },
     found: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
     const { outcome, latencyMs, message, publicMessage, certificateExpiresAt } = found;
-    this.figures.ended(watched.type, outcome);
+    this.figures.ended(scheduled.type, outcome);
     const result = { outcome, latencyMs, message, publicMessage, certificateExpiresAt };
-    const elapsedMs = startedAt - (watched.lastStartedAt ?? startedAt);
-    watched.lastStartedAt = startedAt;
-    const entry: Entry = { kind, watched, at, elapsedMs, ...result, waiters };
-    const { isChange, isUnsure } = validate(entry, this.#silenced.has(watched.num));
+    const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
+    scheduled.lastStartedAt = startedAt;
+    const entry: Entry = { kind, scheduled, at, elapsedMs, ...result, waiters };
+    const { isChange, needsRecheck } = validate(entry, this.#inMaintenance.has(scheduled.num));
     this.recorder.add(entry, isChange || waiters !== undefined);
-    return isUnsure;
+    return needsRecheck;
   }
 
   /** Hands on that this server was away: nothing is known since a moment, in unix ms. */
-  takeAway(watched: Watched, since: number): void {
+  takeAway(scheduled: ScheduledMonitor, since: number): void {
     const nothing = { outcome: "unknown", latencyMs: null } as const;
-    const entry: Entry = { kind: "away", watched, at: since, ...nothing, message: AWAY };
+    const entry: Entry = {
+      kind: "away",
+      scheduled,
+      at: since,
+      ...nothing,
+      message: SERVER_OFFLINE,
+    };
     validate(entry, false);
     this.recorder.add(entry, false);
   }
@@ -66,35 +72,42 @@ export class Findings {
    * Finds out which monitors count for nothing now, if that may have changed; those that came under
    * maintenance say so at once. Answers those that count again.
    */
-  refreshSilence(roster: Roster): Watched[] {
+  refreshSilence(registry: MonitorRegistry): ScheduledMonitor[] {
     if (!this.#isSilenceStale) return [];
-    const silenced = new Set(listSilenced(this.#ctx.db, {}).map(({ num }) => num));
-    const before = this.#silenced;
-    this.#silenced = silenced;
+    const inMaintenance = new Set(
+      listMonitorsInMaintenance(this.#ctx.db, {}).map(({ num }) => num),
+    );
+    const before = this.#inMaintenance;
+    this.#inMaintenance = inMaintenance;
     this.#isSilenceStale = false;
     const at = this.#ctx.clock.now();
-    for (const watched of watchedOf(roster, silenced.difference(before))) {
+    for (const scheduled of watchedOf(registry, inMaintenance.difference(before))) {
       const nothing = { outcome: "ok", latencyMs: null, message: null } as const;
-      this.recorder.add({ kind: "maintenance", watched, at, ...nothing }, true);
+      this.recorder.add({ kind: "maintenance", scheduled, at, ...nothing }, true);
     }
-    return watchedOf(roster, before.difference(silenced));
+    return watchedOf(registry, before.difference(inMaintenance));
   }
 }
 
 /** Lets the rules count an entry, with what is still to be written. */
-function validate(entry: Entry, isSilenced: boolean): { isChange: boolean; isUnsure: boolean } {
-  const { watched } = entry;
-  const decision = decide(watched.standing, entry, watched.thresholds, isSilenced);
-  watched.standing = decision.standing;
-  return { isChange: decision.transition !== undefined, isUnsure: decision.isUnsure };
+function validate(
+  entry: Entry,
+  isInMaintenance: boolean,
+): { isChange: boolean; needsRecheck: boolean } {
+  const { scheduled } = entry;
+  const result = evaluateCheck(scheduled.evaluation, entry, scheduled.thresholds, isInMaintenance);
+  scheduled.evaluation = result.evaluation;
+  return { isChange: result.transition !== undefined, needsRecheck: result.needsRecheck };
 }
 
 /** What the database says is what holds, unless more is on its way there. */
-function recorded({ entry: { watched }, standing }: Recorded): void {
-  if (standing && watched.waiting === 0) watched.standing = standing;
+function recorded({ entry: { scheduled }, evaluation }: Recorded): void {
+  if (evaluation && scheduled.waiting === 0) scheduled.evaluation = evaluation;
 }
 
-function watchedOf(roster: Roster, nums: Iterable<number>): Watched[] {
-  const found = Array.from(nums, (num) => roster.ofNum(num));
-  return found.filter((watched) => watched !== undefined && !watched.isPaused) as Watched[];
+function watchedOf(registry: MonitorRegistry, nums: Iterable<number>): ScheduledMonitor[] {
+  const found = Array.from(nums, (num) => registry.ofNum(num));
+  return found.filter(
+    (scheduled) => scheduled !== undefined && !scheduled.isPaused,
+  ) as ScheduledMonitor[];
 }

@@ -1,39 +1,39 @@
 import type { Reader } from "../../../db";
-import { listVersions, listWatched } from "../standing-store";
-import { renew, type Watched, watchedOf } from "./watched";
+import { listVersions, listScheduledMonitors } from "../evaluation-store";
+import { renew, type ScheduledMonitor, watchedOf } from "./scheduled-monitor";
 
 /** How many are read with one statement. */
 const READ_AT_ONCE = 1_000;
 
-export interface RosterChange {
+export interface RegistryChange {
   /** New, changed, paused or resumed. */
-  changed: readonly Watched[];
-  removed: readonly Watched[];
+  changed: readonly ScheduledMonitor[];
+  removed: readonly ScheduledMonitor[];
 }
 
 /** The monitors as they are in memory. */
-export class Roster {
-  readonly #byNum = new Map<number, Watched>();
-  readonly #byId = new Map<string, Watched>();
+export class MonitorRegistry {
+  readonly #byNum = new Map<number, ScheduledMonitor>();
+  readonly #byId = new Map<string, ScheduledMonitor>();
 
   get size(): number {
     return this.#byNum.size;
   }
 
-  [Symbol.iterator](): Iterator<Watched> {
+  [Symbol.iterator](): Iterator<ScheduledMonitor> {
     return this.#byNum.values();
   }
 
-  find(id: string): Watched | undefined {
+  find(id: string): ScheduledMonitor | undefined {
     return this.#byId.get(id);
   }
 
-  ofNum(num: number): Watched | undefined {
+  ofNum(num: number): ScheduledMonitor | undefined {
     return this.#byNum.get(num);
   }
 
   /** Brings it in line with the database: reads every version, and whole only what has another one. */
-  refresh(reader: Reader): RosterChange {
+  refresh(reader: Reader): RegistryChange {
     const seen = new Set<number>();
     const stale: number[] = [];
     for (const { num, version } of listVersions(reader, {})) {
@@ -45,16 +45,16 @@ export class Roster {
       this.#byNum.delete(num);
       this.#byId.delete(id);
     }
-    const changed: Watched[] = [];
+    const changed: ScheduledMonitor[] = [];
     for (let start = 0; start < stale.length; start += READ_AT_ONCE) {
       const nums = JSON.stringify(stale.slice(start, start + READ_AT_ONCE));
-      for (const row of listWatched(reader, { nums })) {
+      for (const row of listScheduledMonitors(reader, { nums })) {
         const known = this.#byNum.get(row.num);
         if (known) renew(known, row);
-        const watched = known ?? watchedOf(row);
-        this.#byNum.set(row.num, watched);
-        this.#byId.set(row.id, watched);
-        changed.push(watched);
+        const scheduled = known ?? watchedOf(row);
+        this.#byNum.set(row.num, scheduled);
+        this.#byId.set(row.id, scheduled);
+        changed.push(scheduled);
       }
     }
     return { changed, removed };

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../../kernel/clock";
 
 /** One timer for all that is due: set for the earliest moment that is asked for. */
-export class Waker {
+export class WakeTimer {
   readonly #clock: Clock;
   readonly #wake: () => void;
   #timer: Timer | undefined;

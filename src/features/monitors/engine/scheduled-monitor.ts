@@ -1,12 +1,12 @@
 import type { MonitorType } from "../../../kernel/monitor-state";
 import { SECOND_MS } from "../../../kernel/time";
 import { graceSecondsOf, type MonitorConfig } from "../probes";
-import type { Standing, Thresholds } from "../rules";
-import type { WatchedRow } from "../standing-store";
+import type { Evaluation, Thresholds } from "../rules";
+import type { ScheduledMonitorRow } from "../evaluation-store";
 import type { Due } from "./due-heap";
 
 /** What the engine keeps of each monitor: as little as it can, since there are thousands. */
-export interface Watched extends Due {
+export interface ScheduledMonitor extends Due {
   readonly num: number;
   readonly id: string;
   /** The monitor's version. A check that was begun with another one says nothing of this one. */
@@ -21,7 +21,7 @@ export interface Watched extends Due {
   graceMs: number;
   thresholds: Thresholds;
   /** Where the rules stand with all that was found, written or not. */
-  standing: Standing;
+  evaluation: Evaluation;
   heartbeatAt: number | null;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
@@ -32,7 +32,7 @@ export interface Watched extends Due {
   waiting: number;
 }
 
-export function watchedOf(row: WatchedRow): Watched {
+export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
   return {
     num: row.num,
     id: row.id,
@@ -48,23 +48,23 @@ export function watchedOf(row: WatchedRow): Watched {
 }
 
 /** Returns the moment, on the monotonic clock, since which a job that is late now should have called. */
-export function heartbeatExpectedSince(watched: Watched, now: number): number {
-  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = watched;
+export function heartbeatExpectedSince(scheduled: ScheduledMonitor, now: number): number {
+  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = scheduled;
   return Math.max(now - intervalMs - graceMs, lastStartedAt);
 }
 
 /** Takes in what has been changed. */
-export function renew(watched: Watched, row: WatchedRow): void {
-  Object.assign(watched, settingsOf(row));
+export function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): void {
+  Object.assign(scheduled, settingsOf(row));
 }
 
 /** A row's own columns of it. */
-export function standingOf(row: Standing): Standing {
+export function evaluationOf(row: Evaluation): Evaluation {
   const { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince } = row;
   return { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince };
 }
 
-function settingsOf(row: WatchedRow) {
+function settingsOf(row: ScheduledMonitorRow) {
   const intervalMs = row.intervalSeconds * SECOND_MS;
   return {
     version: row.version,
@@ -80,7 +80,7 @@ function settingsOf(row: WatchedRow) {
       successThreshold: row.successThreshold,
       degradedAfterMs: row.degradedAfterMs,
     },
-    standing: standingOf(row),
+    evaluation: evaluationOf(row),
     heartbeatAt: row.heartbeatAt,
   };
 }

@@ -6,20 +6,20 @@ import type { MonitorState } from "../../../kernel/monitor-state";
 import { toIso, toIsoOrNull } from "../../../kernel/time";
 import { endCauses, openCauses } from "../../components";
 import { presentMonitor } from "../model";
-import { getMonitorRecord, type MonitorRecord, type WatchedComponent } from "../records";
-import type { Standing } from "../rules";
-import { findLastKnown, findOutageStart } from "../standing-store";
-import { listComponentsOfMonitors, type MonitorRow, saveStanding } from "../store";
-import { enterState } from "../timeline";
+import { getMonitorRecord, type MonitorRecord, type AffectedComponent } from "../records";
+import type { Evaluation } from "../rules";
+import { findLastKnown, findOutageStart } from "../evaluation-store";
+import { listComponentsOfMonitors, type MonitorRow, saveEvaluation } from "../store";
+import { recordState } from "../timeline";
 import { openIncidents, resolveIncidents } from "./incidents";
 import { refreshNoData } from "./no-data";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
 /** A state that a monitor enters at `standing.since`, and in words why. */
-export interface Entered {
+export interface StateChange {
   from: MonitorState;
-  standing: Standing;
+  evaluation: Evaluation;
   message: string | null;
   /** The text that may be published; absent if it is the same as `message`. */
   publicMessage?: string | undefined;
@@ -38,14 +38,19 @@ const DATA_MAX_BYTES = 19_000;
  * Writes down that a monitor entered a state, with all that follows from it, in the transaction of the
  * result that brought it: the timeline, marks on components, what nothing is known of, events and incidents.
  */
-export function enter(ctx: Services, tx: Tx, monitor: MonitorRow, entered: Entered): void {
-  const known = lastKnown(tx, monitor.num, entered);
-  const components = writeState(ctx, tx, monitor, entered);
-  const { state, since: at } = entered.standing;
+export function applyTransition(
+  ctx: Services,
+  tx: Tx,
+  monitor: MonitorRow,
+  changes: StateChange,
+): void {
+  const known = lastKnown(tx, monitor.num, changes);
+  const components = writeState(ctx, tx, monitor, changes);
+  const { state, since: at } = changes.evaluation;
   if (state !== "up" && state !== "degraded" && state !== "down") return;
   if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
   else if (known.state !== "down") {
-    const publicMessage = entered.publicMessage ?? entered.message;
+    const publicMessage = changes.publicMessage ?? changes.message;
     openIncidents(ctx, tx, monitor, components, { at, publicMessage });
   }
   // Incidents change component statuses too, and the event lists these as they are at last.
@@ -60,12 +65,12 @@ export function writeState(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  { from, standing, message }: Entered,
-): readonly WatchedComponent[] {
+  { from, evaluation, message }: StateChange,
+): readonly AffectedComponent[] {
   const { num: monitorNum, id } = monitor;
-  const { state, since: at } = standing;
-  saveStanding(tx, { ...standing, monitorNum });
-  enterState(tx, { monitorNum, state, at, message: isTrouble(state) ? message : null });
+  const { state, since: at } = evaluation;
+  saveEvaluation(tx, { ...evaluation, monitorNum });
+  recordState(tx, { monitorNum, state, at, message: isTrouble(state) ? message : null });
   const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([id]) });
   cause(ctx, tx, monitor, components, state, at);
   if (isSilent(from) || isSilent(state)) refreshNoData(ctx, tx, components, at);
@@ -80,7 +85,7 @@ export function cause(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  components: readonly WatchedComponent[],
+  components: readonly AffectedComponent[],
   state: MonitorState,
   at: number,
 ): void {
@@ -110,11 +115,11 @@ function isSilent(state: MonitorState): boolean {
 }
 
 /** A monitor of which nothing was known yet is taken to have been up: nothing is told when it is. */
-function lastKnown(tx: Tx, monitorNum: number, { from, standing }: Entered): Known {
+function lastKnown(tx: Tx, monitorNum: number, { from, evaluation }: StateChange): Known {
   const isKnown = from === "up" || from === "degraded" || from === "down";
   const state = isKnown ? from : (findLastKnown(tx, { monitorNum })?.state ?? "up");
   if (state !== "down") return { state: state === "degraded" ? state : "up", downSince: null };
-  const downSince = findOutageStart(tx, { monitorNum })?.startedAt ?? standing.since;
+  const downSince = findOutageStart(tx, { monitorNum })?.startedAt ?? evaluation.since;
   return { state, downSince };
 }
 

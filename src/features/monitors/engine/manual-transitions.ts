@@ -2,21 +2,21 @@ import type { Tx } from "../../../db";
 import type { MonitorState } from "../../../kernel/monitor-state";
 import { HOUR_MS } from "../../../kernel/time";
 import { findLiveness, saveNoData } from "../checks-store";
-import type { WatchedComponent } from "../records";
-import { freshStanding } from "../rules";
-import { findOpenNoData } from "../standing-store";
+import type { AffectedComponent } from "../records";
+import { newEvaluation } from "../rules";
+import { findOpenNoData } from "../evaluation-store";
 import {
   findMonitorState,
   insertMonitorState,
   listComponentsOfMonitors,
   listMonitorStates,
   type MonitorRow,
-  saveStanding,
+  saveEvaluation,
   type StateRow,
 } from "../store";
-import { enterState } from "../timeline";
-import { cause, type Services, writeState } from "./consequences";
-import { AWAY, AWAY_MS } from "./liveness";
+import { recordState } from "../timeline";
+import { cause, type Services, writeState } from "./transitions";
+import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./liveness";
 import { refreshNoData } from "./no-data";
 
 /* What people do to monitors, and what follows from it at once. Nobody is told, and no incident changes. */
@@ -25,13 +25,13 @@ import { refreshNoData } from "./no-data";
 export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
   const state = monitor.paused ? "paused" : "pending";
   insertMonitorState(tx, {
-    ...freshStanding(state, at),
+    ...newEvaluation(state, at),
     monitorNum: monitor.num,
     heartbeatAt: null,
     certificateExpiresAt: null,
     rolledUntil: at - (at % HOUR_MS),
   });
-  enterState(tx, { monitorNum: monitor.num, state, at, message: null });
+  recordState(tx, { monitorNum: monitor.num, state, at, message: null });
 }
 
 /**
@@ -39,7 +39,7 @@ export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
  * deleted. What it marks ends. Its row says already that it is paused, resumed or deleted. An incident that
  * it opened stays for people to resolve, or for its recovery once it is resumed.
  */
-export function enterByHand(
+export function applyManualTransition(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
@@ -48,9 +48,9 @@ export function enterByHand(
 ): void {
   const before = findMonitorState(tx, { monitorNum: monitor.num });
   if (!before || before.state === state) return;
-  const from = enterGap(ctx, tx, monitor, before, at);
-  const standing = freshStanding(state, Math.max(at, before.since));
-  writeState(ctx, tx, monitor, { from, standing, message: null });
+  const from = recordGap(ctx, tx, monitor, before, at);
+  const evaluation = newEvaluation(state, Math.max(at, before.since));
+  writeState(ctx, tx, monitor, { from, evaluation, message: null });
 }
 
 /**
@@ -65,16 +65,16 @@ export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: num
     const { monitorNum } = before;
     const gapAt = gapStart(before, seenAt, at);
     if (gapAt !== undefined) {
-      enterState(tx, { monitorNum, state: "no_data", at: gapAt, message: AWAY });
+      recordState(tx, { monitorNum, state: "no_data", at: gapAt, message: SERVER_OFFLINE });
     }
-    const standing = freshStanding("paused", Math.max(at, before.since));
-    saveStanding(tx, { ...standing, monitorNum });
-    enterState(tx, { monitorNum, state: "paused", at: standing.since, message: null });
+    const evaluation = newEvaluation("paused", Math.max(at, before.since));
+    saveEvaluation(tx, { ...evaluation, monitorNum });
+    recordState(tx, { monitorNum, state: "paused", at: evaluation.since, message: null });
   }
 }
 
 /** Where no server has watched for a while, as under a command, nothing is known of that while. */
-function enterGap(
+function recordGap(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
@@ -84,8 +84,12 @@ function enterGap(
   const { state } = before;
   const startedAt = gapStart(before, findLiveness(tx, {})?.at, at);
   if (startedAt === undefined) return state;
-  const standing = freshStanding("no_data", startedAt);
-  const components = writeState(ctx, tx, monitor, { from: state, standing, message: AWAY });
+  const evaluation = newEvaluation("no_data", startedAt);
+  const components = writeState(ctx, tx, monitor, {
+    from: state,
+    evaluation,
+    message: SERVER_OFFLINE,
+  });
   for (const { id: componentId } of components) {
     if (findOpenNoData(tx, { componentId })) continue;
     saveNoData(tx, { componentId, startedAt, endedAt: at });
@@ -101,7 +105,7 @@ function gapStart(
 ): number | undefined {
   if (state === "paused" || state === "no_data" || seenAt === undefined) return undefined;
   const startedAt = Math.max(seenAt, since);
-  return at - startedAt <= AWAY_MS ? undefined : startedAt;
+  return at - startedAt <= SERVER_OFFLINE_MS ? undefined : startedAt;
 }
 
 /**
@@ -113,7 +117,7 @@ export function refreshAfterChange(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  before: readonly WatchedComponent[],
+  before: readonly AffectedComponent[],
   at: number,
 ): void {
   const known = findMonitorState(tx, { monitorNum: monitor.num });
