@@ -11,7 +11,7 @@ import { createSamplePage } from "./features/sample";
 import { followPublicAddress, readPublicAddress } from "./features/settings";
 import { readHeadline } from "./features/status";
 import { issueSetUpLink, linkPath } from "./features/users";
-import { createPace, startDelivering } from "./features/webhooks";
+import { createLoadThrottle, startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
@@ -74,7 +74,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
       ctx,
       egress,
       readHeadline,
-      createPace(ctx.clock, { requests: () => requests }),
+      createLoadThrottle(ctx.clock, { requests: () => requests }),
     );
     running.metrics.add(...deliveryFamilies(ctx.db, () => deliverer.stats()));
     monitoring.start();

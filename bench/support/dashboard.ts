@@ -9,7 +9,7 @@ import { createMonitor } from "../../src/features/monitors";
 import { findPageBySlugOrId, updatePage } from "../../src/features/pages";
 import { createUser, inviteUser } from "../../src/features/users";
 import { createWebhook, sendTestEvent } from "../../src/features/webhooks";
-import { setStanding } from "../../src/features/webhooks/delivery-store";
+import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
 import { sessionCookie } from "../../src/http";
 import { CLI_ACTOR, userActor } from "../../src/kernel/actor";
 import { makeOldAndBusy } from "./busy-keys";
@@ -159,7 +159,7 @@ function seedThings(
     const delivery = sendTestEvent(ctx, tx, webhook, CLI_ACTOR).row.id;
     // Nothing is to be sent while pages are measured.
     const delivered = { status: "delivered" as const, tries: 1, nextTryAt: null, finishedAt: now };
-    setStanding(tx, { id: delivery, ...delivered });
+    setDeliveryProgress(tx, { id: delivery, ...delivered });
     const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
     while (advanceMaintenance(ctx, tx, now));
     return {

@@ -67,8 +67,8 @@ export async function createDeliverySite(
   const egress =
     options.egress ?? (await createTestEgress(options.names, { clock, outboundAllow })).egress;
   // Tests have all the time that they want.
-  const pace = { take: () => true, waitMs: () => 0 };
-  const start = () => startDelivering(ctx, egress, undefined, pace);
+  const throttle = { take: () => true, waitMs: () => 0 };
+  const start = () => startDelivering(ctx, egress, undefined, throttle);
   let deliverer = start();
 
   const nextDue = () =>

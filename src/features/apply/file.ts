@@ -47,9 +47,12 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
   // Once more with the secrets, of which nothing is told but what is wrong.
-  const judged = [...schemaErrors(ApplyFile, content), ...validateSemantics(content)];
+  const validationErrors = [...schemaErrors(ApplyFile, content), ...validateSemantics(content)];
   const unresolved = new Set(errors.map(({ pointer }) => pointer));
-  refuse([...errors, ...judged.filter(({ pointer }) => !unresolved.has(pointer))], lineOf);
+  refuse(
+    [...errors, ...validationErrors.filter(({ pointer }) => !unresolved.has(pointer))],
+    lineOf,
+  );
   return { content, lineOf };
 }
 

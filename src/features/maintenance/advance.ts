@@ -7,9 +7,9 @@ import {
   refreshCauses,
   saveChange,
   type Services,
-  tellChange,
+  recordChange,
 } from "./change";
-import { tellMaintenance } from "./event";
+import { recordMaintenanceEvent } from "./event";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
 import { listDue } from "./due-store";
@@ -77,7 +77,7 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   if (kind === "reminder") {
     // Nothing that is shown changes, so the version stays.
     updateMaintenanceRow(tx, { ...row, remindedAt: now });
-    tellMaintenance(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), notify);
+    recordMaintenanceEvent(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), notify);
     return 0;
   }
   const isBeginning = isStart(step);
@@ -90,7 +90,7 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
     displayAt: Math.max(at, updates[0]?.displayAt ?? at),
     notify,
   });
-  tellChange(ctx, tx, id, {
+  recordChange(ctx, tx, id, {
     event: isBeginning ? "maintenance.started" : "maintenance.completed",
     notify,
     actor: SYSTEM_ACTOR,

@@ -4,7 +4,7 @@ import type { Actor } from "../../kernel/actor";
 import { touchPage } from "../pages";
 import { entering, type Services } from "./change";
 import { componentsForDocument } from "./document-records";
-import { tellMaintenance } from "./event";
+import { recordMaintenanceEvent } from "./event";
 import { presentMaintenance } from "./model";
 import { updatesOf } from "./records";
 import { cancelMaintenanceRows, listPending } from "./store";
@@ -48,7 +48,7 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
     const { components = [], isCut = false } = chosen.get(row.id) ?? {};
     const record = { row, page, components, updates: [update], isCut };
     const maintenance = presentMaintenance(record, ctx.baseUrl);
-    tellMaintenance(ctx, tx, "maintenance.cancelled", maintenance, update.notify);
+    recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, update.notify);
   }
   recordAudits(
     tx,

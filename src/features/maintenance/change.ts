@@ -6,7 +6,7 @@ import type { Actor } from "../../kernel/actor";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
 import { listComponentsOfPage, replaceCauses } from "../components";
 import { touchPage } from "../pages";
-import { tellMaintenance } from "./event";
+import { recordMaintenanceEvent } from "./event";
 import type { Maintenance } from "./model";
 import { getMaintenance } from "./records";
 import { isEnded, isUnderWay, type ComponentCause, causesAfter, STATUS_IN_WORDS } from "./rules";
@@ -122,9 +122,9 @@ export interface Told {
 }
 
 /** Tells of a change that is written, and answers the maintenance as it is now. */
-export function tellChange(ctx: Services, tx: Tx, id: string, told: Told): Maintenance {
+export function recordChange(ctx: Services, tx: Tx, id: string, told: Told): Maintenance {
   const maintenance = getMaintenance(ctx, tx, id);
-  tellMaintenance(ctx, tx, told.event, maintenance, told.notify);
+  recordMaintenanceEvent(ctx, tx, told.event, maintenance, told.notify);
   audit(ctx, tx, told.actor, told.action, id, told.summary);
   return maintenance;
 }

@@ -13,7 +13,7 @@ const DATA_MAX_BYTES = 19_000;
  * Tells the outside of a maintenance: the resource with its newest update in the place of all of them.
  * `notify` says whether formats for people are to pass it on.
  */
-export function tellMaintenance(
+export function recordMaintenanceEvent(
   ctx: Pick<AppContext, "outbox">,
   tx: Tx,
   type: EventType,

@@ -9,7 +9,7 @@ import {
   requireNotEnded,
   saveChange,
   type Services,
-  tellChange,
+  recordChange,
 } from "./change";
 import { chooseComponents, isSameChoice, replaceChosen } from "./chosen";
 import {
@@ -68,7 +68,7 @@ export function planMaintenance(
   const displayAt = Math.min(now, row.scheduledFor);
   addUpdateRow(ctx, tx, row.id, { status: "scheduled", body: input.body, displayAt, notify });
   touchPage(ctx, tx, row.pageId);
-  return tellChange(ctx, tx, row.id, {
+  return recordChange(ctx, tx, row.id, {
     event: "maintenance.scheduled",
     notify,
     actor,
@@ -126,7 +126,7 @@ export function updateMaintenance(
   saveChange(ctx, tx, after);
   if (!isSame) replaceChosen(tx, id, chosen);
   const notify = plannedNotify(tx, id);
-  const told = tellChange(ctx, tx, id, {
+  const told = recordChange(ctx, tx, id, {
     event: "maintenance.updated",
     notify,
     actor,

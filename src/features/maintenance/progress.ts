@@ -13,7 +13,7 @@ import {
   requireNotEnded,
   saveChange,
   type Services,
-  tellChange,
+  recordChange,
 } from "./change";
 import {
   AddMaintenanceUpdateBody,
@@ -94,7 +94,7 @@ function goOn(
   saveChange(ctx, tx, after);
   addUpdateRow(ctx, tx, row.id, update);
   const isCancelling = status === "cancelled";
-  const told = tellChange(ctx, tx, row.id, {
+  const told = recordChange(ctx, tx, row.id, {
     event: eventOf(row.status, status),
     notify,
     actor,

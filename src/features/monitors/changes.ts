@@ -21,7 +21,7 @@ type MonitorAction =
   | "monitor.rotate_token";
 
 /** Tells of a change of a monitor: the audit log, and after the commit whoever watches. */
-export function tellMonitorChange(
+export function recordMonitorChange(
   ctx: Services,
   tx: Tx,
   row: MonitorRow,

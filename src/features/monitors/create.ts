@@ -3,7 +3,7 @@ import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../kernel/actor";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
-import { type Services, tellMonitorChange, touchPagesOf } from "./changes";
+import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { beginTimeline } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
@@ -78,7 +78,7 @@ export function createMonitor(
     insertMonitorComponent(tx, { monitorId: row.id, componentId });
   }
   beginTimeline(tx, row, now);
-  tellMonitorChange(ctx, tx, row, {
+  recordMonitorChange(ctx, tx, row, {
     action: "monitor.create",
     summary: `Created the monitor “${name}” (${type})`,
     actor,

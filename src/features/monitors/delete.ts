@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../kernel/actor";
-import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
+import { changedRow, type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { applyManualTransition } from "./engine/manual-transitions";
 import { getMonitorRecord } from "./records";
 import { updateMonitorRow } from "./store";
@@ -16,7 +16,7 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
   const row = { ...changedRow(ctx, before), config: {}, tokenHash: null, deletedAt: now };
   updateMonitorRow(tx, row);
   applyManualTransition(ctx, tx, row, "paused", now);
-  tellMonitorChange(ctx, tx, row, {
+  recordMonitorChange(ctx, tx, row, {
     action: "monitor.delete",
     summary: `Deleted the monitor “${row.name}”`,
     actor,

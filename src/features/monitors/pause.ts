@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../kernel/actor";
-import { changedRow, type Services, tellMonitorChange } from "./changes";
+import { changedRow, type Services, recordMonitorChange } from "./changes";
 import { applyManualTransition } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { updateMonitorRow } from "./store";
@@ -30,7 +30,7 @@ function setPaused(
   const row = { ...changedRow(ctx, before.row), paused };
   updateMonitorRow(tx, row);
   applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
-  tellMonitorChange(ctx, tx, row, {
+  recordMonitorChange(ctx, tx, row, {
     action: paused ? "monitor.pause" : "monitor.resume",
     summary: `${paused ? "Paused" : "Resumed"} the monitor “${row.name}”`,
     actor,

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { conflict } from "../../errors";
 import type { Actor } from "../../kernel/actor";
-import { changedRow, type Services, tellMonitorChange } from "./changes";
+import { changedRow, type Services, recordMonitorChange } from "./changes";
 import type { NewMonitor } from "./create";
 import { getMonitorRecord } from "./records";
 import { updateMonitorRow } from "./store";
@@ -23,7 +23,7 @@ export function rotateToken(
   }
   const { token, hash } = generateHeartbeatToken(ctx.random);
   updateMonitorRow(tx, { ...changedRow(ctx, row), tokenHash: hash });
-  tellMonitorChange(ctx, tx, row, {
+  recordMonitorChange(ctx, tx, row, {
     action: "monitor.rotate_token",
     summary: `Gave the monitor “${row.name}” another token`,
     actor,

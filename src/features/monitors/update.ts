@@ -2,7 +2,7 @@ import type { Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../kernel/actor";
 import { UpdateMonitorBody } from "./bodies";
-import { changedRow, type Services, tellMonitorChange, touchPagesOf } from "./changes";
+import { changedRow, type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange } from "./engine/manual-transitions";
 import { type ApplyMetadata, requireFreeRef } from "./create";
 import type { MonitorConfig } from "./probes";
@@ -50,7 +50,7 @@ export function updateMonitor(
   if (changed.includes("ref")) requireFreeRef(tx, ref);
   updateMonitorRow(tx, changedRow(ctx, wanted));
   if (changed.includes("components")) replaceComponents(tx, id, componentIds ?? []);
-  tellMonitorChange(ctx, tx, row, {
+  recordMonitorChange(ctx, tx, row, {
     action: "monitor.update",
     summary: `Changed the monitor “${wanted.name}”: ${changed.join(", ")}`,
     actor,

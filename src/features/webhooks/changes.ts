@@ -26,6 +26,6 @@ export function changedRow(ctx: Pick<AppContext, "clock">, row: WebhookRow): Web
 }
 
 /** Wakes the deliverer once the change is durable: an endpoint takes something again, or nothing more. */
-export function tellDeliverer(ctx: Pick<AppContext, "signals">, tx: Tx, id: string): void {
+export function wakeDeliverer(ctx: Pick<AppContext, "signals">, tx: Tx, id: string): void {
   tx.afterCommit(() => ctx.signals.deliveriesQueued.emit(id));
 }

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
-import { changedRow, nameInWords, type Services, tellDeliverer } from "./changes";
+import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
 import { shownUrl } from "./formats";
 import { getWebhookRow } from "./records";
 import { updateWebhookRow } from "./store";
@@ -23,5 +23,5 @@ export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): 
     deletedAt: ctx.clock.now(),
   });
   audit(ctx, tx, actor, "webhook.delete", id, `Deleted ${nameInWords(row)}`);
-  tellDeliverer(ctx, tx, id);
+  wakeDeliverer(ctx, tx, id);
 }

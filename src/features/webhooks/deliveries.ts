@@ -5,7 +5,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { plural } from "../../kernel/text";
 import type { DeliveryStatus } from "../../kernel/webhook";
-import { nameInWords, tellDeliverer } from "./changes";
+import { nameInWords, wakeDeliverer } from "./changes";
 import type { DeliveryRow, TryRow } from "./delivery-store";
 import {
   findDelivery,
@@ -69,7 +69,7 @@ export function redeliver(
   queueAgain(tx, { id: row.id, now: ctx.clock.now() });
   const summary = `Sent an event to ${nameInWords(webhook)} again`;
   audit(ctx, tx, actor, "webhook.redeliver", webhookId, summary);
-  tellDeliverer(ctx, tx, webhookId);
+  wakeDeliverer(ctx, tx, webhookId);
   return getDelivery(tx, webhookId, deliveryId);
 }
 
@@ -101,7 +101,7 @@ export function redeliverFailed(
   if (rows.length > 0) {
     const summary = `Sent ${plural(rows.length, "event")} to ${nameInWords(webhook)} again`;
     audit(ctx, tx, actor, "webhook.redeliver", webhookId, summary);
-    tellDeliverer(ctx, tx, webhookId);
+    wakeDeliverer(ctx, tx, webhookId);
   }
   return { count: rows.length, next: rows.length === AT_ONCE ? rows.at(-1)?.id : undefined };
 }

@@ -114,7 +114,7 @@ export const findForTry = selectOne((orm, $: { id: string }) =>
 );
 
 /** What decides of a try's consequences. */
-export const findStanding = selectOne((orm, $: { id: string }) =>
+export const findDeliveryProgress = selectOne((orm, $: { id: string }) =>
   orm
     .select({
       webhookId: deliveries.webhookId,
@@ -130,7 +130,7 @@ export const findStanding = selectOne((orm, $: { id: string }) =>
     .where(eq(deliveries.id, $.id)),
 );
 
-export const setStanding = mutate(
+export const setDeliveryProgress = mutate(
   (
     orm,
     $: {

@@ -16,7 +16,7 @@ export { listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "./declare
 export { deleteWebhook } from "./delete";
 export { type Deliverer, startDelivering } from "./deliver/deliverer";
 export type { DelivererFigures } from "./deliver/figures";
-export { createPace, type Pace } from "./deliver/pace";
+export { createLoadThrottle, type LoadThrottle } from "./deliver/load-throttle";
 export {
   type DeliveryQuery,
   type DeliveryRecord,

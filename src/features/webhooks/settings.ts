@@ -35,7 +35,7 @@ export function validateReach(
   const complaint = urlComplaint ?? urlError(url, webhookPolicy(ctx.config.outboundAllow));
   if (complaint !== undefined) errors.add(["url"], complaint);
   const isReadable = URL.canParse(url);
-  const judged = validateDestination(
+  const validationErrors = validateDestination(
     format,
     isReadable ? url : "https://unreadable.invalid",
     settings,
@@ -43,7 +43,7 @@ export function validateReach(
   // One complaint a field: a URL that may not be called need not suit the format, too.
   errors.addAll(
     [],
-    judged.filter(({ pointer }) => complaint === undefined || pointer !== "#/url"),
+    validationErrors.filter(({ pointer }) => complaint === undefined || pointer !== "#/url"),
   );
 }
 

@@ -3,7 +3,7 @@ import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { UpdateWebhookBody } from "./bodies";
-import { changedRow, nameInWords, type Services, tellDeliverer } from "./changes";
+import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
 import type { ApplyMetadata } from "./create";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord } from "./records";
@@ -66,7 +66,7 @@ export function updateWebhook(
       ? (["webhook.enable", "Enabled"] as const)
       : (["webhook.disable", "Disabled"] as const);
     audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
-    tellDeliverer(ctx, tx, id);
+    wakeDeliverer(ctx, tx, id);
   }
   return getWebhookRecord(tx, id, now);
 }

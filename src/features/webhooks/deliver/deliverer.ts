@@ -7,13 +7,13 @@ import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
 import { Backoff } from "./backoff";
-import { Errands } from "./errands";
+import { QueueCleanup } from "./queue-cleanup";
 import { type DelivererFigures, TryCounts } from "./figures";
 import type { ReadHeadline } from "./message";
-import { createPace, type Pace } from "./pace";
-import { type Begun, Queue } from "./queue";
+import { createLoadThrottle, type LoadThrottle } from "./load-throttle";
+import { type Begun, DeliveryQueue } from "./delivery-queue";
 import { Recorder } from "./recorder";
-import { steadyTime } from "./steady-time";
+import { monotonicWallClock } from "./wall-clock";
 
 /** Whoever delivers, while the server runs. */
 export interface Deliverer {
@@ -40,24 +40,24 @@ export function startDelivering(
   ctx: AppContext,
   egress: Egress = createEgress(ctx),
   readHeadline?: ReadHeadline,
-  pace: Pace = createPace(ctx.clock),
+  throttle: LoadThrottle = createLoadThrottle(ctx.clock),
 ): Deliverer {
-  return new Delivering(ctx, egress, readHeadline, pace);
+  return new Delivering(ctx, egress, readHeadline, throttle);
 }
 
 class Delivering implements Deliverer {
   readonly #ctx: AppContext;
   readonly #steadyNow: () => number;
-  readonly #queue: Queue;
+  readonly #queue: DeliveryQueue;
   readonly #recorder: Recorder;
-  readonly #pace: Pace;
+  readonly #throttle: LoadThrottle;
   readonly #attempt;
   readonly #tries = new TryCounts();
   /** What has been begun and has not ended. */
   readonly #underWay = new Set<Promise<void>>();
   /** Number of tries whose first work, writing the message, is still to come in this turn. */
   #starting = 0;
-  readonly #errands: Errands;
+  readonly #cleanup: QueueCleanup;
   readonly #breakOff = new AbortController();
   readonly #leave: (() => void)[];
   readonly #tick: Timer;
@@ -68,14 +68,19 @@ class Delivering implements Deliverer {
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(ctx: AppContext, egress: Egress, readHeadline: ReadHeadline | undefined, pace: Pace) {
+  constructor(
+    ctx: AppContext,
+    egress: Egress,
+    readHeadline: ReadHeadline | undefined,
+    throttle: LoadThrottle,
+  ) {
     const { clock, db, signals } = ctx;
     this.#ctx = ctx;
-    this.#pace = pace;
-    this.#steadyNow = steadyTime(clock);
-    this.#queue = new Queue(db, this.#steadyNow, (id) => void this.#errands.cancelAll(id));
+    this.#throttle = throttle;
+    this.#steadyNow = monotonicWallClock(clock);
+    this.#queue = new DeliveryQueue(db, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = new Recorder(ctx, this.#steadyNow);
-    this.#errands = new Errands(ctx, () => this.#schedule());
+    this.#cleanup = new QueueCleanup(ctx, () => this.#schedule());
     this.#attempt = lazy(async () => {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
@@ -85,13 +90,13 @@ class Delivering implements Deliverer {
         this.#queue.wake(id);
         this.#schedule();
       }),
-      signals.deliveriesBatched.on(() => void this.#errands.writeBatches()),
+      signals.deliveriesBatched.on(() => void this.#cleanup.writeBatches()),
       signals.databaseChangedElsewhere.on(() => this.#lookAround()),
     ];
     // For what no wake-up tells of, such as a clock that was set forward.
     this.#tick = clock.every(MINUTE_MS, () => this.#lookAround());
     this.#lookAround();
-    if (this.#queue.isActive) void this.#hasten();
+    if (this.#queue.isActive) void this.#capDueTimes();
   }
 
   stats(): DelivererFigures {
@@ -107,7 +112,7 @@ class Delivering implements Deliverer {
 
   async stop(drainMs: number): Promise<void> {
     this.#isStopped = true;
-    this.#errands.stop();
+    this.#cleanup.stop();
     this.#tick.cancel();
     this.#timer?.cancel();
     this.#paceTimer?.cancel();
@@ -122,7 +127,7 @@ class Delivering implements Deliverer {
   #lookAround(): void {
     try {
       this.#queue.lookAround();
-      if (hasBatches(this.#ctx.db)) void this.#errands.writeBatches();
+      if (hasBatches(this.#ctx.db)) void this.#cleanup.writeBatches();
     } catch (error) {
       this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
     }
@@ -152,7 +157,7 @@ class Delivering implements Deliverer {
     if (this.#underWay.size > 0 || this.#queue.isActive) return;
     // Nothing else is on its way that would be worth waiting for.
     void this.#recorder.flush();
-    if (this.#errands.underWay > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
+    if (this.#cleanup.underWay > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
@@ -160,12 +165,12 @@ class Delivering implements Deliverer {
     let mustWait = false;
     const mayBegin = () => {
       if (this.#starting === BEGUN_AT_ONCE) return false;
-      mustWait = !this.#pace.take();
+      mustWait = !this.#throttle.take();
       return !mustWait;
     };
     for (const begun of this.#queue.begin(mayBegin)) this.#start(begun);
     if (!mustWait) return;
-    this.#paceTimer ??= this.#ctx.clock.after(this.#pace.waitMs(), () => {
+    this.#paceTimer ??= this.#ctx.clock.after(this.#throttle.waitMs(), () => {
       this.#paceTimer = undefined;
       this.#schedule();
     });
@@ -194,7 +199,7 @@ class Delivering implements Deliverer {
 
   /** Resolves when the try has ended, its result handed on to be recorded. */
   async #try(begun: Begun): Promise<void> {
-    const { lane, due } = begun;
+    const { queue, due } = begun;
     let outcome: TryResult | NoTry | undefined;
     try {
       const attempt = await this.#attempt().finally(() => this.#hasStarted());
@@ -202,13 +207,13 @@ class Delivering implements Deliverer {
     } catch (error) {
       this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be tried");
     }
-    if (outcome === undefined || outcome === "local_fault") lane.hold(due);
-    else lane.end(due);
+    if (outcome === undefined || outcome === "local_fault") queue.hold(due);
+    else queue.end(due);
     // Broken off: it counts as if it had not been begun.
     if (this.#breakOff.signal.aborted) return;
     if (outcome === undefined) this.#again(() => this.#queue.release(begun));
     else if (outcome === "over") this.#queue.release(begun);
-    else if (outcome === "untold") void this.#takeBack(begun);
+    else if (outcome === "untold") void this.#discardDelivery(begun);
     else if (outcome === "local_fault") {
       // A local fault counts as no attempt.
       this.#again(() => this.#queue.release(begun), this.#backoff.nextWaitMs(this.#steadyNow()));
@@ -225,18 +230,18 @@ class Delivering implements Deliverer {
 
   async #record(begun: Begun, result: TryResult): Promise<void> {
     const nextTryAt = await this.#recorder.add(begun.due.id, result);
-    this.#tries.add(begun.lane.webhookId, isSuccess(result.statusCode));
+    this.#tries.add(begun.queue.webhookId, isSuccess(result.statusCode));
     this.#queue.release(begun, nextTryAt);
     this.#schedule();
   }
 
-  async #takeBack(begun: Begun): Promise<void> {
-    if (await this.#errands.takeBack(begun.due.id)) this.#queue.release(begun);
+  async #discardDelivery(begun: Begun): Promise<void> {
+    if (await this.#cleanup.discardDelivery(begun.due.id)) this.#queue.release(begun);
     else this.#again(() => this.#queue.release(begun));
   }
 
-  async #hasten(): Promise<void> {
-    const hasHastened = await this.#errands.hasten(this.#steadyNow());
+  async #capDueTimes(): Promise<void> {
+    const hasHastened = await this.#cleanup.capDueTimes(this.#steadyNow());
     if (hasHastened && !this.#isStopped) this.#lookAround();
   }
 

@@ -3,8 +3,13 @@ import type { Tx } from "../../../db";
 import { audit } from "../../../events";
 import { SYSTEM_ACTOR } from "../../../kernel/actor";
 import { HOUR_MS } from "../../../kernel/time";
-import { nameInWords, tellDeliverer } from "../changes";
-import { addToWebhookHour, findStanding, insertTry, setStanding } from "../delivery-store";
+import { nameInWords, wakeDeliverer } from "../changes";
+import {
+  addToWebhookHour,
+  findDeliveryProgress,
+  insertTry,
+  setDeliveryProgress,
+} from "../delivery-store";
 import { isSuccess, classifyAttempt } from "../rules";
 import { findWebhook, setFailingSince, updateWebhookRow } from "../store";
 import type { TryResult } from "./attempt";
@@ -23,10 +28,10 @@ export function recordTry(
   result: TryResult,
   steadyNow: number,
 ): number | undefined {
-  const standing = findStanding(tx, { id: deliveryId });
+  const progress = findDeliveryProgress(tx, { id: deliveryId });
   // Deleted with its event or its page meanwhile.
-  if (!standing) return undefined;
-  const { webhookId, tries, triesBefore, eventType, failingSince } = standing;
+  if (!progress) return undefined;
+  const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
   const { retryAfter, ...told } = result;
   const endedAt = result.at + result.latencyMs;
   const verdict = classifyAttempt({
@@ -40,11 +45,11 @@ export function recordTry(
   });
   insertTry(tx, { deliveryId, number: tries + 1, ...told });
   // What was cancelled during the try stays so, unless it has arrived after all.
-  const isCalledOff = standing.status === "cancelled" && verdict.status !== "delivered";
+  const isCalledOff = progress.status === "cancelled" && verdict.status !== "delivered";
   const status = isCalledOff ? "cancelled" : verdict.status;
   const nextTryAt =
     status === "pending" && verdict.waitMs !== undefined ? steadyNow + verdict.waitMs : null;
-  setStanding(tx, {
+  setDeliveryProgress(tx, {
     id: deliveryId,
     status,
     tries: tries + 1,
@@ -84,5 +89,5 @@ function disable(
     updatedAt: now,
   });
   audit(ctx, tx, SYSTEM_ACTOR, "webhook.disable", id, `Disabled ${nameInWords(row)}: ${reason}`);
-  tellDeliverer(ctx, tx, id);
+  wakeDeliverer(ctx, tx, id);
 }

@@ -7,7 +7,7 @@ import { clipTo } from "./clean";
 import { MARKDOWN } from "./markdown-dialect";
 import { writeBlocks } from "./markup";
 import { jsonMessage } from "./message";
-import { storyOf } from "./story";
+import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "./tones";
 
 /**
@@ -39,9 +39,9 @@ export const discord: Format = {
     return [{ pointer: pointer("url"), detail }];
   },
   write(event, context) {
-    const story = storyOf(event, context);
-    if (!story) return undefined;
-    const { title, tone, facts, body, components, url, source } = story;
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const { title, tone, facts, body, components, url, source } = notification;
     const description = fitted(
       body,
       (part) => writeBlocks([...facts, ...part, ...components], MARKDOWN),

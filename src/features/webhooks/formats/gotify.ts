@@ -5,7 +5,7 @@ import type { Format } from "../format";
 import { writeBlocks } from "./markup";
 import { MARKDOWN } from "./markdown-dialect";
 import { jsonMessage } from "./message";
-import { storyOf } from "./story";
+import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 
 /**
@@ -44,9 +44,9 @@ export const gotify: Format = {
     return [{ pointer: pointer("url"), detail: "must have no query; the token is a setting" }];
   },
   write(event, context) {
-    const story = storyOf(event, context);
-    if (!story) return undefined;
-    const { title, tone, facts, body, components, url, source } = story;
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const { title, tone, facts, body, components, url, source } = notification;
     const { token } = context.settings as Static<typeof Settings>;
     const { origin, pathname } = new URL(context.url);
     const text = writeBlocks([...facts, ...body, ...components], COMMONMARK);

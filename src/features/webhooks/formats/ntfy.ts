@@ -7,7 +7,7 @@ import { clipTo } from "./clean";
 import { writeBlocks } from "./markup";
 import { jsonMessage } from "./message";
 import { PLAIN } from "./plain-dialect";
-import { storyOf } from "./story";
+import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 
 /**
@@ -66,9 +66,9 @@ export const ntfy: Format = {
     return [{ pointer: pointer("url"), detail }];
   },
   write(event, context) {
-    const story = storyOf(event, context);
-    if (!story) return undefined;
-    const { title, tone, facts, body, components, url, source } = story;
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const { title, tone, facts, body, components, url, source } = notification;
     const { token } = context.settings as Static<typeof Settings>;
     const { origin, pathname } = new URL(context.url);
     const [, root = "/", topic = ""] = TOPIC_PATH.exec(pathname) ?? [];

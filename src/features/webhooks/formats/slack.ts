@@ -5,7 +5,7 @@ import { type Block, fitted, paragraph } from "./blocks";
 import { type Dialect, writeBlocks } from "./markup";
 import { withoutMentions } from "./mentions";
 import { jsonMessage } from "./message";
-import { storyOf } from "./story";
+import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "./tones";
 
 /**
@@ -70,9 +70,9 @@ export const slack: Format = {
       : [];
   },
   write(event, context) {
-    const story = storyOf(event, context);
-    if (!story) return undefined;
-    const { title, tone, facts, body, components, url, source } = story;
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const { title, tone, facts, body, components, url, source } = notification;
     const text = fitted(
       body,
       (part) => writeBlocks([...facts, ...part, ...components], MRKDWN),

@@ -24,8 +24,8 @@ export const statuspage: Format = {
   isForPeople: false,
   validate: () => [],
   write(event, context) {
-    const told = tell(event, context);
-    if (!told) return undefined;
+    const text = build(event, context);
+    if (!text) return undefined;
     const headline = context.headline ?? headlineOf(event);
     return jsonMessage({
       meta: {
@@ -38,16 +38,16 @@ export const statuspage: Format = {
         status_indicator: headline.indicator,
         status_description: headline.description,
       },
-      ...told,
+      ...text,
     });
   },
 };
 
-function tell(event: RecordedEvent, context: FormatContext): object | undefined {
+function build(event: RecordedEvent, context: FormatContext): object | undefined {
   const { statusOf } = context;
   switch (event.type) {
     case "component.status_changed":
-      return tellComponent(event);
+      return componentNotification(event);
     case "incident.created":
     case "incident.updated":
     case "incident.resolved":
@@ -69,7 +69,7 @@ function tell(event: RecordedEvent, context: FormatContext): object | undefined 
   }
 }
 
-function tellComponent({ id, at, subjectId, data }: RecordedEvent): object {
+function componentNotification({ id, at, subjectId, data }: RecordedEvent): object {
   return {
     component: {
       ...pick(data, ["status", "name", "created_at", "updated_at", "position", "description"]),

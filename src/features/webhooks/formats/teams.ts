@@ -3,7 +3,7 @@ import { type FieldError, pointer } from "../../../errors";
 import type { Format } from "../format";
 import { type Block, bold, fitted, paragraph, type Span } from "./blocks";
 import { jsonMessage } from "./message";
-import { storyOf } from "./story";
+import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 
 /**
@@ -41,9 +41,9 @@ export const teams: Format = {
     return isRetired ? [{ pointer: pointer("url"), detail }] : [];
   },
   write(event, context) {
-    const story = storyOf(event, context);
-    if (!story) return undefined;
-    const { title, tone, facts, body, components, url, source } = story;
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const { title, tone, facts, body, components, url, source } = notification;
     const head = {
       type: "Container",
       style: STYLES[tone],

@@ -6,7 +6,7 @@ import { type Block, fitted, paragraph } from "./blocks";
 import { type Dialect, writeBlocks } from "./markup";
 import { withoutMentions } from "./mentions";
 import { jsonMessage } from "./message";
-import { storyOf } from "./story";
+import { buildNotification } from "./notification";
 import { TONE_EMOJI } from "./tones";
 
 /** Telegram's Bot API: core.telegram.org/bots/api#sendmessage. */
@@ -79,9 +79,9 @@ export const telegram: Format = {
     return [{ pointer: pointer("url"), detail }];
   },
   write(event, context) {
-    const story = storyOf(event, context);
-    if (!story) return undefined;
-    const { title, tone, facts, body, components, url, source } = story;
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const { title, tone, facts, body, components, url, source } = notification;
     const settings = context.settings as Static<typeof Settings>;
     const { bot_token, ...where } = settings;
     const head = fitted(

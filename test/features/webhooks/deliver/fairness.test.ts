@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import {
   MOST_FOR_ONE,
   MOST_IN_ALL,
-  Shares,
-} from "../../../../src/features/webhooks/deliver/shares";
+  FairShare,
+} from "../../../../src/features/webhooks/deliver/fair-share";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
 
@@ -44,10 +44,10 @@ describe("receivers that hang", () => {
 describe("the places for what is under way", () => {
   /** How many each of these endpoints gets that want all that they can have, one after the other. */
   function taken(underWay: number[]): number[] {
-    const shares = new Shares(underWay);
+    const fairShare = new FairShare(underWay);
     return underWay.map((count) => {
       let has = count;
-      while (shares.take(has)) has += 1;
+      while (fairShare.take(has)) has += 1;
       return has;
     });
   }

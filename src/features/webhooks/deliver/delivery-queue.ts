@@ -2,8 +2,8 @@ import type { Db } from "../../../db";
 import { outgoingShare } from "../../../kernel/descriptors";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
 import { findLiveWebhook, listLiveWebhooks } from "../store";
-import { type Due, Lane } from "./lane";
-import { MOST_IN_ALL, Shares } from "./shares";
+import { type Due, EndpointQueue } from "./endpoint-queue";
+import { MOST_IN_ALL, FairShare } from "./fair-share";
 
 /** How many of an endpoint's deliveries are held at a time, and with how few the next page is read. */
 const PAGE = 64;
@@ -13,7 +13,7 @@ const MOST_HELD = 512;
 
 /** A delivery to be tried, with the lane that it is taken from. */
 export interface Begun {
-  lane: Lane;
+  queue: EndpointQueue;
   due: Due;
 }
 
@@ -21,13 +21,13 @@ export interface Begun {
  * What is due to whom. The database knows all of it; here is a page of it for each endpoint, whatever
  * waits behind, so that memory does not grow with what waits.
  */
-export class Queue {
+export class DeliveryQueue {
   readonly #db: Db;
   readonly #steadyNow: () => number;
   readonly #most = outgoingShare(MOST_IN_ALL);
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, EndpointQueue>();
   /** The lanes in which something may be begun. */
-  readonly #active = new Set<Lane>();
+  readonly #active = new Set<EndpointQueue>();
 
   /** `off`: told of an endpoint that takes nothing, for which something may wait. */
   constructor(
@@ -46,15 +46,15 @@ export class Queue {
 
   /** Something may be due to an endpoint. */
   wake(webhookId: string): void {
-    const lane = this.#laneOf(webhookId);
-    lane.searchedTo = Number.POSITIVE_INFINITY;
-    this.wakeLane(lane);
+    const queue = this.#laneOf(webhookId);
+    queue.searchedTo = Number.POSITIVE_INFINITY;
+    this.wakeEndpoint(queue);
   }
 
-  wakeLane(lane: Lane): void {
-    lane.mayHaveMore = true;
-    lane.nextDueAt = Number.POSITIVE_INFINITY;
-    this.#active.add(lane);
+  wakeEndpoint(queue: EndpointQueue): void {
+    queue.mayHaveMore = true;
+    queue.nextDueAt = Number.POSITIVE_INFINITY;
+    this.#active.add(queue);
   }
 
   /** Reads anew who takes anything and for whom something waits. */
@@ -62,8 +62,8 @@ export class Queue {
     const live = new Set(listLiveWebhooks(this.#db, {}).map(({ id }) => id));
     // Each has its share, also while nothing waits for it.
     for (const id of live) this.#laneOf(id);
-    for (const [id, lane] of this.#lanes) {
-      if (!live.has(id) && lane.claimed === 0) this.#forget(lane);
+    for (const [id, queue] of this.#queues) {
+      if (!live.has(id) && queue.claimed === 0) this.#forget(queue);
     }
     for (const { id } of listAwaited(this.#db, {})) this.wake(id);
   }
@@ -73,89 +73,89 @@ export class Queue {
    * `mayBegin` says no.
    */
   *begin(mayBegin: () => boolean): Generator<Begun, void, void> {
-    const shares = new Shares(
-      Array.from(this.#lanes.values(), (lane) => lane.underWay),
+    const fairShare = new FairShare(
+      Array.from(this.#queues.values(), (queue) => queue.underWay),
       this.#most,
     );
-    for (const lane of this.#active) {
-      if (!this.#fill(lane) || !lane.hasNext() || !shares.take(lane.underWay)) continue;
+    for (const queue of this.#active) {
+      if (!this.#fill(queue) || !queue.hasNext() || !fairShare.take(queue.underWay)) continue;
       if (!mayBegin()) return;
-      const due = lane.begin();
+      const due = queue.begin();
       if (!due) continue;
       // At the end its turn comes again, now or next time.
-      this.#active.delete(lane);
-      this.#active.add(lane);
-      yield { lane, due };
+      this.#active.delete(queue);
+      this.#active.add(queue);
+      yield { queue, due };
     }
   }
 
   /** What came of a try is known; if it is to be tried again, `nextTryAt` says when (steady ms). */
-  release({ lane, due }: Begun, nextTryAt?: number): void {
-    lane.release(due);
+  release({ queue, due }: Begun, nextTryAt?: number): void {
+    queue.release(due);
     // It may have been queued again by hand since.
-    this.wakeLane(lane);
-    if (nextTryAt !== undefined) lane.nextDueAt = nextTryAt;
+    this.wakeEndpoint(queue);
+    if (nextTryAt !== undefined) queue.nextDueAt = nextTryAt;
   }
 
   /** When the next one is due of which that is known (steady ms); infinity if there is none. */
   nextDueAt(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const lane of this.#lanes.values()) next = Math.min(next, lane.nextDueAt);
+    for (const queue of this.#queues.values()) next = Math.min(next, queue.nextDueAt);
     return next;
   }
 
   /** Wakes the lanes in which something has fallen due. */
   wakeDue(): void {
     const now = this.#steadyNow();
-    for (const lane of this.#lanes.values()) if (lane.nextDueAt <= now) this.wakeLane(lane);
+    for (const queue of this.#queues.values()) if (queue.nextDueAt <= now) this.wakeEndpoint(queue);
   }
 
   /** Reads on where what is held runs out. Whether the lane holds anything that waits. */
-  #fill(lane: Lane): boolean {
-    if (lane.mayHaveMore && (lane.waiting < LOW || isWorthSearching(lane))) {
-      if (!findLiveWebhook(this.#db, { id: lane.webhookId })) {
-        lane.clear();
-        if (lane.claimed === 0) this.#forget(lane);
-        this.#active.delete(lane);
-        this.off(lane.webhookId);
+  #fill(queue: EndpointQueue): boolean {
+    if (queue.mayHaveMore && (queue.waiting < LOW || isWorthSearching(queue))) {
+      if (!findLiveWebhook(this.#db, { id: queue.webhookId })) {
+        queue.clear();
+        if (queue.claimed === 0) this.#forget(queue);
+        this.#active.delete(queue);
+        this.off(queue.webhookId);
         return false;
       }
-      do this.#readPage(lane);
-      while (lane.mayHaveMore && lane.waiting < MOST_HELD && !lane.hasNext());
-      lane.searchedTo = lane.waiting;
+      do this.#readPage(queue);
+      while (queue.mayHaveMore && queue.waiting < MOST_HELD && !queue.hasNext());
+      queue.searchedTo = queue.waiting;
     }
-    if (lane.waiting > 0) return true;
-    this.#active.delete(lane);
+    if (queue.waiting > 0) return true;
+    this.#active.delete(queue);
     return false;
   }
 
-  #readPage(lane: Lane): void {
-    const { webhookId } = lane;
+  #readPage(queue: EndpointQueue): void {
+    const { webhookId } = queue;
     const now = this.#steadyNow();
-    const limit = PAGE + lane.claimed;
+    const limit = PAGE + queue.claimed;
     const due = listDue(this.#db, { webhookId, now, limit });
-    lane.claim(due);
-    lane.mayHaveMore = due.length === limit;
-    if (lane.mayHaveMore) return;
-    lane.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
+    queue.claim(due);
+    queue.mayHaveMore = due.length === limit;
+    if (queue.mayHaveMore) return;
+    queue.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  #laneOf(webhookId: string): Lane {
-    let lane = this.#lanes.get(webhookId);
-    if (!lane) {
-      lane = new Lane(webhookId);
-      this.#lanes.set(webhookId, lane);
+  #laneOf(webhookId: string): EndpointQueue {
+    let queue = this.#queues.get(webhookId);
+    if (!queue) {
+      queue = new EndpointQueue(webhookId);
+      this.#queues.set(webhookId, queue);
     }
-    return lane;
+    return queue;
   }
 
-  #forget(lane: Lane): void {
-    this.#lanes.delete(lane.webhookId);
-    this.#active.delete(lane);
+  #forget(queue: EndpointQueue): void {
+    this.#queues.delete(queue.webhookId);
+    this.#active.delete(queue);
   }
 }
 
 /** All that is held waits for others of its subject, and what is not may be of another one. */
-function isWorthSearching(lane: Lane): boolean {
-  return lane.waiting < MOST_HELD && lane.waiting + PAGE <= lane.searchedTo && !lane.hasNext();
+function isWorthSearching(queue: EndpointQueue): boolean {
+  return queue.waiting < MOST_HELD && queue.waiting + PAGE <= queue.searchedTo && !queue.hasNext();
 }

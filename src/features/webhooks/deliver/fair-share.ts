@@ -7,7 +7,7 @@ export const MOST_IN_ALL = 256;
  * a share of it; the other half is for whoever has more to send. So endpoints that hang take from the
  * others at most what is more than their share.
  */
-export class Shares {
+export class FairShare {
   readonly #most: number;
   readonly #share: number;
   readonly #mostBeyond: number;

@@ -15,11 +15,11 @@ import {
   nameOf,
   toneOfImpact,
   words,
-} from "./telling";
+} from "./notification-parts";
 import type { Tone } from "./tones";
 
 /** What people are told of an event, in words and without any service's markup. */
-export interface Story {
+export interface EventNotification {
   /** What happened, on one line, with the name of what it happened to. */
   title: string;
   tone: Tone;
@@ -35,49 +35,50 @@ export interface Story {
   source: string;
 }
 
-type Told = Omit<Story, "url" | "source"> & {
+type NotificationText = Omit<EventNotification, "url" | "source"> & {
   /** The address of what it tells of, where that has one; else people read on at the page. */
   url?: string | undefined;
 };
-type Teller = (data: Data) => Told;
+type NotificationBuilder = (data: Data) => NotificationText;
 
-const TELLERS: Readonly<Record<EventType, Teller>> = {
-  "component.status_changed": tellComponent,
+const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = {
+  "component.status_changed": componentNotification,
   "incident.created": (data) =>
-    tellIncident(isResolved(data) ? "Past incident" : "New incident", data),
-  "incident.updated": (data) => tellIncident("Incident updated", data),
-  "incident.resolved": (data) => tellIncident("Incident resolved", data),
-  "incident.reopened": (data) => tellIncident("Incident reopened", data),
-  "incident.postmortem_published": tellPostmortem,
-  "incident.deleted": tellDeleted,
-  "maintenance.scheduled": (data) => tellMaintenance("Maintenance planned", data),
-  "maintenance.updated": (data) => tellMaintenance("Maintenance updated", data),
-  "maintenance.started": (data) => tellMaintenance("Maintenance started", data),
-  "maintenance.completed": (data) => tellMaintenance("Maintenance completed", data),
-  "maintenance.cancelled": (data) => tellMaintenance("Maintenance cancelled", data),
-  "maintenance.reminder": (data) => tellMaintenance("Maintenance begins soon", data),
-  "monitor.down": (data) => tellMonitor("Monitor down", "major_outage", data),
-  "monitor.up": (data) => tellMonitor("Monitor up", "operational", data),
-  "monitor.degraded": (data) => tellMonitor("Monitor degraded", "degraded_performance", data),
-  "webhook.test": tellTest,
+    incidentNotification(isResolved(data) ? "Past incident" : "New incident", data),
+  "incident.updated": (data) => incidentNotification("Incident updated", data),
+  "incident.resolved": (data) => incidentNotification("Incident resolved", data),
+  "incident.reopened": (data) => incidentNotification("Incident reopened", data),
+  "incident.postmortem_published": postmortemNotification,
+  "incident.deleted": deletionNotification,
+  "maintenance.scheduled": (data) => maintenanceNotification("Maintenance planned", data),
+  "maintenance.updated": (data) => maintenanceNotification("Maintenance updated", data),
+  "maintenance.started": (data) => maintenanceNotification("Maintenance started", data),
+  "maintenance.completed": (data) => maintenanceNotification("Maintenance completed", data),
+  "maintenance.cancelled": (data) => maintenanceNotification("Maintenance cancelled", data),
+  "maintenance.reminder": (data) => maintenanceNotification("Maintenance begins soon", data),
+  "monitor.down": (data) => monitorNotification("Monitor down", "major_outage", data),
+  "monitor.up": (data) => monitorNotification("Monitor up", "operational", data),
+  "monitor.degraded": (data) =>
+    monitorNotification("Monitor degraded", "degraded_performance", data),
+  "webhook.test": testNotification,
 };
 
 /** What to tell people of an event; undefined where it says that nobody is to be notified. */
-export function storyOf(
+export function buildNotification(
   { type, at, data }: RecordedEvent,
   { pageName, pageUrl }: FormatContext,
-): Story | undefined {
+): EventNotification | undefined {
   if (data["notify"] === false) return undefined;
-  const told = TELLERS[type](data);
+  const text = NOTIFICATION_BUILDERS[type](data);
   return {
-    ...told,
-    title: cleanLine(told.title),
-    url: webAddress(told.url ?? "") ?? webAddress(pageUrl) ?? "",
+    ...text,
+    title: cleanLine(text.title),
+    url: webAddress(text.url ?? "") ?? webAddress(pageUrl) ?? "",
     source: `${cleanLine(pageName)} · ${moment(toIso(at))}`,
   };
 }
 
-function tellComponent(data: Data): Told {
+function componentNotification(data: Data): NotificationText {
   const status = textOf(data, "status") ?? "";
   const before = textOf(data, "old_status");
   return {
@@ -89,7 +90,7 @@ function tellComponent(data: Data): Told {
   };
 }
 
-function tellIncident(what: string, data: Data): Told {
+function incidentNotification(what: string, data: Data): NotificationText {
   const isOver = isResolved(data);
   const impact = textOf(data, "impact") ?? "";
   return {
@@ -103,7 +104,7 @@ function tellIncident(what: string, data: Data): Told {
   };
 }
 
-function tellPostmortem(data: Data): Told {
+function postmortemNotification(data: Data): NotificationText {
   return {
     title: `Post-mortem published: ${nameOf(data)}`,
     tone: isResolved(data) ? "operational" : toneOfImpact(textOf(data, "impact") ?? ""),
@@ -114,7 +115,7 @@ function tellPostmortem(data: Data): Told {
   };
 }
 
-function tellDeleted(data: Data): Told {
+function deletionNotification(data: Data): NotificationText {
   return {
     title: `Incident deleted: ${nameOf(data)}`,
     tone: "unknown",
@@ -124,7 +125,7 @@ function tellDeleted(data: Data): Told {
   };
 }
 
-function tellMaintenance(what: string, data: Data): Told {
+function maintenanceNotification(what: string, data: Data): NotificationText {
   const status = textOf(data, "status") ?? "";
   const tones: Readonly<Record<string, Tone>> = { completed: "operational", cancelled: "unknown" };
   return {
@@ -141,7 +142,7 @@ function tellMaintenance(what: string, data: Data): Told {
   };
 }
 
-function tellMonitor(what: string, tone: Tone, data: Data): Told {
+function monitorNotification(what: string, tone: Tone, data: Data): NotificationText {
   // What a check met is no Markdown: it may quote what the watched server answered.
   const message = textOf(recordOf(data, "last_check") ?? {}, "message");
   return {
@@ -153,7 +154,7 @@ function tellMonitor(what: string, tone: Tone, data: Data): Told {
   };
 }
 
-function tellTest(): Told {
+function testNotification(): NotificationText {
   return {
     title: "A test from Allclear",
     tone: "operational",

@@ -10,7 +10,7 @@ const ROWS_AT_ONCE = 500;
  * What is to be tidied in the database besides results. What that refuses is left as it is: whoever looks
  * around next finds it again.
  */
-export class Errands {
+export class QueueCleanup {
   readonly #ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">;
   readonly #beingCancelled = new Set<string>();
   #isWritingBatches = false;
@@ -62,7 +62,7 @@ export class Errands {
    * Makes due what would otherwise wait for longer than anything is meant to: the clock was set back
    * while nobody noticed. Whether there was any.
    */
-  async hasten(now: number): Promise<boolean> {
+  async capDueTimes(now: number): Promise<boolean> {
     const latest = now + LONGEST_WAIT_MS;
     const hastenSome = (tx: Tx) => hastenWaiting(tx, { now, latest, limit: ROWS_AT_ONCE });
     let count = 0;
@@ -78,10 +78,10 @@ export class Errands {
    * Takes back a delivery for which there is nothing to send; one that was sent before, to be told in
    * another way, stays in the log. Whether that is done.
    */
-  async takeBack(id: string): Promise<boolean> {
-    const takeBack = (tx: Tx) =>
+  async discardDelivery(id: string): Promise<boolean> {
+    const discardDelivery = (tx: Tx) =>
       deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.#ctx.clock.now() }) > 0;
-    return (await this.#run(takeBack)) !== undefined;
+    return (await this.#run(discardDelivery)) !== undefined;
   }
 
   async #run<T>(change: (tx: Tx) => T): Promise<T | undefined> {

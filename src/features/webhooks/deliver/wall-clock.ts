@@ -5,7 +5,7 @@ import type { Clock } from "../../../kernel/clock";
  * it goes on from where it was, so that a wait lasts as long as it was meant to. Where the clock is set
  * forward, it follows.
  */
-export function steadyTime(clock: Clock): () => number {
+export function monotonicWallClock(clock: Clock): () => number {
   let time = clock.now();
   let readAt = clock.monotonic();
   return () => {

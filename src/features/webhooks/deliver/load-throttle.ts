@@ -3,7 +3,7 @@ import { SECOND_MS } from "../../../kernel/time";
 import { threadBusyMs } from "./busy-time";
 
 /** How fast deliveries may be begun. */
-export interface Pace {
+export interface LoadThrottle {
   /** Takes leave to begin one; false if that has to wait. */
   take(): boolean;
   /** After how many ms the next ones go, once `take` has said no. */
@@ -45,10 +45,10 @@ export interface Work {
  * some hundreds while requests take all of a core. So a backlog drains beside requests that hardly
  * notice.
  */
-export function createPace(
+export function createLoadThrottle(
   clock: Clock,
   { requests, busyMs = threadBusyMs }: Partial<Work> = {},
-): Pace {
+): LoadThrottle {
   const seen = () => ({ at: clock.monotonic(), requests: requests?.() ?? 0, busyMs: busyMs() });
   let perSecond = FIRST;
   let leave = BURST;

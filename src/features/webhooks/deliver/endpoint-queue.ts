@@ -10,7 +10,7 @@ export interface Due {
  * What goes to one endpoint. Of what is due it holds a page at a time; the rest stays in the database.
  * First tries of one subject go one after the other, in the order of their events.
  */
-export class Lane {
+export class EndpointQueue {
   /** In the order of their making. */
   #waiting: Due[] = [];
   /** Waiting, under way, or not recorded yet: the database still shows them as due. */

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "bun:test";
-import { createPace } from "../../../../src/features/webhooks/deliver/pace";
+import { createLoadThrottle } from "../../../../src/features/webhooks/deliver/load-throttle";
 import { createTestClock } from "../../../support/clock";
 
 /** A server whose thread is at work for a part of the time, with so many requests a second. */
 function paceBeside(work: { load: number; requests: number }) {
   const clock = createTestClock();
-  const pace = createPace(clock, {
+  const throttle = createLoadThrottle(clock, {
     busyMs: () => clock.monotonic() * work.load,
     requests: () => (clock.monotonic() * work.requests) / 1_000,
   });
-  return { clock, pace };
+  return { clock, throttle };
 }
 
 /** Takes all the leave that there is within so many seconds. */
 async function takenIn(seconds: number, work: { load: number; requests: number }) {
-  const { clock, pace } = paceBeside(work);
+  const { clock, throttle } = paceBeside(work);
   const taken: number[] = [];
   for (let second = 0; second < seconds; second++) {
     let count = 0;
     for (let passed = 0; passed < 1_000; passed += 10) {
-      while (pace.take()) count += 1;
+      while (throttle.take()) count += 1;
       await clock.advance(10);
     }
     taken.push(count);
@@ -29,10 +29,10 @@ async function takenIn(seconds: number, work: { load: number; requests: number }
 
 describe("the pace of deliveries", () => {
   test("lets hundreds begin at once", () => {
-    const { pace } = paceBeside({ load: 1, requests: 9_000 });
-    for (let count = 0; count < 256; count++) expect(pace.take()).toBe(true);
-    expect(pace.take()).toBe(false);
-    expect(pace.waitMs()).toBeGreaterThan(0);
+    const { throttle } = paceBeside({ load: 1, requests: 9_000 });
+    for (let count = 0; count < 256; count++) expect(throttle.take()).toBe(true);
+    expect(throttle.take()).toBe(false);
+    expect(throttle.waitMs()).toBeGreaterThan(0);
   });
 
   test.each([
@@ -52,11 +52,11 @@ describe("the pace of deliveries", () => {
   });
 
   test("lets many go together once they have had to wait", async () => {
-    const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
+    const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
     const together = new Set<number>();
     for (let passed = 0; passed < 3_000; passed += 10) {
       let count = 0;
-      while (pace.take()) count += 1;
+      while (throttle.take()) count += 1;
       if (count > 0) together.add(count);
       await clock.advance(10);
     }
@@ -64,21 +64,21 @@ describe("the pace of deliveries", () => {
   });
 
   test("says how long there is to wait", async () => {
-    const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
-    while (pace.take());
-    const waitMs = pace.waitMs();
+    const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
+    while (throttle.take());
+    const waitMs = throttle.waitMs();
     await clock.advance(Math.floor(waitMs / 2));
-    expect(pace.take()).toBe(false);
+    expect(throttle.take()).toBe(false);
     await clock.advance(Math.ceil(waitMs / 2));
-    expect(pace.take()).toBe(true);
+    expect(throttle.take()).toBe(true);
   });
 
   test("begins anew after a rest, whatever was learnt before it", async () => {
-    const { clock, pace } = paceBeside({ load: 1, requests: 9_000 });
+    const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
     const takeFor = async (ms: number) => {
       let count = 0;
       for (let passed = 0; passed < ms; passed += 10) {
-        while (pace.take()) count += 1;
+        while (throttle.take()) count += 1;
         await clock.advance(10);
       }
       return count;
