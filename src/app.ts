@@ -5,7 +5,7 @@ import { createPasswords, createSessions, type Passwords } from "./features/auth
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
-import { createKeptRecords } from "./features/incidents";
+import { createIncidentCache } from "./features/incidents";
 import { incidentRoutes } from "./features/incidents/routes";
 import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/keys";
 import { keyRoutes } from "./features/keys/routes";
@@ -84,7 +84,7 @@ export function createApp(
   const limiter = createLimiter(ctx);
   const keys = createKeyDirectory(ctx);
   const usage = createKeyUsage(ctx);
-  const readIncidents = createKeptRecords();
+  const readIncidents = createIncidentCache();
   const snapshots = createSnapshots(ctx, readIncidents);
   const readiness = createReadiness();
   const metrics = createMetrics(ctx.clock);

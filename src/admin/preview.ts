@@ -3,7 +3,7 @@ import { getPage } from "../features/pages";
 import { buildSnapshot, type Snapshot } from "../features/status";
 import { sendHtml } from "../http";
 import { asPreview } from "../public/preview-strip";
-import { type Beside, readBeside, renderStatusPage } from "../public/status-page";
+import { type PageExtras, readPageExtras, renderStatusPage } from "../public/status-page";
 import type { HtmlDocument } from "../ui";
 import type { AdminDependencies } from "./dependencies";
 import type { ScreenRequest } from "./render";
@@ -26,15 +26,15 @@ export interface Previewed {
 export type Preview = (at: ScreenRequest, change: (tx: Tx) => Previewed) => Promise<Response>;
 
 /** Undoes the transaction whose outcome was all that was wanted. */
-class TakenBack extends Error {
+class PreviewRollback extends Error {
   readonly snapshot: Snapshot;
-  readonly beside: Beside;
+  readonly extras: PageExtras;
   readonly previewed: Previewed;
 
-  constructor(snapshot: Snapshot, beside: Beside, previewed: Previewed) {
+  constructor(snapshot: Snapshot, extras: PageExtras, previewed: Previewed) {
     super("a preview is rolled back");
     this.snapshot = snapshot;
-    this.beside = beside;
+    this.extras = extras;
     this.previewed = previewed;
   }
 }
@@ -50,13 +50,13 @@ export function createPreview({
         const page = getPage(tx, previewed.pageId);
         const now = ctx.clock.now();
         const snapshot = buildSnapshot(tx, page, ctx.baseUrl, now);
-        throw new TakenBack(snapshot, readBeside(tx, snapshot, now), previewed);
+        throw new PreviewRollback(snapshot, readPageExtras(tx, snapshot, now), previewed);
       });
     } catch (error) {
-      if (!(error instanceof TakenBack)) throw error;
-      const { snapshot, beside, previewed } = error;
+      if (!(error instanceof PreviewRollback)) throw error;
+      const { snapshot, extras, previewed } = error;
       const page =
-        previewed.render?.(snapshot) ?? renderStatusPage(snapshot, beside, ctx.clock.now());
+        previewed.render?.(snapshot) ?? renderStatusPage(snapshot, extras, ctx.clock.now());
       return sendHtml(request, asPreview(page));
     }
   };

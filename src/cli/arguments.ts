@@ -21,9 +21,9 @@ export function readInvocation(
   const problems: string[] = [];
   const { positionals, flags } = tokenize(command, args, problems);
 
-  const wanted = command.positionals ?? [];
-  for (const name of wanted.slice(positionals.length)) problems.push(`${name} is missing.`);
-  for (const extra of positionals.slice(wanted.length)) problems.push(`Unexpected: ${extra}`);
+  const desired = command.positionals ?? [];
+  for (const name of desired.slice(positionals.length)) problems.push(`${name} is missing.`);
+  for (const extra of positionals.slice(desired.length)) problems.push(`Unexpected: ${extra}`);
   for (const flag of command.flags ?? []) {
     if (flag.isRequired && !flags.has(flag.name)) problems.push(`--${flag.name} is missing.`);
   }

@@ -17,11 +17,11 @@ export interface OpenTarget {
   /** Judged before, in order of choice; at least one. */
   addresses: readonly string[];
   port: number;
-  tls?: TlsWish | undefined;
+  tls?: TlsOptions | undefined;
   signal: AbortSignal;
 }
 
-export interface TlsWish {
+export interface TlsOptions {
   /** Whom the certificate must be for. */
   host: string;
   /** Whether the host is a name, which is then told to the server (SNI). */
@@ -112,7 +112,7 @@ export class Connector {
     });
   }
 
-  #startTls(address: string, port: number, { host, isName, protocols }: TlsWish): TLSSocket {
+  #startTls(address: string, port: number, { host, isName, protocols }: TlsOptions): TLSSocket {
     return connectTls({
       host: address,
       port,
@@ -129,7 +129,7 @@ export class Connector {
 
 function verifiedTls(
   { socket, address }: { socket: TLSSocket; address: string },
-  { host, verify }: TlsWish,
+  { host, verify }: TlsOptions,
 ): Opened | Fault {
   const certificate = certificateOf(socket, host) ?? null;
   if (!verify) return { socket, address, certificate };

@@ -165,6 +165,6 @@ function encoded(encoding: string): Problem {
   });
 }
 
-function unsupported(wanted: string): Problem {
-  return new Problem("unsupported_media_type", `Send the body as ${wanted}.`);
+function unsupported(desired: string): Problem {
+  return new Problem("unsupported_media_type", `Send the body as ${desired}.`);
 }

@@ -15,9 +15,9 @@ export const MISSING_SECRET =
 export function describeSecretChange(
   has: unknown,
   asked: unknown,
-): { present: string | null; wanted: string | null } {
+): { present: string | null; desired: string | null } {
   const present = has === undefined ? null : SECRET;
-  if (asked === undefined || asked === null || asked === has) return { present, wanted: present };
-  if (asked === "") return { present, wanted: null };
-  return { present, wanted: present === null ? SECRET : ANOTHER_SECRET };
+  if (asked === undefined || asked === null || asked === has) return { present, desired: present };
+  if (asked === "") return { present, desired: null };
+  return { present, desired: present === null ? SECRET : ANOTHER_SECRET };
 }

@@ -1,5 +1,5 @@
-import type { IncidentLine } from "../features/incidents";
-import type { MaintenanceLine } from "../features/maintenance";
+import type { IncidentSummary } from "../features/incidents";
+import type { MaintenanceSummary } from "../features/maintenance";
 import type { Entry } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import type { PageContext } from "./page-document";
@@ -10,7 +10,7 @@ import { lasting } from "./words";
 const NAMES_SHOWN = 4;
 
 /** From when to when something went on, in unix ms; without an end it still does. */
-export type Spell = Pick<Entry, "from" | "to">;
+export type EntrySpan = Pick<Entry, "from" | "to">;
 
 /** UTC days in which nothing happened, one after another. Unix ms of their beginnings. */
 export interface QuietDays {
@@ -19,63 +19,63 @@ export interface QuietDays {
 }
 
 /** What happened on one day, or that nothing did for some. */
-export type Chapter = { day: number; entries: Entry[] } | QuietDays;
+export type DaySection = { day: number; entries: Entry[] } | QuietDays;
 
 /**
  * Entries by the UTC day that they began on, newest first. Where a span is given (unix ms), between them
  * its days in which nothing went on: neither an entry nor anything of `others`.
  */
-export function chaptersOf(
+export function groupByDay(
   entries: readonly Entry[],
-  span?: { from: number; to: number; others: readonly Spell[] },
-): Chapter[] {
+  span?: { from: number; to: number; others: readonly EntrySpan[] },
+): DaySection[] {
   const byDay = Map.groupBy(entries, (entry) => startOfDay(entry.from));
-  const going: Spell[] = [...entries, ...(span?.others ?? [])];
+  const going: EntrySpan[] = [...entries, ...(span?.others ?? [])];
   const days = new Set(byDay.keys());
   if (span) for (let day = startOfDay(span.from); day <= span.to; day += DAY_MS) days.add(day);
-  const chapters: Chapter[] = [];
+  const sections: DaySection[] = [];
   for (const day of [...days].sort((a, b) => b - a)) {
     const own = byDay.get(day);
-    const before = chapters.at(-1);
+    const before = sections.at(-1);
     if (own) {
-      chapters.push({ day, entries: own });
+      sections.push({ day, entries: own });
     } else if (!going.some((entry) => isGoingOn(entry, day))) {
       if (before && "from" in before && before.from === day + DAY_MS) before.from = day;
-      else chapters.push({ from: day, to: day });
+      else sections.push({ from: day, to: day });
     }
   }
-  return chapters;
+  return sections;
 }
 
-function isGoingOn({ from, to }: Spell, day: number): boolean {
+function isGoingOn({ from, to }: EntrySpan, day: number): boolean {
   return from < day + DAY_MS && (to === null || to >= day);
 }
 
 /** What happened, by day. */
 export function Chapters(props: {
-  chapters: readonly Chapter[];
+  sections: readonly DaySection[];
   /** The level of a day's heading. */
   topHeading: 2 | 3;
   context: PageContext;
 }) {
-  const { chapters, topHeading, context } = props;
+  const { sections, topHeading, context } = props;
   const { times } = context;
   const Heading = topHeading === 2 ? "h2" : "h3";
   return (
     <>
-      {chapters.map((chapter) =>
-        "from" in chapter ? (
-          <p class="muted quiet-days" key={chapter.from}>
-            {chapter.from === chapter.to
-              ? times.day(toIso(chapter.from))
-              : times.span(toIso(chapter.from), toIso(chapter.to))}
+      {sections.map((section) =>
+        "from" in section ? (
+          <p class="muted quiet-days" key={section.from}>
+            {section.from === section.to
+              ? times.day(toIso(section.from))
+              : times.span(toIso(section.from), toIso(section.to))}
             : nothing to report
           </p>
         ) : (
-          <section class="chapter" key={chapter.day}>
-            <Heading>{times.day(toIso(chapter.day))}</Heading>
+          <section class="chapter" key={section.day}>
+            <Heading>{times.day(toIso(section.day))}</Heading>
             <ul class="card">
-              {chapter.entries.map((entry) => (
+              {section.entries.map((entry) => (
                 <EntryRow entry={entry} context={context} />
               ))}
             </ul>
@@ -94,7 +94,7 @@ function EntryRow({ entry: { thing }, context }: { entry: Entry; context: PageCo
   );
 }
 
-function IncidentRow({ incident, context }: { incident: IncidentLine; context: PageContext }) {
+function IncidentRow({ incident, context }: { incident: IncidentSummary; context: PageContext }) {
   const { id, name, components, isCut, startedAt, resolvedAt, postmortemPublishedAt } = incident;
   const href = context.paths.incident(id);
   return (
@@ -119,7 +119,7 @@ function IncidentRow({ incident, context }: { incident: IncidentLine; context: P
   );
 }
 
-function MaintenanceRow(props: { maintenance: MaintenanceLine; context: PageContext }) {
+function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageContext }) {
   const { maintenance, context } = props;
   const { id, name, status, components, isCut, startedAt, endedAt } = maintenance;
   return (

@@ -20,7 +20,7 @@ import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } fro
 import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";
 import { feedSteps, writeAtom, writeRss } from "./feeds/feed";
-import { createKeptTexts } from "./kept-texts";
+import { createMarkdownCache } from "./markdown-cache";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 
 const ATOM = "application/atom+xml";
@@ -47,7 +47,7 @@ export function feedRoutes(
   snapshots: Snapshots,
   readIncidents: ReadRecords,
 ) {
-  const renderText = createKeptTexts();
+  const renderText = createMarkdownCache();
   const entriesOf = (snapshot: Snapshot) =>
     listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
   const stepsOf = (snapshot: Snapshot) => feedSteps(entriesOf(snapshot), renderText);

@@ -1,6 +1,6 @@
 import { type Entry, type StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
-import { Chapters, chaptersOf } from "./entries";
+import { Chapters, groupByDay } from "./entries";
 import type { Month } from "./month";
 import { contextOf, renderPage } from "./page-document";
 
@@ -48,7 +48,7 @@ export function renderHistoryPage(
         {entries.length === 0 ? (
           <p class="card empty">Nothing was reported in {title}.</p>
         ) : (
-          <Chapters chapters={chaptersOf(entries)} topHeading={2} context={context} />
+          <Chapters sections={groupByDay(entries)} topHeading={2} context={context} />
         )}
         {next || before ? (
           <nav class="months" aria-label={`Parts of ${title}`}>

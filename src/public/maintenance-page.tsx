@@ -5,7 +5,7 @@ import { ClockTime } from "./clock-time";
 import { Facts } from "./facts";
 import { plainText } from "./markdown";
 import { contextOf, renderPage } from "./page-document";
-import type { RenderText } from "./kept-texts";
+import type { RenderText } from "./markdown-cache";
 import { createTextBudget } from "./text-budget";
 import { MaintenanceState } from "./state";
 import { Names } from "./text";

@@ -13,8 +13,8 @@ import css from "./page.css" with { type: "text" };
 import { type PagePaths, pathsOf } from "./page-paths";
 import { PAGE_SCRIPT_PATH } from "./page-script";
 import { pageTimesOf, type PageTimes } from "./page-times";
-import { type RenderPart, renderPart as renderPartAnew } from "./kept-parts";
-import { type RenderText, renderText as renderTextAnew } from "./kept-texts";
+import { type RenderPart, renderPart as renderPartAnew } from "./part-cache";
+import { type RenderText, renderText as renderTextAnew } from "./markdown-cache";
 import { StatusRing, statusIcon } from "./status-ring";
 
 const pageCss = lazy(() => minifyCss([tokens, base, charts, css].join("\n")));

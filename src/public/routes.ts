@@ -17,14 +17,14 @@ import { Text } from "../kernel/schema";
 import { renderHistoryPage } from "./history-page";
 import { htmlRepresentation } from "./html";
 import { renderIncidentPage } from "./incident-page";
-import { createKeptRows } from "./kept-rows";
+import { createRowCache } from "./row-cache";
 import { renderMaintenancePage } from "./maintenance-page";
 import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
-import { createKeptParts } from "./kept-parts";
-import { createKeptTexts } from "./kept-texts";
+import { createPartCache } from "./part-cache";
+import { createMarkdownCache } from "./markdown-cache";
 import { createSite } from "./site";
-import { readBeside, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
+import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
 import { UPDATES_MAX } from "./update-part";
 
 const PAGE = {
@@ -52,15 +52,15 @@ export function publicRoutes(
 ) {
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
-  const renderText = createKeptTexts();
-  const rows = createKeptRows();
-  const renderPart = createKeptParts();
+  const renderText = createMarkdownCache();
+  const rows = createRowCache();
+  const renderPart = createPartCache();
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
-    const beside = readBeside(ctx.db, snapshot, now);
+    const extras = readPageExtras(ctx.db, snapshot, now);
     return rows.render((renderRow) =>
-      renderStatusPage(snapshot, beside, now, { renderText, renderPart, renderRow }),
+      renderStatusPage(snapshot, extras, now, { renderText, renderPart, renderRow }),
     );
   }
 

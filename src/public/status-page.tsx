@@ -10,8 +10,8 @@ import {
   type RenderRow,
   renderRow as renderRowAnew,
 } from "./component-row";
-import { chaptersOf, type Spell } from "./entries";
-import type { RenderText } from "./kept-texts";
+import { groupByDay, type EntrySpan } from "./entries";
+import type { RenderText } from "./markdown-cache";
 import { MaintenanceList, textsOf } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, renderPage, type Rendering } from "./page-document";
@@ -27,13 +27,13 @@ const TOP_HEADING = 4;
 const STEPS_A_TEXT = 50;
 
 /** What the page shows and the document has not. */
-export interface Beside {
+export interface PageExtras {
   past: readonly Entry[];
   latency: ReadonlyMap<string, Sparkline>;
 }
 
 /** Reads that: nothing else of the page is read when it is rendered. `now` in unix ms. */
-export function readBeside(reader: Reader, { document }: Snapshot, now: number): Beside {
+export function readPageExtras(reader: Reader, { document }: Snapshot, now: number): PageExtras {
   return {
     past: readPast(reader, document.page.id, now),
     latency: readLatency(reader, document, now),
@@ -43,14 +43,14 @@ export function readBeside(reader: Reader, { document }: Snapshot, now: number):
 /** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
 export function renderStatusPage(
   snapshot: Snapshot,
-  { past, latency }: Beside,
+  { past, latency }: PageExtras,
   now: number,
   { renderRow = renderRowAnew, ...rendering }: Rendering & { renderRow?: RenderRow } = {},
 ): HtmlDocument {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
   const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
-  const chapters = chaptersOf(past, {
+  const sections = groupByDay(past, {
     from: Math.max(from, startOfDay(Date.parse(document.page.created_at))),
     to: now,
     others: goingOn(snapshot),
@@ -73,7 +73,7 @@ export function renderStatusPage(
           times={context.times}
           renderRow={renderRow}
         />
-        <Past chapters={chapters} context={context} />
+        <Past sections={sections} context={context} />
       </>
     ),
   });
@@ -153,7 +153,7 @@ function Banner({ context, now }: { context: PageContext; now: number }) {
   );
 }
 
-function goingOn({ document }: Snapshot): Spell[] {
+function goingOn({ document }: Snapshot): EntrySpan[] {
   return [...document.incidents, ...document.maintenance].flatMap(({ started_at: at }) =>
     at === null ? [] : [{ from: Date.parse(at), to: null }],
   );

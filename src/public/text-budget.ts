@@ -1,5 +1,5 @@
 import { beginningOf, plainText, renderingWork } from "./markdown";
-import type { RenderText } from "./kept-texts";
+import type { RenderText } from "./markdown-cache";
 
 /** What is shown of a text for which there is no room, in code points. */
 const FIRST_WORDS = 280;

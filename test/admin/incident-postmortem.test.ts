@@ -116,8 +116,8 @@ describe("a post-mortem", () => {
       const { site } = dashboard;
       const { path, save } = await withResolved(dashboard);
       const before = await site.state();
-      for (const wanted of ["", "publish"]) {
-        const answer = await save({ body, do: wanted });
+      for (const desired of ["", "publish"]) {
+        const answer = await save({ body, do: desired });
         expect(answer.status).toBe(422);
         expect(Object.keys(complaintsOn(answer.text))).toEqual(["body"]);
         expect(readHtml(answer.text).texts("#field-body")).toEqual([body]);

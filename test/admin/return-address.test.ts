@@ -95,13 +95,13 @@ describe("the address to return to after signing in", () => {
   test("is where a browser wanted to go, all the way through", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
-    const wanted = "/admin/settings/keys?q=a+b%26c&show=unused";
-    const led = await app.call(wanted, { headers: HTML });
+    const desired = "/admin/settings/keys?q=a+b%26c&show=unused";
+    const led = await app.call(desired, { headers: HTML });
     expect(led.status).toBe(303);
     const page = await app.call(led.headers.get("location") ?? "");
     const [next = ""] = typedIn(page.text, "next");
     const right = await trySignIn(app, ADA, undefined, { next });
-    expect(right.headers.get("location")).toBe(wanted);
+    expect(right.headers.get("location")).toBe(desired);
   });
 
   test("is used at once by who is signed in already", async () => {

@@ -61,8 +61,8 @@ describe("rotating a secret", () => {
     const verifies = (index: number, by: string) => {
       const { body = "", headers = {} } = receiver.received[index] ?? {};
       const { "webhook-id": msgId = "", "webhook-timestamp": at } = headers;
-      const wanted = new Webhook(by).sign(msgId, new Date(Number(at) * 1_000), body);
-      return headers["webhook-signature"]?.split(" ").includes(wanted);
+      const desired = new Webhook(by).sign(msgId, new Date(Number(at) * 1_000), body);
+      return headers["webhook-signature"]?.split(" ").includes(desired);
     };
     expect([verifies(0, secret), verifies(0, old)]).toEqual([true, true]);
     expect([verifies(1, secret), verifies(1, old)]).toEqual([true, false]);

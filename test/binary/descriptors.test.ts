@@ -145,10 +145,10 @@ describe("a server whose connections are more than its file descriptors", () => 
       const flood = startFlood(server, HALF_A_REQUEST);
       expect(await holdsWithin(4_000, async () => flood.closed() >= CONNECTIONS)).toBe(true);
       flood.end();
-      const hasOutcome = (wanted: string) =>
+      const hasOutcome = (desired: string) =>
         holdsWithin(15_000, async () => {
           const [outcome] = await monitor.outcomes().catch(() => []);
-          return outcome === wanted;
+          return outcome === desired;
         });
       expect(await hasOutcome("unknown")).toBe(true);
       expect(await monitor.state()).toBe("no_data");

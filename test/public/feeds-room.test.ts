@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createKeptTexts, renderText } from "../../src/public/kept-texts";
+import { createMarkdownCache, renderText } from "../../src/public/markdown-cache";
 import { listEntries } from "../../src/public/feeds/entries";
 import { writeAtom, writeRss } from "../../src/public/feeds/feed";
 import { createPublicSite } from "../support/public-site";
@@ -31,7 +31,7 @@ describe("a feed of 50 incidents with long texts", () => {
     const [id = ""] = await tellAtLength(site.app, { incidents: 50, updates: 2 });
     const { ctx } = site.app;
     const rendered: string[] = [];
-    const render = createKeptTexts((source, topHeading) => {
+    const render = createMarkdownCache((source, topHeading) => {
       rendered.push(source);
       return renderText(source, topHeading);
     });

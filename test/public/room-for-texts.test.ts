@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addMaintenanceUpdate } from "../../src/features/maintenance";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import { renderText } from "../../src/public/kept-texts";
+import { renderText } from "../../src/public/markdown-cache";
 import { createTextBudget } from "../../src/public/text-budget";
 import { renderStatusPage } from "../../src/public/status-page";
 import { expectProblem } from "../support/app";

@@ -16,14 +16,14 @@ import {
 import {
   createMonitor,
   deleteMonitor,
-  listMonitorsAtHome,
+  listStoredMonitors,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
 } from "../../src/features/monitors";
 import { deletePage } from "../../src/features/page-deletion";
 import { createPage, listAllPages, updatePage } from "../../src/features/pages";
-import { deleteWebhook, listWebhooksAtHome } from "../../src/features/webhooks";
+import { deleteWebhook, listStoredWebhooks } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { DescriptionText, NameText } from "../../src/kernel/schema";
 import { anyMonitor } from "./any-monitor";
@@ -125,8 +125,8 @@ export async function furnishAnyhow(app: TestApp, acts: readonly Act[]): Promise
   const { ctx } = app;
   const empty = ctx.db.write((tx) => {
     for (const { id } of listAllPages(tx, {})) deletePage(ctx, tx, id, CLI_ACTOR);
-    for (const { row } of listMonitorsAtHome(tx)) deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
-    for (const { row } of listWebhooksAtHome(tx)) deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
+    for (const { row } of listStoredMonitors(tx)) deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
+    for (const { row } of listStoredWebhooks(tx)) deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
   });
   // Asked for at once, done one after the other: a refused one is undone by itself.
   const attempts = acts.map((one) =>
@@ -212,7 +212,7 @@ function performOnMonitor({ ctx }: TestApp, tx: Tx, one: Act): void {
     createMonitor(ctx, tx, { type, ...fields, component_ids }, CLI_ACTOR);
     return;
   }
-  const row = pick(listMonitorsAtHome(tx), which)?.row;
+  const row = pick(listStoredMonitors(tx), which)?.row;
   if (!row) return;
   if (what === "delete monitor") deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
   if (what === "pause monitor") {

@@ -71,15 +71,15 @@ export function complaintsOn(html: string): Record<string, string> {
   const told = Object.fromEntries(
     page.texts('[role="alert"] li').map((text, index) => [linked[index] ?? "", text]),
   );
-  const wanted = Object.fromEntries(
+  const desired = Object.fromEntries(
     Object.entries(complaints).map(([name, text]) => [`#field-${name}`, text]),
   );
   // A complaint that is a sentence stands alone beside its field, and after the field's name above.
   const saysSame = (href: string, text: string) =>
     told[href] === text || told[href]?.endsWith(`: ${text}`);
-  const isTold = Object.entries(wanted).every(([href, text]) => saysSame(href, text));
-  if (!isTold || linked.length !== Object.keys(wanted).length) {
-    throw new Error(`The summary says ${JSON.stringify(told)}, not ${JSON.stringify(wanted)}.`);
+  const isTold = Object.entries(desired).every(([href, text]) => saysSame(href, text));
+  if (!isTold || linked.length !== Object.keys(desired).length) {
+    throw new Error(`The summary says ${JSON.stringify(told)}, not ${JSON.stringify(desired)}.`);
   }
   for (const href of linked) {
     if (!ids.has(href.slice(1))) throw new Error(`${href} leads nowhere.`);

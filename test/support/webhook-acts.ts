@@ -4,7 +4,7 @@ import {
   createWebhook,
   type CreateWebhookBody,
   deleteWebhook,
-  listWebhooksAtHome,
+  listStoredWebhooks,
   rotateSecret,
   updateWebhook,
 } from "../../src/features/webhooks";
@@ -41,7 +41,7 @@ export function performOnWebhook({ ctx }: TestApp, tx: Tx, one: WebhookAct): voi
     createWebhook(ctx, tx, { ...webhookFields, page }, CLI_ACTOR);
     return;
   }
-  const all = listWebhooksAtHome(tx);
+  const all = listStoredWebhooks(tx);
   const row = all[which % all.length]?.row;
   if (!row) return;
   if (what === "delete webhook") deleteWebhook(ctx, tx, row.id, CLI_ACTOR);

@@ -39,14 +39,14 @@ describe("the page of all components", () => {
   test("gives every id once, and every label, description and link in the page has its target", () => {
     const ids = valuesOf(elements, "id");
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
-    const wanted = [
+    const desired = [
       ...valuesOf(elements, "for"),
       ...valuesOf(elements, "popovertarget"),
       ...valuesOf(elements, "aria-describedby").flatMap((list) => list.split(" ")),
       ...valuesOf(elements, "href").flatMap((href) => (href.startsWith("#") ? href.slice(1) : [])),
     ];
-    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
-    expect(wanted.length).toBeGreaterThan(20);
+    expect(desired.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(desired.length).toBeGreaterThan(20);
   });
 
   test("hides what only a script can work", () => {

@@ -37,11 +37,11 @@ describe("a field", () => {
     const elements = elementsOf(render("A hint.", "is required"));
     const ids = valuesOf(elements, "id");
     expect(new Set(ids).size).toBe(ids.length);
-    const wanted = [
+    const desired = [
       ...valuesOf(elements, "for"),
       ...valuesOf(elements, "aria-describedby").flatMap((list) => list.split(" ")),
     ];
-    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(desired.filter((id) => !ids.includes(id))).toEqual([]);
     for (const name of ["name", "role", "scopes", "ends"]) {
       const field = elements.find(({ attributes }) => attributes["id"] === `field-${name}`);
       expect(field?.attributes["aria-describedby"]).toBe(`field-${name}-hint field-${name}-error`);

@@ -49,16 +49,16 @@ export function readIncidentList(
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
   const search = (query["q"] ?? "").trim();
   const before = query["before"] || undefined;
-  const wanted = { pageId: page?.id, name: search };
+  const desired = { pageId: page?.id, name: search };
   const rest = listIncidents(reader, {
-    ...wanted,
+    ...desired,
     ...NARROWED[view],
     before,
     limit: PAGE_SIZE + 1,
   });
   const hasOpen = view === "all" && before === undefined;
   const open = hasOpen
-    ? listIncidents(reader, { ...wanted, isOpen: true, limit: OPEN_SHOWN + 1 })
+    ? listIncidents(reader, { ...desired, isOpen: true, limit: OPEN_SHOWN + 1 })
     : [];
   const shown = rest.slice(0, PAGE_SIZE);
   return {

@@ -1,4 +1,4 @@
-import { type Maintenance, mayFollow } from "../../features/maintenance";
+import { type Maintenance, isAllowedTransition } from "../../features/maintenance";
 import type { Form as SentForm } from "../../http";
 import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
 import { MAINTENANCE_WORDS } from "../../public/words";
@@ -74,7 +74,7 @@ export function UpdateForm(props: UpdateFormProps) {
             { value: "", label: MAINTENANCE_WORDS[maintenance.status] },
             // Cancelling asks once more.
             ...MAINTENANCE_STATUSES.filter(
-              (status) => status !== "cancelled" && mayFollow(maintenance.status, status),
+              (status) => status !== "cancelled" && isAllowedTransition(maintenance.status, status),
             ).map((status) => ({ value: status, label: MAINTENANCE_WORDS[status] })),
           ]}
           value={values.status}

@@ -15,7 +15,7 @@ export type TryOut = (
 ) => Promise<Trial>;
 
 /** Undoes the transaction whose outcome was all that was wanted. */
-class TakenBack extends Error {
+class PreviewRollback extends Error {
   readonly row: MonitorRecord["row"];
 
   constructor(row: MonitorRecord["row"]) {
@@ -31,10 +31,10 @@ export function createTryOut({
   return async (requestContext, change) => {
     try {
       return await writeAs(requestContext, (tx): never => {
-        throw new TakenBack(change(tx));
+        throw new PreviewRollback(change(tx));
       });
     } catch (error) {
-      if (!(error instanceof TakenBack)) throw error;
+      if (!(error instanceof PreviewRollback)) throw error;
       const { type, config, timeoutMs } = error.row;
       return await monitoring.tryOut(type, config, timeoutMs);
     }

@@ -12,8 +12,8 @@ export function prefersCsv(accept: string | null): boolean {
   // The most precise range that fits is the one that counts.
   const weightOf = (type: string) => {
     const [family] = type.split("/");
-    for (const wanted of [type, `${family}/*`, "*/*"]) {
-      const found = ranges.find(({ range }) => range === wanted);
+    for (const desired of [type, `${family}/*`, "*/*"]) {
+      const found = ranges.find(({ range }) => range === desired);
       if (found) return found.weight;
     }
     return 0;

@@ -8,20 +8,20 @@ export interface FieldChange {
 }
 
 /** The fields in which what is wanted differs from what is there. */
-export function differences<T extends object>(present: T, wanted: T): FieldChange[] {
-  return (Object.keys(wanted) as (keyof T & string)[])
-    .filter((field) => !isDeepStrictEqual(present[field], wanted[field]))
-    .map((field) => ({ field, from: present[field], to: wanted[field] }));
+export function differences<T extends object>(present: T, desired: T): FieldChange[] {
+  return (Object.keys(desired) as (keyof T & string)[])
+    .filter((field) => !isDeepStrictEqual(present[field], desired[field]))
+    .map((field) => ({ field, from: present[field], to: desired[field] }));
 }
 
 /** The wanted values of the fields that differ. */
 export function changedOnly<T extends object>(
-  wanted: T,
+  desired: T,
   changes: readonly FieldChange[],
 ): Partial<T> {
   const names = new Set(changes.map((change) => change.field));
   return Object.fromEntries(
-    Object.entries(wanted).filter(([field]) => names.has(field)),
+    Object.entries(desired).filter(([field]) => names.has(field)),
   ) as Partial<T>;
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentRow, GroupRow } from "../components";
 import type { Path } from "./locate";
-import { type Named, refOf } from "./meaning";
+import { type Named, refOf } from "./semantics";
 import type { FileComponent, FileGroup, FilePage } from "./model";
 
 /** Something on a page in a file, and the row that it means, if that is there already. */
@@ -27,7 +27,7 @@ export interface PageEntries {
 
 /** Finds for each group and component of a page in a file the row that it means, by refs. */
 export function matchEntries(
-  wanted: FilePage,
+  desired: FilePage,
   path: Path,
   present: { groups: readonly GroupRow[]; components: readonly ComponentRow[] },
 ): PageEntries {
@@ -36,8 +36,8 @@ export function matchEntries(
   const entriesOf = (items: readonly FileComponent[] | undefined, at: Path) =>
     (items ?? []).map((item, index) => components.match(item, [...at, "components", index]));
   return {
-    ungrouped: entriesOf(wanted.components, path),
-    groups: (wanted.groups ?? []).map((item, index) => {
+    ungrouped: entriesOf(desired.components, path),
+    groups: (desired.groups ?? []).map((item, index) => {
       const at = [...path, "groups", index];
       return { ...groups.match(item, at), components: entriesOf(item.components, at) };
     }),

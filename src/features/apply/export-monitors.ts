@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { listComponentsOfPage, listGroups } from "../components";
-import { declareMonitor, listMonitorsAtHome, type MonitorAtHome } from "../monitors";
+import { declareMonitor, listStoredMonitors, type StoredMonitor } from "../monitors";
 import type { PageRow } from "../pages";
 import { readComponentRefs } from "./component-refs";
 import type { FileMonitor } from "./model";
@@ -15,7 +15,7 @@ export interface ExportedMonitors {
 
 /** The monitors that watch components of these pages, in the pages' order, and those that watch none. */
 export function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
-  const monitors = listMonitorsAtHome(reader);
+  const monitors = listStoredMonitors(reader);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
   const order = pages.flatMap((page) => componentsInOrder(reader, page));
   const places = new Map(order.map((id, place) => [id, place]));
@@ -34,7 +34,7 @@ export function exportMonitors(reader: Reader, pages: readonly PageRow[]): Expor
   return { below, alone };
 }
 
-function exportMonitor({ row }: MonitorAtHome, components: string[]): FileMonitor {
+function exportMonitor({ row }: StoredMonitor, components: string[]): FileMonitor {
   const { name, ...declared } = declareMonitor(row);
   return { name, ref: row.ref, ...declared, ...(components.length > 0 && { components }) };
 }

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import type { PageRow } from "../pages";
-import { declareWebhook, listWebhooksAtHome } from "../webhooks";
+import { declareWebhook, listStoredWebhooks } from "../webhooks";
 import type { FileWebhook } from "./model";
 
 /**
@@ -13,7 +13,7 @@ export function exportWebhooks(
   { every }: { every: boolean },
 ): FileWebhook[] {
   const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
-  return listWebhooksAtHome(reader).flatMap(({ row }) => {
+  return listStoredWebhooks(reader).flatMap(({ row }) => {
     const slug = row.pageId === null ? null : slugs.get(row.pageId);
     if (slug === undefined || (slug === null && !every)) return [];
     return [{ ref: row.ref, ...declareWebhook(row, slug) }];

@@ -1,7 +1,7 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
 import { type FieldError, schemaErrors } from "../../errors";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
-import { validateSemantics } from "./meaning";
+import { validateSemantics } from "./semantics";
 import { ApplyFile } from "./model";
 import { type Environment, resolveReferences } from "./references";
 

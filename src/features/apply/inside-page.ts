@@ -33,7 +33,7 @@ const MANAGED_BY = "apply" as const;
 export function applyInside(
   run: ApplyRun,
   page: PageRow,
-  wanted: FilePage,
+  desired: FilePage,
   path: Path,
 ): MonitorHome[] {
   // Read once: to look for each entry's row by itself costs the square of their number.
@@ -41,23 +41,23 @@ export function applyInside(
     groups: listGroups(run.tx, { pageId: page.id }),
     components: listComponentsOfPage(run.tx, { pageId: page.id }),
   };
-  const entries = matchEntries(wanted, path, present);
+  const entries = matchEntries(desired, path, present);
   const positions = positionsOf(entries);
   const positionOf = (entry: GroupEntry | ComponentEntry) => positions.get(entry) ?? 0;
   const refs = refsOfGroups(present.groups, entries.groups);
   const homes: MonitorHome[] = [];
-  const fulfil = (entry: ComponentEntry, groupId: string | null) => {
+  const apply = (entry: ComponentEntry, groupId: string | null) => {
     const place = { position: positionOf(entry), groupId };
     const { id: componentId } = fulfilComponent(run, page, entry, place, refs);
     const { monitors = [] } = entry.item;
     homes.push({ monitors, path: [...entry.path, "monitors"], componentId });
   };
 
-  for (const entry of entries.ungrouped) fulfil(entry, null);
+  for (const entry of entries.ungrouped) apply(entry, null);
   for (const group of entries.groups) {
     const { id } = fulfilGroup(run, page, group, positionOf(group));
     refs.set(id, group.ref);
-    for (const entry of group.components) fulfil(entry, id);
+    for (const entry of group.components) apply(entry, id);
   }
   leaveTheRest(run, page, present, entries);
   return homes;
@@ -78,14 +78,14 @@ function fulfilGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: 
   const { ctx, tx, options } = run;
   const { item, ref, path, row } = entry;
   const input = wantedGroup(item, ref);
-  return run.fulfil({
+  return run.apply({
     noun: "group",
     label: `${page.slug}/${ref}`,
     address: null,
     path,
     row,
     present: (known) => ({ ...presentGroupFields(known), position: known.position }),
-    wanted: { ...input, position },
+    desired: { ...input, position },
     create: () =>
       createGroup(ctx, tx, page, input, { position, managedBy: MANAGED_BY }, options.actor),
     update: (known, fields) => updateGroup(ctx, tx, known.id, fields, options.actor),
@@ -104,7 +104,7 @@ function fulfilComponent(
   const input = wantedComponent(item, ref);
   // Told of by its ref, as the file has it: an id says nothing to whoever reads what changes.
   const groupRef = (id: string | null) => (id === null ? null : refs.get(id));
-  return run.fulfil({
+  return run.apply({
     noun: "component",
     label: `${page.slug}/${ref}`,
     address: `${page.slug}:${ref}`,
@@ -115,7 +115,7 @@ function fulfilComponent(
       position: known.position,
       group: groupRef(known.groupId),
     }),
-    wanted: { ...input, position: place.position, group: groupRef(place.groupId) },
+    desired: { ...input, position: place.position, group: groupRef(place.groupId) },
     create: () =>
       createComponent(ctx, tx, page, input, { ...place, managedBy: MANAGED_BY }, options.actor),
     update: (known, { group: _group, ...fields }) =>

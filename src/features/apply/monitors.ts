@@ -1,5 +1,5 @@
 import { invalidFields, pointer } from "../../errors";
-import { deleteMonitor, listMonitorsAtHome, wishOf } from "../monitors";
+import { deleteMonitor, listStoredMonitors, planMonitor } from "../monitors";
 import { type ComponentRefs, readComponentRefs } from "./component-refs";
 import { type Entry, RowsByRef } from "./entries";
 import type { Path } from "./locate";
@@ -15,13 +15,13 @@ export interface MonitorHome {
   componentId: string | null;
 }
 
-type KnownMonitor = ReturnType<typeof listMonitorsAtHome>[number] & { ref: string };
+type KnownMonitor = ReturnType<typeof listStoredMonitors>[number] & { ref: string };
 
 type MonitorEntry = Entry<FileMonitor, KnownMonitor> & Pick<MonitorHome, "componentId">;
 
 /** Makes monitors what the file says of them, once the components are what it says. */
 export function applyMonitors(run: ApplyRun, homes: readonly MonitorHome[]): void {
-  const known = listMonitorsAtHome(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const known = listStoredMonitors(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<KnownMonitor>(known);
   const entries = homes.flatMap(({ monitors, path, componentId }) =>
     monitors.map((item, index) => ({ ...rows.match(item, [...path, index]), componentId })),
@@ -36,25 +36,25 @@ export function applyMonitors(run: ApplyRun, homes: readonly MonitorHome[]): voi
 function fulfilMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): void {
   const { ctx, tx, options } = run;
   const { item, ref, path, row: known } = entry;
-  const [place, wish] = run.at(path, () => [
+  const [place, plan] = run.at(path, () => [
     { ref, componentIds: componentIdsOf(entry, refs) },
-    wishOf(item, known?.row),
+    planMonitor(item, known?.row),
   ]);
   const named = (ids: readonly string[]) => ids.map((id) => refs.nameOf(id)).sort();
-  run.fulfil<KnownMonitor["row"], Record<string, unknown>>({
+  run.apply<KnownMonitor["row"], Record<string, unknown>>({
     noun: "monitor",
     label: known?.ref ?? ref,
     address: ref,
     path,
     row: known?.row,
     present: () => ({
-      ...wish.present,
+      ...plan.present,
       ref: known?.ref,
       components: named(known?.componentIds ?? []),
     }),
-    wanted: { ...wish.wanted, ref, components: named(place.componentIds) },
-    create: () => wish.create(ctx, tx, place, options.actor),
-    update: () => wish.update(ctx, tx, place, options.actor),
+    desired: { ...plan.desired, ref, components: named(place.componentIds) },
+    create: () => plan.create(ctx, tx, place, options.actor),
+    update: () => plan.update(ctx, tx, place, options.actor),
   });
 }
 

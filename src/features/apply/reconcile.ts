@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { lazy } from "../../kernel/lazy";
-import { listMonitorsAtHome, type MonitorRow } from "../monitors";
+import { listStoredMonitors, type MonitorRow } from "../monitors";
 import { deletePage, type Exemptions } from "../page-deletion";
 import {
   createPage,
@@ -11,13 +11,13 @@ import {
   type PageRow,
   updatePage,
 } from "../pages";
-import { listWebhooksAtHome, type WebhookRow } from "../webhooks";
+import { listStoredWebhooks, type WebhookRow } from "../webhooks";
 import { RowsByRef } from "./entries";
 import { presentPageFields, wantedPage } from "./fields";
 import type { ReadFile } from "./file";
 import { applyInside } from "./inside-page";
 import type { Path } from "./locate";
-import { type Named, pageFields, refOf } from "./meaning";
+import { type Named, pageFields, refOf } from "./semantics";
 import type { FilePage } from "./model";
 import { applyMonitors } from "./monitors";
 import { monitorsIn } from "./placed";
@@ -43,10 +43,10 @@ export function applyFile(
   freeMovedDomains(run);
   const meant = new Set<string>();
   const { pages, monitors = [], webhooks = [] } = file.content;
-  const homes = pages.flatMap((wanted, index) => {
+  const homes = pages.flatMap((desired, index) => {
     const path = ["pages", index];
-    const page = fulfilPage(run, wanted, meant, path);
-    return applyInside(run, page, wanted, path);
+    const page = fulfilPage(run, desired, meant, path);
+    return applyInside(run, page, desired, path);
   });
   applyMonitors(run, [...homes, { monitors, path: ["monitors"], componentId: null }]);
   applyWebhooks(run, webhooks);
@@ -54,29 +54,29 @@ export function applyFile(
 }
 
 /** `meant` holds the pages that entries above stand for already. */
-function fulfilPage(run: ApplyRun, wanted: FilePage, meant: Set<string>, path: Path): PageRow {
+function fulfilPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: Path): PageRow {
   const { ctx, tx, options } = run;
-  const row = findWanted(tx, wanted, meant);
+  const row = findWanted(tx, desired, meant);
   if (row) meant.add(row.id);
-  const ref = refOf(wanted);
-  return run.fulfil({
+  const ref = refOf(desired);
+  return run.apply({
     noun: "page",
-    label: row?.slug ?? wanted.slug,
-    address: wanted.slug,
+    label: row?.slug ?? desired.slug,
+    address: desired.slug,
     path,
     row,
     present: presentPageFields,
-    wanted: wantedPage(wanted, row ?? { ref, isDefault: false }),
+    desired: wantedPage(desired, row ?? { ref, isDefault: false }),
     create: () =>
-      createPage(ctx, tx, { ...pageFields(wanted), ref }, options.actor, { managedBy: "apply" }),
+      createPage(ctx, tx, { ...pageFields(desired), ref }, options.actor, { managedBy: "apply" }),
     update: (known, fields) => updatePage(ctx, tx, known.id, fields, options.actor),
   });
 }
 
 /** The page that a file means: by its ref, by one it had before, or by a slug of its. */
-function findWanted(tx: Tx, wanted: FilePage, meant: ReadonlySet<string>): PageRow | undefined {
-  const refs = [refOf(wanted), ...(wanted.previous_refs ?? [])];
-  const slugs = [wanted.slug, ...(wanted.previous_slugs ?? [])];
+function findWanted(tx: Tx, desired: FilePage, meant: ReadonlySet<string>): PageRow | undefined {
+  const refs = [refOf(desired), ...(desired.previous_refs ?? [])];
+  const slugs = [desired.slug, ...(desired.previous_slugs ?? [])];
   const found = [
     ...refs.map((ref) => findPageByRef(tx, { ref })),
     ...slugs.map((slug) => findPageBySlug(tx, { slug })),
@@ -88,9 +88,9 @@ function leavePages(run: ApplyRun): void {
   const { tx, file } = run;
   const none = new Set<string>();
   const exemptions = exemptionsOf(run);
-  const wanted = new Set(file.content.pages.map((page) => findWanted(tx, page, none)?.id));
+  const desired = new Set(file.content.pages.map((page) => findWanted(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
-    if (managedBy !== "apply" || wanted.has(id)) continue;
+    if (managedBy !== "apply" || desired.has(id)) continue;
     run.leave("page", slug, () => removePage(run, id, exemptions));
   }
 }
@@ -123,11 +123,11 @@ function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
   return {
     monitor: matcherOf(
       () => monitorsIn(content).map(({ item }) => item),
-      () => listMonitorsAtHome(tx),
+      () => listStoredMonitors(tx),
     ),
     webhook: matcherOf(
       () => content.webhooks ?? [],
-      () => listWebhooksAtHome(tx),
+      () => listStoredWebhooks(tx),
     ),
   };
 }
@@ -155,7 +155,7 @@ function freeMovedDomains(run: ApplyRun): void {
       path,
       row,
       present: (known) => ({ custom_domains: known.customDomains }),
-      wanted: { custom_domains: row.customDomains.filter((domain) => !isTaken(domain)) },
+      desired: { custom_domains: row.customDomains.filter((domain) => !isTaken(domain)) },
       create: () => row,
       update: (known, fields) => updatePage(ctx, tx, known.id, fields, options.actor),
     });

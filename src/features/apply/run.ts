@@ -31,14 +31,14 @@ export interface ApplyOutcome {
 }
 
 /** What one entry of the file asks for, and the verbs that bring it about. */
-interface Wish<Row extends { id: string }, Fields extends object> {
+interface ObjectPlan<Row extends { id: string }, Fields extends object> {
   noun: Change["noun"];
   label: string;
   path: Path;
   /** What is there, or undefined where it has to be made. */
   row: Row | undefined;
   present(row: Row): Fields;
-  wanted: Fields;
+  desired: Fields;
   create(): Row;
   update(row: Row, fields: Partial<Fields>): Row;
 }
@@ -58,26 +58,26 @@ export class ApplyRun {
    * Makes what is not there, changes of what is there no more than differs, and answers the row.
    * A refusal is thrown as an ApplyFileError with the line of the entry, or of its field.
    */
-  fulfil<Row extends { id: string }, Fields extends object>(
-    wish: Wish<Row, Fields> & Pick<AppliedObject, "address">,
+  apply<Row extends { id: string }, Fields extends object>(
+    plan: ObjectPlan<Row, Fields> & Pick<AppliedObject, "address">,
   ): Row {
-    const row = this.change(wish);
-    const { noun, address } = wish;
-    this.outcome.objects.push({ noun, address, id: row.id, isNew: wish.row === undefined });
+    const row = this.change(plan);
+    const { noun, address } = plan;
+    this.outcome.objects.push({ noun, address, id: row.id, isNew: plan.row === undefined });
     return row;
   }
 
   /** Does the same for a part of an entry, whose object `fulfil` reports. */
-  change<Row extends { id: string }, Fields extends object>(wish: Wish<Row, Fields>): Row {
-    const { noun, label, path, row, wanted } = wish;
+  change<Row extends { id: string }, Fields extends object>(plan: ObjectPlan<Row, Fields>): Row {
+    const { noun, label, path, row, desired } = plan;
     if (!row) {
       this.note({ kind: "create", noun, label, fields: [] });
-      return this.at(path, wish.create);
+      return this.at(path, plan.create);
     }
-    const fields = differences(wish.present(row), wanted);
+    const fields = differences(plan.present(row), desired);
     if (fields.length === 0) return row;
     this.note({ kind: "update", noun, label, fields });
-    return this.at(path, () => wish.update(row, changedOnly(wanted, fields)));
+    return this.at(path, () => plan.update(row, changedOnly(desired, fields)));
   }
 
   /** What an earlier apply made and the file no longer holds. */

@@ -1,17 +1,17 @@
 import type { Tx } from "../../db";
 import { invalidFields, pointer } from "../../errors";
 import { findPageBySlug, type PageRow } from "../pages";
-import { deleteWebhook, listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "../webhooks";
+import { deleteWebhook, listStoredWebhooks, type StoredWebhook, webhookWishOf } from "../webhooks";
 import { type Entry, RowsByRef } from "./entries";
 import type { FileWebhook } from "./model";
 import type { ApplyRun } from "./run";
 
-type KnownWebhook = WebhookAtHome & { ref: string };
+type KnownWebhook = StoredWebhook & { ref: string };
 type WebhookEntry = Entry<FileWebhook, KnownWebhook>;
 
 /** Makes webhooks what the file says of them, once the pages are what it says. */
 export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): void {
-  const known = listWebhooksAtHome(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const known = listStoredWebhooks(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<KnownWebhook>(known);
   const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
   // First, so that the refs of those that are gone are free for those that come.
@@ -21,20 +21,20 @@ export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): 
 
 function fulfilWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEntry): void {
   const { ctx, tx, options } = run;
-  const wish = run.at(path, () => {
+  const plan = run.at(path, () => {
     const page = pageOf(tx, item, known);
     return webhookWishOf(item, { ref, page }, known);
   });
-  run.fulfil({
+  run.apply({
     noun: "webhook",
     label: known?.ref ?? ref,
     address: ref,
     path,
     row: known?.row,
-    present: () => wish.present,
-    wanted: wish.wanted,
-    create: () => wish.create(ctx, tx, options.actor),
-    update: () => wish.update(ctx, tx, options.actor),
+    present: () => plan.present,
+    desired: plan.desired,
+    create: () => plan.create(ctx, tx, options.actor),
+    update: () => plan.update(ctx, tx, options.actor),
   });
 }
 

@@ -47,13 +47,13 @@ export function replaceCauses(
   baselines: ManualStatuses = NO_BASELINES,
 ): void {
   const known = Map.groupBy(listCausesOfSource(tx, { source, sourceId }), (row) => row.componentId);
-  const wanted = Map.groupBy(causes.filter(isWorthKeeping), (cause) => cause.componentId);
-  const touched = new Set([...known.keys(), ...wanted.keys(), ...baselines.statuses.keys()]);
+  const desired = Map.groupBy(causes.filter(isWorthKeeping), (cause) => cause.componentId);
+  const touched = new Set([...known.keys(), ...desired.keys(), ...baselines.statuses.keys()]);
   const changed: ComponentRow[] = [];
   const rebased: ComponentRow[] = [];
   for (const row of findComponents(tx, [...touched]).values()) {
     const { id: componentId } = row;
-    const causes = differenceOf(known.get(componentId) ?? [], wanted.get(componentId) ?? []);
+    const causes = differenceOf(known.get(componentId) ?? [], desired.get(componentId) ?? []);
     const baseline = baselines.statuses.get(componentId) ?? row.baselineStatus;
     const isManualStatusNew = baseline !== row.baselineStatus;
     if (causes.gone.length + causes.fresh.length === 0 && !isManualStatusNew) continue;

@@ -113,8 +113,8 @@ function movedGroups(rows: readonly GroupRow[], { groups }: ComponentOrder): Gro
 /** The same of components, which are numbered over the whole page as they stand on it. */
 function movedComponents(rows: readonly ComponentRow[], order: ComponentOrder): ComponentRow[] {
   const byGroup = Map.groupBy(order.components, ({ groupId }) => groupId);
-  const wanted = [null, ...order.groups].flatMap((groupId) => byGroup.get(groupId) ?? []);
-  const places = new Map(wanted.map(({ id, groupId }, position) => [id, { groupId, position }]));
+  const desired = [null, ...order.groups].flatMap((groupId) => byGroup.get(groupId) ?? []);
+  const places = new Map(desired.map(({ id, groupId }, position) => [id, { groupId, position }]));
   return rows.flatMap((row) => {
     const place = places.get(row.id);
     if (!place) return [];

@@ -12,8 +12,8 @@ export function freeRef(
   fallback: string,
   holderOf: (ref: string) => unknown,
 ): string {
-  const wanted = toRef(name) || fallback;
-  let ref = wanted;
-  for (let n = 2; holderOf(ref) !== undefined; n++) ref = `${wanted.slice(0, STEM_MAX)}-${n}`;
+  const desired = toRef(name) || fallback;
+  let ref = desired;
+  for (let n = 2; holderOf(ref) !== undefined; n++) ref = `${desired.slice(0, STEM_MAX)}-${n}`;
   return ref;
 }

@@ -5,7 +5,7 @@
 export {
   type Answer,
   answerOnce,
-  type KeptRequest,
+  type StoredRequest,
   type OnceAnswer,
   sweepAnswers,
 } from "./service";

@@ -7,7 +7,7 @@ import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./st
 const ROWS_AT_ONCE = 500;
 
 /** What tells one request from another. The same key of the API may be rotated in between. */
-export interface KeptRequest {
+export interface StoredRequest {
   /** The id of the API key that sent it. */
   keyId: string;
   path: string;
@@ -42,7 +42,7 @@ export interface OnceAnswer {
 export function answerOnce(
   ctx: { clock: Clock },
   tx: Tx,
-  { bodyHash, ...name }: KeptRequest,
+  { bodyHash, ...name }: StoredRequest,
   make: () => Answer,
 ): OnceAnswer {
   const now = ctx.clock.now();

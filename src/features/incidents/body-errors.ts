@@ -10,9 +10,9 @@ import type {
 import { startOf, statusOf } from "./create";
 import { wantedRow } from "./edit";
 import { resolveNamedComponents } from "./naming";
-import { listHeads } from "./records";
+import { listUpdateSummaries } from "./records";
 import { firstWritten } from "./rules";
-import { rowAfter } from "./settle";
+import { rowAfter } from "./save-incident";
 import { findIncident } from "./store";
 import { validateDisplayAt, validateTimes, toMs } from "./times";
 
@@ -50,10 +50,10 @@ export function updateIncidentErrors(
   const errors = new FieldErrors();
   const row = findVisible(reader, incidentId, refused);
   if (!row) return errors;
-  const heads = listHeads(reader, incidentId);
-  const wanted = wantedRow(row, input);
-  const after = rowAfter({ found: { row }, wanted, heads, after: heads }, refused.now);
-  validateTimes(errors, after, heads, input, refused.now);
+  const summaries = listUpdateSummaries(reader, incidentId);
+  const desired = wantedRow(row, input);
+  const after = rowAfter({ found: { row }, desired, summaries, after: summaries }, refused.now);
+  validateTimes(errors, after, summaries, input, refused.now);
   return errors;
 }
 
@@ -84,7 +84,7 @@ export function editUpdateErrors(
   const errors = new FieldErrors();
   const row = findVisible(reader, incidentId, refused);
   if (!row || input.display_at === undefined) return errors;
-  const isFirst = firstWritten(listHeads(reader, incidentId))?.id === updateId;
+  const isFirst = firstWritten(listUpdateSummaries(reader, incidentId))?.id === updateId;
   const startedAt = isFirst ? undefined : row.startedAt;
   validateDisplayAt(errors, toMs(input.display_at), startedAt, refused.now);
   return errors;

@@ -10,7 +10,7 @@ import type { IncidentSource } from "./model";
 import { nameComponents, writeUpdate } from "./naming";
 import { affectedBy, type IncidentRecord, type UpdateRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
-import { applyCauses, type Services } from "./settle";
+import { applyCauses, type Services } from "./save-incident";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
 import { validateTimes, toMs } from "./times";
 

@@ -10,12 +10,12 @@ import {
   bodiesOf,
   type Found,
   getIncidentRow,
-  listHeads,
-  type UpdateHead,
+  listUpdateSummaries,
+  type UpdateSummary,
   withBody,
 } from "./records";
 import { timelineOf } from "./rules";
-import type { Services } from "./settle";
+import type { Services } from "./save-incident";
 import { deleteIncidentRows, type IncidentRow, listAllOpenRows, updateIncidentRow } from "./store";
 
 /**
@@ -29,10 +29,19 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
   updateIncidentRow(tx, row);
   audit(ctx, tx, actor, "incident.delete", id, summaryOf(row));
   if (row.draft) return;
-  const heads = listHeads(tx, id);
+  const summaries = listUpdateSummaries(tx, id);
   // The event holds the newest update alone: the texts of the others are not read.
-  recordDeletion(ctx, tx, { row, page }, { heads, isCut: false }, bodiesOf(tx, heads.slice(0, 1)));
-  const causes = timelineOf(row, heads).causes.map((cause) => ({ ...cause, to: cause.to ?? now }));
+  recordDeletion(
+    ctx,
+    tx,
+    { row, page },
+    { summaries, isCut: false },
+    bodiesOf(tx, summaries.slice(0, 1)),
+  );
+  const causes = timelineOf(row, summaries).causes.map((cause) => ({
+    ...cause,
+    to: cause.to ?? now,
+  }));
   const why = { source: "incident", actor, reason: row.name, notify: true } as const;
   replaceCauses(ctx, tx, "incident", id, causes, why);
   touchPage(ctx, tx, row.pageId);
@@ -53,8 +62,8 @@ export function deleteOpenIncidentsOfPage(
   if (found.length === 0) return;
   const now = ctx.clock.now();
   const ids = found.map(({ row }) => row.id);
-  const heads = listDocumentHeads(tx, ids);
-  const newest = ids.flatMap((id) => heads.get(id)?.heads.slice(0, 1) ?? []);
+  const summaries = listDocumentHeads(tx, ids);
+  const newest = ids.flatMap((id) => summaries.get(id)?.summaries.slice(0, 1) ?? []);
   const bodies = bodiesOf(tx, newest);
   deleteIncidentRows(tx, { ids: JSON.stringify(ids), at: now });
   recordAudits(
@@ -68,7 +77,7 @@ export function deleteOpenIncidentsOfPage(
     })),
   );
   for (const { row: before, page } of found) {
-    const own = heads.get(before.id) ?? { heads: [], isCut: false };
+    const own = summaries.get(before.id) ?? { summaries: [], isCut: false };
     recordDeletion(ctx, tx, { row: deletedRow(before, now), page }, own, bodies);
   }
   touchPage(ctx, tx, pageId);
@@ -87,11 +96,11 @@ function recordDeletion(
   ctx: Services,
   tx: Tx,
   { row, page }: Found,
-  { heads, isCut }: { heads: readonly UpdateHead[]; isCut: boolean },
+  { summaries, isCut }: { summaries: readonly UpdateSummary[]; isCut: boolean },
   bodies: ReadonlyMap<string, string>,
 ): void {
-  const [newest] = heads;
-  const record = { row, page, components: affectedBy(row, heads), isCut };
+  const [newest] = summaries;
+  const record = { row, page, components: affectedBy(row, summaries), isCut };
   ctx.outbox.record(tx, {
     type: "incident.deleted",
     pageId: row.pageId,

@@ -9,10 +9,10 @@ import {
   affectedBy,
   bodiesOf,
   type Found,
-  headsOf,
+  summariesOf,
   type IncidentRecord,
   toRecords,
-  type UpdateHead,
+  type UpdateSummary,
   UPDATES_IN_LISTS,
   withBody,
 } from "./records";
@@ -34,23 +34,23 @@ export function listOpenIncidents(
 /** The published incidents of a page that started last, newest start first, each with its 20 newest updates. */
 export function listNewestIncidents(
   reader: Reader,
-  wanted: { pageId: string; limit: number },
+  desired: { pageId: string; limit: number },
   read: ReadRecords = toDocumentRecords,
 ): IncidentRecord[] {
-  return read(reader, listNewestRows(reader, wanted));
+  return read(reader, listNewestRows(reader, desired));
 }
 
 /** Returns the number of leading incidents, at least 1, that one page of an API list may show. */
 export function countForPage(reader: Reader, found: readonly Found[]): number {
   const ids = idsOf(found);
-  const wanted = JSON.stringify(ids);
+  const desired = JSON.stringify(ids);
   const texts = new Map(
-    listTextSizes(reader, { ids: wanted, each: UPDATES_IN_LISTS }).map(({ id, bytes }) => [
+    listTextSizes(reader, { ids: desired, each: UPDATES_IN_LISTS }).map(({ id, bytes }) => [
       id,
       bytes,
     ]),
   );
-  const sizes = listRowCounts(reader, { ids: wanted, most: LIST_ROWS_MAX + 1 }).map((size) => ({
+  const sizes = listRowCounts(reader, { ids: desired, most: LIST_ROWS_MAX + 1 }).map((size) => ({
     ...size,
     textBytes: texts.get(size.id) ?? 0,
   }));
@@ -74,7 +74,7 @@ export const toDocumentRecords: ReadRecords = (reader, found) => {
 /** The newest updates of an incident, of which only some named components were read. */
 interface CutHeads {
   /** Newest first. */
-  heads: UpdateHead[];
+  summaries: UpdateSummary[];
   /** True if the incident may name more components than the updates. */
   isCut: boolean;
 }
@@ -95,11 +95,11 @@ export function listCutHeads(reader: Reader, incidentIds: readonly string[]): Cu
       namings.slice(0, CUT_COMPONENTS).map(({ naming }) => naming),
       (naming) => naming.updateId,
     );
-    const heads = newest
+    const summaries = newest
       .slice(0, UPDATES_IN_LISTS)
       .map((head) => ({ ...head, components: named.get(head.id) ?? [] }));
     const isCut = newest.length > UPDATES_IN_LISTS || namings.length > CUT_COMPONENTS;
-    return { heads, isCut };
+    return { summaries, isCut };
   });
 }
 
@@ -112,13 +112,13 @@ export function listDocumentHeads(
   incidentIds: readonly string[],
 ): Map<string, CutHeads> {
   const count = countWhole(reader, incidentIds);
-  const whole = headsOf(reader, incidentIds.slice(0, count));
+  const whole = summariesOf(reader, incidentIds.slice(0, count));
   const rest = incidentIds.slice(count);
   const cut = rest.length === 0 ? [] : listCutHeads(reader, rest);
   return new Map(
     incidentIds.map((id, index) => [
       id,
-      cut[index - count] ?? { heads: whole.get(id) ?? [], isCut: false },
+      cut[index - count] ?? { summaries: whole.get(id) ?? [], isCut: false },
     ]),
   );
 }
@@ -129,12 +129,12 @@ export const toCutRecords: ReadRecords = (reader, found) => {
   const cut = listCutHeads(reader, idsOf(found));
   const bodies = bodiesOf(
     reader,
-    cut.flatMap(({ heads }) => heads),
+    cut.flatMap(({ summaries }) => summaries),
   );
   return found.map(({ row, page }, index) => {
-    const { heads = [], isCut = false } = cut[index] ?? {};
-    const updates = heads.map((head) => withBody(head, bodies));
-    const components = affectedBy(row, heads);
+    const { summaries = [], isCut = false } = cut[index] ?? {};
+    const updates = summaries.map((head) => withBody(head, bodies));
+    const components = affectedBy(row, summaries);
     return { row, page, components, updates, ...(isCut ? { isCut } : {}) };
   });
 };

@@ -5,7 +5,7 @@ import type { Actor } from "../../kernel/actor";
 import { requireFreeRef } from "./create";
 import { UpdateIncidentBody } from "./bodies";
 import { getIncident, type IncidentRecord, toRecord } from "./records";
-import { type Services, settle } from "./settle";
+import { type Services, saveIncident } from "./save-incident";
 import type { IncidentRow } from "./store";
 import { toMs } from "./times";
 
@@ -32,16 +32,16 @@ export function updateIncident(
   if (input.resolved_at !== undefined && before.status !== "resolved") {
     throw conflict("The incident is not resolved, so it has no resolved_at yet. Post an update.");
   }
-  const wanted = wantedRow(before, input);
-  if (isSame(before, wanted)) return record;
-  requireFreeRef(tx, wanted, maySeeDrafts);
+  const desired = wantedRow(before, input);
+  if (isSame(before, desired)) return record;
+  requireFreeRef(tx, desired, maySeeDrafts);
   const update = updates[0];
-  const isPublishing = before.draft && !wanted.draft;
+  const isPublishing = before.draft && !desired.draft;
   const notify = isPublishing && (update?.notify ?? true);
-  const row = settle(ctx, tx, {
+  const row = saveIncident(ctx, tx, {
     found: record,
-    wanted,
-    heads: updates,
+    desired,
+    summaries: updates,
     after: updates,
     input,
     actor,
@@ -73,8 +73,8 @@ export function wantedRow(before: IncidentRow, input: UpdateIncidentBody): Incid
   };
 }
 
-function isSame(before: IncidentRow, wanted: IncidentRow): boolean {
+function isSame(before: IncidentRow, desired: IncidentRow): boolean {
   return (Object.keys(before) as (keyof IncidentRow)[]).every(
-    (field) => before[field] === wanted[field],
+    (field) => before[field] === desired[field],
   );
 }

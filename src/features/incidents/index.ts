@@ -9,12 +9,12 @@ export { listNewestIncidents, listOpenIncidents, type ReadRecords } from "./docu
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export {
   findFirstIncidentStart,
-  type IncidentLine,
-  type LinePosition,
+  type IncidentSummary,
+  type SummaryCursor,
   listEndedIncidents,
   listIncidentsBetween,
-} from "./lines";
-export { createKeptRecords } from "./kept-records";
+} from "./summaries";
+export { createIncidentCache } from "./incident-cache";
 export { type IncidentQuery, listIncidents } from "./listing";
 export {
   Incident,

@@ -4,7 +4,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { PutPostmortemBody } from "./bodies";
 import { getIncident, type IncidentRecord, toRecord } from "./records";
-import { type Services, settle } from "./settle";
+import { type Services, saveIncident } from "./save-incident";
 import type { IncidentRow } from "./store";
 
 /**
@@ -25,10 +25,10 @@ export function putPostmortem(
   if (before.postmortemBody === input.body && before.postmortemPublishedAt === publishedAt) {
     return record;
   }
-  const row = settle(ctx, tx, {
+  const row = saveIncident(ctx, tx, {
     found: record,
-    wanted: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
-    heads: updates,
+    desired: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
+    summaries: updates,
     after: updates,
     input: {},
     actor,

@@ -17,11 +17,11 @@ import {
 export const UPDATES_IN_LISTS = 20;
 
 /** An update without its text: what the reckoning of an incident needs of it. */
-export interface UpdateHead extends Omit<UpdateRow, "body"> {
+export interface UpdateSummary extends Omit<UpdateRow, "body"> {
   components: NamingRow[];
 }
 
-export interface UpdateRecord extends UpdateHead {
+export interface UpdateRecord extends UpdateSummary {
   body: string;
 }
 
@@ -50,7 +50,7 @@ export function getIncidentRow(reader: Reader, id: string, maySeeDrafts: boolean
 /** One incident with all of its updates. Throws `not_found`. */
 export function getIncident(reader: Reader, id: string, maySeeDrafts: boolean): IncidentRecord {
   const found = getIncidentRow(reader, id, maySeeDrafts);
-  return toRecord(reader, found, listHeads(reader, id));
+  return toRecord(reader, found, listUpdateSummaries(reader, id));
 }
 
 /** Some of an incident's updates, newest first, and whether there are older ones. */
@@ -69,32 +69,32 @@ export function getIncidentPart(
   { before, limit }: { before: string | undefined; limit: number },
 ): IncidentPart {
   const found = getIncidentRow(reader, id, false);
-  const heads = listHeads(reader, id);
-  const place = before === undefined ? -1 : heads.findIndex((head) => head.id === before);
+  const summaries = listUpdateSummaries(reader, id);
+  const place = before === undefined ? -1 : summaries.findIndex((head) => head.id === before);
   if (before !== undefined && place < 0) throw notFound("update");
-  const shown = heads.slice(place + 1, place + 1 + limit);
+  const shown = summaries.slice(place + 1, place + 1 + limit);
   const { updates } = toRecord(reader, found, shown);
   return {
-    record: { ...found, components: affectedBy(found.row, heads), updates },
-    isMore: place + 1 + limit < heads.length,
+    record: { ...found, components: affectedBy(found.row, summaries), updates },
+    isMore: place + 1 + limit < summaries.length,
   };
 }
 
 /** All updates of one incident without their texts, newest first. */
-export function listHeads(reader: Reader, incidentId: string): UpdateHead[] {
-  return headsOf(reader, [incidentId]).get(incidentId) ?? [];
+export function listUpdateSummaries(reader: Reader, incidentId: string): UpdateSummary[] {
+  return summariesOf(reader, [incidentId]).get(incidentId) ?? [];
 }
 
 /** Some incidents with their 20 newest updates each, by three statements however many there are. */
 export function toRecords(reader: Reader, found: readonly Found[]): IncidentRecord[] {
   const ids = found.map(({ row }) => row.id);
-  const heads = headsOf(reader, ids);
-  const shown = new Map(ids.map((id) => [id, heads.get(id)?.slice(0, UPDATES_IN_LISTS) ?? []]));
+  const summaries = summariesOf(reader, ids);
+  const shown = new Map(ids.map((id) => [id, summaries.get(id)?.slice(0, UPDATES_IN_LISTS) ?? []]));
   const bodies = bodiesOf(reader, [...shown.values()].flat());
   return found.map(({ row, page }) => ({
     row,
     page,
-    components: affectedBy(row, heads.get(row.id) ?? []),
+    components: affectedBy(row, summaries.get(row.id) ?? []),
     updates: (shown.get(row.id) ?? []).map((head) => withBody(head, bodies)),
   }));
 }
@@ -103,47 +103,52 @@ export function toRecords(reader: Reader, found: readonly Found[]): IncidentReco
 export function toRecord(
   reader: Reader,
   { row, page }: Found,
-  heads: readonly UpdateHead[],
+  summaries: readonly UpdateSummary[],
 ): IncidentRecord {
-  const bodies = bodiesOf(reader, heads);
-  const updates = heads.map((head) => withBody(head, bodies));
-  return { row, page, components: affectedBy(row, heads), updates };
+  const bodies = bodiesOf(reader, summaries);
+  const updates = summaries.map((head) => withBody(head, bodies));
+  return { row, page, components: affectedBy(row, summaries), updates };
 }
 
 /** Every component that an incident ever named, by its last name, with what the incident says of it. */
 export function affectedBy(
   row: IncidentRow,
-  heads: readonly UpdateHead[],
+  summaries: readonly UpdateSummary[],
 ): IncidentRecord["components"] {
-  const { components } = timelineOf(row, heads);
+  const { components } = timelineOf(row, summaries);
   const names = new Map(
-    inOrder(heads).flatMap((head) => head.components.map((each) => [each.componentId, each.name])),
+    inOrder(summaries).flatMap((head) =>
+      head.components.map((each) => [each.componentId, each.name]),
+    ),
   );
   return [...components].map(([id, status]) => ({ id, name: names.get(id) ?? "", status }));
 }
 
 /** All updates of some incidents without their texts, newest first, by the ids of the incidents. */
-export function headsOf(reader: Reader, incidentIds: readonly string[]): Map<string, UpdateHead[]> {
+export function summariesOf(
+  reader: Reader,
+  incidentIds: readonly string[],
+): Map<string, UpdateSummary[]> {
   const ids = JSON.stringify(incidentIds);
   const namings = Map.groupBy(
     listNamings(reader, { ids }).map(({ naming }) => naming),
     (naming) => naming.updateId,
   );
-  const heads = listUpdateHeads(reader, { ids }).map((head) => ({
+  const summaries = listUpdateHeads(reader, { ids }).map((head) => ({
     ...head,
     components: namings.get(head.id) ?? [],
   }));
-  return Map.groupBy(inOrder(heads).reverse(), (head) => head.incidentId);
+  return Map.groupBy(inOrder(summaries).reverse(), (head) => head.incidentId);
 }
 
 export function bodiesOf(
   reader: Reader,
-  heads: readonly UpdateHead[],
+  summaries: readonly UpdateSummary[],
 ): ReadonlyMap<string, string> {
-  const ids = JSON.stringify(heads.map((head) => head.id));
+  const ids = JSON.stringify(summaries.map((head) => head.id));
   return new Map(listUpdateBodies(reader, { ids }).map(({ id, body }) => [id, body]));
 }
 
-export function withBody(head: UpdateHead, bodies: ReadonlyMap<string, string>): UpdateRecord {
+export function withBody(head: UpdateSummary, bodies: ReadonlyMap<string, string>): UpdateRecord {
   return { ...head, body: bodies.get(head.id) ?? "" };
 }

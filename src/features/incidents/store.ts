@@ -173,10 +173,10 @@ type Wanted = Omit<ListParams, "draftsOnly" | "name"> &
   Partial<ListParams> & { open: boolean | undefined };
 
 /** Newest first. `open` narrows to those that are not, or that are, resolved. */
-export function listIncidentRows(reader: Reader, { open: wanted, ...narrowed }: Wanted) {
+export function listIncidentRows(reader: Reader, { open: desired, ...narrowed }: Wanted) {
   const params: ListParams = { draftsOnly: 0, name: null, ...narrowed };
   const isOpenStatus = params.status !== null && params.status !== "resolved";
-  const open = wanted ?? (isOpenStatus || undefined);
+  const open = desired ?? (isOpenStatus || undefined);
   const list = LISTS.get(nameOf(params.pageId !== null, params.componentId !== null, open));
   return list?.(reader, params) ?? [];
 }

@@ -7,13 +7,13 @@ import { nameComponents, writeUpdate } from "./naming";
 import {
   getIncident,
   getIncidentRow,
-  listHeads,
-  type UpdateHead,
+  listUpdateSummaries,
+  type UpdateSummary,
   type UpdateRecord,
 } from "./records";
 import { UPDATES_MAX } from "../../kernel/update-fields";
 import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
-import { type Services, settle } from "./settle";
+import { type Services, saveIncident } from "./save-incident";
 import { type IncidentRow, updateUpdateRow } from "./store";
 import { validateDisplayAt, toMs } from "./times";
 
@@ -41,17 +41,17 @@ export function addUpdate(
   validate(AddUpdateBody, input);
   const found = getIncidentRow(tx, incidentId, true);
   const { row: before } = found;
-  const heads = listHeads(tx, incidentId);
+  const summaries = listUpdateSummaries(tx, incidentId);
   const now = ctx.clock.now();
   const errors = new FieldErrors();
   const displayAt =
-    input.display_at === undefined ? behindAll(before, heads, now) : toMs(input.display_at);
+    input.display_at === undefined ? behindAll(before, summaries, now) : toMs(input.display_at);
   if (input.display_at !== undefined) validateDisplayAt(errors, displayAt, before.startedAt, now);
   const id = ctx.newId("upd");
   const update: UpdateRecord = {
     id,
     incidentId,
-    status: input.status ?? statusAt(heads, displayAt) ?? before.status,
+    status: input.status ?? statusAt(summaries, displayAt) ?? before.status,
     body: input.body,
     displayAt,
     notify: input.notify ?? true,
@@ -66,11 +66,19 @@ export function addUpdate(
     ),
   };
   errors.throwIfAny();
-  if (actor.kind !== "system") requireRoom(heads, update);
+  if (actor.kind !== "system") requireRoom(summaries, update);
   writeUpdate(tx, update);
   const tell = { update, notify: update.notify };
-  const after = [...heads, update];
-  const row = settle(ctx, tx, { found, wanted: before, heads, after, input, actor, tell });
+  const after = [...summaries, update];
+  const row = saveIncident(ctx, tx, {
+    found,
+    desired: before,
+    summaries,
+    after,
+    input,
+    actor,
+    tell,
+  });
   const summary = `Updated the incident “${row.name}”: ${update.status}`;
   audit(ctx, tx, actor, "incident.add_update", incidentId, summary);
   return { row, update };
@@ -113,10 +121,10 @@ export function editUpdate(
   }
   const { components: _, ...fields } = update;
   updateUpdateRow(tx, fields);
-  const row = settle(ctx, tx, {
+  const row = saveIncident(ctx, tx, {
     found: { row: before, page },
-    wanted: before,
-    heads: updates,
+    desired: before,
+    summaries: updates,
     after,
     input,
     actor,
@@ -143,19 +151,19 @@ export function getUpdate(
 
 /** Returns true if an incident has room for one more update, whether or not that resolves it. */
 export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
-  return exceededLimit(listHeads(reader, incidentId), 0) === undefined;
+  return exceededLimit(listUpdateSummaries(reader, incidentId), 0) === undefined;
 }
 
 /** Throws `conflict` if an incident is full, unless the update resolves it. */
-function requireRoom(heads: readonly UpdateHead[], update: UpdateRecord): void {
-  const exceeded = exceededLimit(heads, update.components.length);
-  if (exceeded === undefined || isResolving(heads, update)) return;
+function requireRoom(summaries: readonly UpdateSummary[], update: UpdateRecord): void {
+  const exceeded = exceededLimit(summaries, update.components.length);
+  if (exceeded === undefined || isResolving(summaries, update)) return;
   throw conflict(`${LIMITS[exceeded]} Resolve it, or open a new incident for what follows.`);
 }
 
 /** Throws `conflict` if a resolved incident is full: once it is open, the update that resolves it is one more. */
-function requireRoomToReopen(heads: readonly UpdateHead[]): void {
-  const exceeded = exceededLimit(heads, 1);
+function requireRoomToReopen(summaries: readonly UpdateSummary[]): void {
+  const exceeded = exceededLimit(summaries, 1);
   if (exceeded === undefined) return;
   throw conflict(`${LIMITS[exceeded]} It cannot be reopened: open a new incident.`);
 }
@@ -166,12 +174,15 @@ const LIMITS = {
 };
 
 /** Now, or where a clock was set back or a caller's runs fast, just behind what was told before. */
-function behindAll(row: IncidentRow, heads: readonly UpdateHead[], now: number): number {
-  const newest = heads[0]?.displayAt ?? row.startedAt;
+function behindAll(row: IncidentRow, summaries: readonly UpdateSummary[], now: number): number {
+  const newest = summaries[0]?.displayAt ?? row.startedAt;
   return now >= newest ? Math.max(now, row.startedAt) : Math.max(newest + 1, row.startedAt);
 }
 
 /** The status that an incident had at a moment. `heads` run from the newest. */
-function statusAt(heads: readonly UpdateHead[], at: number): UpdateHead["status"] | undefined {
-  return heads.find((head) => head.displayAt <= at)?.status;
+function statusAt(
+  summaries: readonly UpdateSummary[],
+  at: number,
+): UpdateSummary["status"] | undefined {
+  return summaries.find((head) => head.displayAt <= at)?.status;
 }

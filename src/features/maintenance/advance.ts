@@ -2,7 +2,7 @@ import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../kernel/actor";
 import {
   addUpdateRow,
-  entering,
+  withStatus,
   plannedNotify,
   refreshCauses,
   saveChange,
@@ -82,7 +82,7 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   }
   const isBeginning = isStart(step);
   const status = isBeginning ? "in_progress" : "completed";
-  const after = entering(row, status, at);
+  const after = withStatus(row, status, at);
   saveChange(ctx, tx, after);
   addUpdateRow(ctx, tx, id, {
     status,

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { FieldErrors, type IsBroken } from "../../errors";
 import { findNamedPage } from "../pages";
-import { chooseComponents } from "./chosen";
+import { chooseComponents } from "./affected-components";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "./model";
 import { findMaintenanceRecord } from "./records";
 import { readDisplayTime, readTimes } from "./times";

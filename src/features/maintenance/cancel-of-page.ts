@@ -2,7 +2,7 @@ import type { Tx } from "../../db";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../kernel/actor";
 import { touchPage } from "../pages";
-import { entering, type Services } from "./change";
+import { withStatus, type Services } from "./change";
 import { componentsForDocument } from "./document-records";
 import { recordMaintenanceEvent } from "./event";
 import { presentMaintenance } from "./model";
@@ -36,7 +36,7 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
       notify: planned.get(row.id) ?? true,
       createdAt: now,
     };
-    const entered = entering(row, "cancelled", update.displayAt);
+    const entered = withStatus(row, "cancelled", update.displayAt);
     return { row: { ...entered, version: row.version + 1, updatedAt: now }, page, update };
   });
   cancelMaintenanceRows(tx, { ids, at: now });

@@ -47,7 +47,7 @@ export function addUpdateRow(
 }
 
 /** The row of a maintenance that goes over to a status at `at` (unix ms). */
-export function entering(
+export function withStatus(
   row: MaintenanceRow,
   status: MaintenanceStatus,
   at: number,

@@ -19,14 +19,14 @@ export function countForPage(
   found: readonly Pick<MaintenanceRecord, "row">[],
 ): number {
   const ids = found.map(({ row }) => row.id);
-  const wanted = JSON.stringify(ids);
+  const desired = JSON.stringify(ids);
   const texts = new Map(
-    listTextSizes(reader, { ids: wanted, each: UPDATES_IN_LISTS }).map(({ id, bytes }) => [
+    listTextSizes(reader, { ids: desired, each: UPDATES_IN_LISTS }).map(({ id, bytes }) => [
       id,
       bytes,
     ]),
   );
-  const sizes = listRowCounts(reader, { ids: wanted, most: LIST_ROWS_MAX + 1 }).map((size) => ({
+  const sizes = listRowCounts(reader, { ids: desired, most: LIST_ROWS_MAX + 1 }).map((size) => ({
     ...size,
     textBytes: texts.get(size.id) ?? 0,
   }));

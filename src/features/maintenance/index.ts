@@ -9,8 +9,8 @@ export {
   findFirstMaintenanceStart,
   listEndedMaintenance,
   listMaintenanceBetween,
-  type MaintenanceLine,
-} from "./lines";
+  type MaintenanceSummary,
+} from "./summaries";
 export {
   AddMaintenanceUpdateBody,
   Maintenance,
@@ -29,6 +29,6 @@ export {
   listPendingMaintenance,
   nextEdge,
 } from "./records";
-export { isEnded, isUnderWay, mayFollow, UPCOMING_MS } from "./rules";
+export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
 export { countPendingOfPage, type MaintenanceRecord, type MaintenanceRow } from "./store";
 export { type MaintenanceUpdateRow } from "./update-store";

@@ -11,7 +11,7 @@ import {
   type Services,
   recordChange,
 } from "./change";
-import { chooseComponents, isSameChoice, replaceChosen } from "./chosen";
+import { chooseComponents, isSameChoice, replaceChosen } from "./affected-components";
 import {
   type Maintenance,
   PlanMaintenanceBody,

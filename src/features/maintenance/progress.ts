@@ -6,7 +6,7 @@ import type { MaintenanceStatus } from "../../kernel/incident-status";
 import { UPDATES_MAX } from "../../kernel/update-fields";
 import {
   addUpdateRow,
-  entering,
+  withStatus,
   type NewUpdate,
   plannedNotify,
   refreshCauses,
@@ -22,7 +22,7 @@ import {
   type MaintenanceUpdate,
 } from "./model";
 import { getMaintenanceRecord } from "./records";
-import { isEnded, isUnderWay, mayFollow, STATUS_IN_WORDS } from "./rules";
+import { isEnded, isUnderWay, isAllowedTransition, STATUS_IN_WORDS } from "./rules";
 import type { MaintenanceRow } from "./store";
 import { readDisplayTime } from "./times";
 
@@ -47,7 +47,7 @@ export function addMaintenanceUpdate(
   const displayAt = readDisplayTime(input.display_at, updates[0]?.displayAt ?? now, now, errors);
   errors.throwIfAny();
   if (!isEnded(row.status)) requireRoom(updates.length, status);
-  const maintenance = goOn(ctx, tx, row, { status, body, displayAt, notify }, actor);
+  const maintenance = changeStatus(ctx, tx, row, { status, body, displayAt, notify }, actor);
   const [update] = maintenance.updates;
   if (!update) throw new Error("an update was added and is not there");
   return { maintenance, update };
@@ -72,10 +72,10 @@ export function cancelMaintenance(
     input,
   );
   const displayAt = Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0);
-  return goOn(ctx, tx, row, { status: "cancelled", body, displayAt, notify }, actor);
+  return changeStatus(ctx, tx, row, { status: "cancelled", body, displayAt, notify }, actor);
 }
 
-function goOn(
+function changeStatus(
   ctx: Services,
   tx: Tx,
   row: MaintenanceRow,
@@ -85,12 +85,12 @@ function goOn(
   const { status, displayAt: at, notify } = update;
   requireNotEnded(row);
   const isChange = status !== row.status;
-  if (isChange && !mayFollow(row.status, status)) {
+  if (isChange && !isAllowedTransition(row.status, status)) {
     throw conflict(
       `The maintenance is ${STATUS_IN_WORDS[row.status]}; it cannot become ${STATUS_IN_WORDS[status]}.`,
     );
   }
-  const after = isChange ? entering(row, status, at) : row;
+  const after = isChange ? withStatus(row, status, at) : row;
   saveChange(ctx, tx, after);
   addUpdateRow(ctx, tx, row.id, update);
   const isCancelling = status === "cancelled";

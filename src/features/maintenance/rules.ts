@@ -22,7 +22,7 @@ export const STATUS_IN_WORDS: Record<MaintenanceStatus, string> = {
 };
 
 /** Whether a maintenance of one status may go over to another. */
-export function mayFollow(from: MaintenanceStatus, to: MaintenanceStatus): boolean {
+export function isAllowedTransition(from: MaintenanceStatus, to: MaintenanceStatus): boolean {
   return FOLLOWERS[from].includes(to);
 }
 

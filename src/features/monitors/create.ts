@@ -95,10 +95,10 @@ export function requireFreeRef(reader: Reader, ref: string): void {
 }
 
 /** The ref itself, or with the first number that makes it one of its own. */
-function freeRef(reader: Reader, wanted: string): string {
+function freeRef(reader: Reader, desired: string): string {
   for (let count = 1; ; count++) {
     const suffix = count === 1 ? "" : `-${count}`;
-    const ref = `${wanted.slice(0, 63 - suffix.length)}${suffix}`;
+    const ref = `${desired.slice(0, 63 - suffix.length)}${suffix}`;
     if (!findMonitorByRef(reader, { ref })) return ref;
   }
 }

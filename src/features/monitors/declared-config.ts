@@ -53,7 +53,7 @@ export function wantedConfig(
     creation: { ...Object.fromEntries(given.map((f) => [f, declared[f]])), ...secrets.creation },
     change: { ...orNull(declared), ...secrets.change },
     present: { ...orNull(present), ...secrets.present },
-    wanted: { ...orNull(openFields(type, declared)), ...secrets.wanted },
+    desired: { ...orNull(openFields(type, declared)), ...secrets.desired },
     missing: secrets.missing,
   };
 }

@@ -55,7 +55,7 @@ export interface WantedSecrets {
   /** The change of one that is there. */
   change: Fields;
   present: Fields;
-  wanted: Fields;
+  desired: Fields;
   /** The secrets that should be kept, and are not there. */
   missing: FieldError[];
 }
@@ -65,7 +65,13 @@ export function wantedSecrets(
   declared: MonitorConfig,
   known: MonitorConfig,
 ): WantedSecrets {
-  const outcome: WantedSecrets = { creation: {}, change: {}, present: {}, wanted: {}, missing: [] };
+  const outcome: WantedSecrets = {
+    creation: {},
+    change: {},
+    present: {},
+    desired: {},
+    missing: [],
+  };
   for (const [field, kind] of Object.entries(secretsOf(type))) {
     const before = stored(known[field]);
     const asked = askedOf(declared[field], before);
@@ -76,7 +82,7 @@ export function wantedSecrets(
       const has = Object.hasOwn(before, name) ? before[name] : undefined;
       const told = describeSecretChange(has, text);
       outcome.present[path.join(".")] = told.present;
-      outcome.wanted[path.join(".")] = told.wanted;
+      outcome.desired[path.join(".")] = told.desired;
       if (text === null) {
         if (has === undefined) {
           outcome.missing.push({ pointer: pointer(...path), detail: MISSING_SECRET });

@@ -14,11 +14,11 @@ export {
 } from "./declared";
 export {
   type DeclaredPlace,
-  type DeclaredWish,
-  listMonitorsAtHome,
-  type MonitorAtHome,
-  wishOf,
-} from "./declared-verbs";
+  type MonitorPlan,
+  listStoredMonitors,
+  type StoredMonitor,
+  planMonitor,
+} from "./apply-plan";
 export { deleteMonitor } from "./delete";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";

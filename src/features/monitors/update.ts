@@ -44,15 +44,15 @@ export function updateMonitor(
   errors.throwIfAny();
   const { name = row.name } = input;
   const { ref = row.ref } = causes;
-  const wanted: MonitorRow = { ...row, ...settings, config, name, ref };
-  const changed = changedFields(before, wanted, componentIds);
+  const desired: MonitorRow = { ...row, ...settings, config, name, ref };
+  const changed = changedFields(before, desired, componentIds);
   if (changed.length === 0) return before;
   if (changed.includes("ref")) requireFreeRef(tx, ref);
-  updateMonitorRow(tx, changedRow(ctx, wanted));
+  updateMonitorRow(tx, changedRow(ctx, desired));
   if (changed.includes("components")) replaceComponents(tx, id, componentIds ?? []);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.update",
-    summary: `Changed the monitor “${wanted.name}”: ${changed.join(", ")}`,
+    summary: `Changed the monitor “${desired.name}”: ${changed.join(", ")}`,
     actor,
   });
   const after = getMonitorRecord(tx, id);
@@ -78,11 +78,11 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
 
 function changedFields(
   before: MonitorRecord,
-  wanted: MonitorRow,
+  desired: MonitorRow,
   componentIds: readonly string[] | undefined,
 ): string[] {
   const changed = (Object.keys(WORDS) as (keyof MonitorRow)[])
-    .filter((field) => !Bun.deepEquals(before.row[field], wanted[field]))
+    .filter((field) => !Bun.deepEquals(before.row[field], desired[field]))
     .map((field) => WORDS[field] ?? field);
   const known = new Set(before.components.map(({ id }) => id));
   const areSame =

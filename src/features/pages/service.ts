@@ -183,9 +183,9 @@ function requireValidPage(input: PageInput): void {
 }
 
 /** A ref that was made rather than given steps aside for one that is there. */
-function freeRef(tx: Tx, wanted: string): string {
-  let ref = wanted;
-  for (let n = 2; findPageByRef(tx, { ref }); n++) ref = `${wanted.slice(0, 58)}-${n}`;
+function freeRef(tx: Tx, desired: string): string {
+  let ref = desired;
+  for (let n = 2; findPageByRef(tx, { ref }); n++) ref = `${desired.slice(0, 58)}-${n}`;
   return ref;
 }
 

@@ -2,8 +2,8 @@ import type { Reader } from "../../db";
 import { DAY_MS, startOfDay } from "../../kernel/time";
 import {
   findFirstIncidentStart,
-  type IncidentLine,
-  type LinePosition,
+  type IncidentSummary,
+  type SummaryCursor,
   listEndedIncidents,
   listIncidentsBetween,
 } from "../incidents";
@@ -11,7 +11,7 @@ import {
   findFirstMaintenanceStart,
   listEndedMaintenance,
   listMaintenanceBetween,
-  type MaintenanceLine,
+  type MaintenanceSummary,
 } from "../maintenance";
 import type { PageRow } from "../pages";
 
@@ -27,8 +27,8 @@ export interface Entry {
   from: number;
   to: number | null;
   thing:
-    | { kind: "incident"; incident: IncidentLine }
-    | { kind: "maintenance"; maintenance: MaintenanceLine };
+    | { kind: "incident"; incident: IncidentSummary }
+    | { kind: "maintenance"; maintenance: MaintenanceSummary };
 }
 
 /**
@@ -48,7 +48,7 @@ export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
 /** One part of a history, and where the next one begins; undefined where there is none. */
 export interface HistoryPart {
   entries: Entry[];
-  next: LinePosition | undefined;
+  next: SummaryCursor | undefined;
 }
 
 /**
@@ -57,14 +57,14 @@ export interface HistoryPart {
  */
 export function readHistory(
   reader: Reader,
-  span: { pageId: string; from: number; to: number; before?: LinePosition | undefined },
+  span: { pageId: string; from: number; to: number; before?: SummaryCursor | undefined },
   limit: number,
 ): HistoryPart {
   const { before = { at: span.to, id: "" } } = span;
-  const wanted = { ...span, before, limit: limit + 1 };
+  const desired = { ...span, before, limit: limit + 1 };
   const found = inOrder(
-    listIncidentsBetween(reader, wanted),
-    listMaintenanceBetween(reader, wanted),
+    listIncidentsBetween(reader, desired),
+    listMaintenanceBetween(reader, desired),
   );
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
@@ -83,8 +83,8 @@ export function firstDayStart(reader: Reader, page: Pick<PageRow, "id" | "create
 }
 
 function inOrder(
-  incidents: readonly IncidentLine[],
-  maintenance: readonly MaintenanceLine[],
+  incidents: readonly IncidentSummary[],
+  maintenance: readonly MaintenanceSummary[],
 ): Entry[] {
   return [
     ...incidents.map((incident): Entry => {

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
-import { createKeptRecords, type ReadRecords } from "../incidents";
+import { createIncidentCache, type ReadRecords } from "../incidents";
 import { findDefaultPage, findPageBySlug } from "../pages";
-import { createKeptHistories } from "./kept-histories";
+import { createHistoryCache } from "./history-cache";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
@@ -25,10 +25,10 @@ export interface DefaultPage {
  */
 export function createSnapshots(
   ctx: AppContext,
-  readIncidents: ReadRecords = createKeptRecords(),
+  readIncidents: ReadRecords = createIncidentCache(),
 ): Snapshots {
   const bySlug = new Map<string, Snapshot>();
-  const readers = { readHistories: createKeptHistories(), readIncidents };
+  const readers = { readHistories: createHistoryCache(), readIncidents };
   let byDefault: { page: DefaultPage | undefined } | undefined;
   ctx.signals.pageChanged.on((pageId) => {
     byDefault = undefined;

@@ -24,11 +24,11 @@ export function emailError(email: string): string | undefined {
 
 /** The role of a new user, or what is wrong with the one that was asked for. */
 export function decideRole(
-  wanted: Role | undefined,
+  desired: Role | undefined,
   isFirst: boolean,
 ): { role: Role } | { complaint: string } {
-  if (!isFirst) return wanted ? { role: wanted } : { complaint: "is required" };
-  const isOwner = wanted === undefined || wanted === "owner";
+  if (!isFirst) return desired ? { role: desired } : { complaint: "is required" };
+  const isOwner = desired === undefined || desired === "owner";
   return isOwner ? { role: "owner" } : { complaint: "must be owner: this is the first user" };
 }
 

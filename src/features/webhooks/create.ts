@@ -29,7 +29,7 @@ export function createWebhook(
 ): WebhookRecord {
   validate(CreateWebhookBody, input);
   const errors = new FieldErrors();
-  const wanted: Wanted = {
+  const desired: Wanted = {
     url: input.url,
     description: input.description ?? null,
     events: input.events ?? [ANY_EVENT],
@@ -38,20 +38,20 @@ export function createWebhook(
     settings: input.settings ?? {},
     enabled: input.enabled ?? true,
   };
-  validateEvents(errors, wanted.events);
-  validateReach(ctx, errors, wanted);
+  validateEvents(errors, desired.events);
+  validateReach(ctx, errors, desired);
   const complaint = input.secret === undefined ? undefined : secretError(input.secret);
   if (complaint !== undefined) errors.add(["secret"], complaint);
   errors.throwIfAny();
-  const ref = marks.ref ?? freeRef(tx, madeRef(wanted));
+  const ref = marks.ref ?? freeRef(tx, madeRef(desired));
   if (findWebhookByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another webhook.`);
   const now = ctx.clock.now();
   const row: WebhookRow = {
     id: ctx.newId("whk"),
     ref,
-    ...wanted,
+    ...desired,
     disabledReason: null,
-    disabledAt: wanted.enabled ? null : now,
+    disabledAt: desired.enabled ? null : now,
     secret: input.secret ?? newSecret(ctx.random),
     previousSecret: null,
     previousSecretEndsAt: null,
@@ -73,10 +73,10 @@ function madeRef({ description, url, format }: Wanted): string {
 }
 
 /** The ref itself, or with the first number that makes it one of its own. */
-function freeRef(reader: Reader, wanted: string): string {
+function freeRef(reader: Reader, desired: string): string {
   for (let count = 1; ; count++) {
     const suffix = count === 1 ? "" : `-${count}`;
-    const ref = `${wanted.slice(0, 63 - suffix.length)}${suffix}`;
+    const ref = `${desired.slice(0, 63 - suffix.length)}${suffix}`;
     if (!findWebhookByRef(reader, { ref })) return ref;
   }
 }

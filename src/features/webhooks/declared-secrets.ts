@@ -24,7 +24,7 @@ export interface WantedReach {
   /** Undefined where it stays as it is, or, for a new one, where nobody has to know it. */
   secret: string | undefined;
   present: Record<string, unknown>;
-  wanted: Record<string, unknown>;
+  desired: Record<string, unknown>;
   /** The secrets that should be kept, and are not there. */
   missing: FieldError[];
 }
@@ -37,7 +37,7 @@ export function wantedReach(webhook: DeclaredWebhook, row: WebhookRow | undefine
     change: {},
     secret: webhook.secret ?? undefined,
     present: {},
-    wanted: {},
+    desired: {},
     missing: [],
   };
   wantUrl(reach, webhook, row);
@@ -47,14 +47,14 @@ export function wantedReach(webhook: DeclaredWebhook, row: WebhookRow | undefine
 }
 
 function wantUrl(reach: WantedReach, webhook: DeclaredWebhook, row: WebhookRow | undefined): void {
-  const { url, present, wanted, missing } = reach;
+  const { url, present, desired, missing } = reach;
   const isSecret = isUrlSecret(formatOf(webhook));
   present["url"] = row && (isUrlSecret(row.format) ? SECRET : row.url);
   if (url === undefined) {
-    wanted["url"] = present["url"];
+    desired["url"] = present["url"];
     if (!row) missing.push({ pointer: pointer("url"), detail: MISSING_SECRET });
-  } else if (!isSecret) wanted["url"] = url;
-  else wanted["url"] = url === row?.url ? present["url"] : ANOTHER_SECRET;
+  } else if (!isSecret) desired["url"] = url;
+  else desired["url"] = url === row?.url ? present["url"] : ANOTHER_SECRET;
 }
 
 function wantSettings(
@@ -73,21 +73,21 @@ function wantSettings(
       continue;
     }
     reach.present[`settings.${name}`] = has ?? null;
-    reach.wanted[`settings.${name}`] = given ?? null;
+    reach.desired[`settings.${name}`] = given ?? null;
     if (given !== undefined) reach.creation[name] = given;
     if (given !== has) reach.change[name] = given ?? null;
   }
 }
 
 function wantSecretSetting(
-  { creation, change, present, wanted, missing }: WantedReach,
+  { creation, change, present, desired, missing }: WantedReach,
   setting: { name: string; given: unknown; has: unknown; isNeeded: boolean },
 ): void {
   const { name, given, has, isNeeded } = setting;
   const field = `settings.${name}`;
   const told = describeSecretChange(has, given);
   present[field] = told.present;
-  wanted[field] = told.wanted;
+  desired[field] = told.desired;
   if (given === undefined || given === null) {
     if (has === undefined && (isNeeded || given === null)) {
       missing.push({ pointer: pointer("settings", name), detail: MISSING_SECRET });
@@ -101,12 +101,12 @@ function wantSecretSetting(
 }
 
 function wantSecret(
-  { secret, present, wanted, missing }: WantedReach,
+  { secret, present, desired, missing }: WantedReach,
   webhook: DeclaredWebhook,
   row: WebhookRow | undefined,
 ): void {
   present["secret"] = SECRET;
-  wanted["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER_SECRET;
+  desired["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER_SECRET;
   // One that is made here would be known to nobody.
   const isNeeded = webhook.secret === null || isVerified(formatOf(webhook));
   if (!row && secret === undefined && isNeeded) {

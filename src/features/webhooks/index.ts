@@ -12,7 +12,7 @@ export {
   validateDeclaredWebhook,
   mapWebhookSecrets,
 } from "./declared";
-export { listWebhooksAtHome, type WebhookAtHome, webhookWishOf } from "./declared-verbs";
+export { listStoredWebhooks, type StoredWebhook, webhookWishOf } from "./apply-plan";
 export { deleteWebhook } from "./delete";
 export { type Deliverer, startDelivering } from "./deliver/deliverer";
 export type { DelivererFigures } from "./deliver/figures";

@@ -32,27 +32,27 @@ export function updateWebhook(
   const record = getWebhookRecord(tx, id, now);
   const { row: before } = record;
   const errors = new FieldErrors();
-  const wanted = { ref: marks.ref ?? before.ref, ...wantedAfter(tx, errors, before, input) };
-  validateEvents(errors, wanted.events);
+  const desired = { ref: marks.ref ?? before.ref, ...wantedAfter(tx, errors, before, input) };
+  validateEvents(errors, desired.events);
   // What may not be called any more, by now, can still be disabled.
-  const isElsewhere = REACH.some((field) => !Bun.deepEquals(before[field], wanted[field]));
+  const isElsewhere = REACH.some((field) => !Bun.deepEquals(before[field], desired[field]));
   if (isElsewhere) {
-    validateSecrets(errors, before, wanted, input);
-    validateReach(ctx, errors, wanted, complaintOfHiddenUrl(before, wanted, input));
+    validateSecrets(errors, before, desired, input);
+    validateReach(ctx, errors, desired, complaintOfHiddenUrl(before, desired, input));
   }
   errors.throwIfAny();
-  if (wanted.ref !== before.ref && findWebhookByRef(tx, { ref: wanted.ref })) {
-    throw conflict(`The ref ${wanted.ref} is taken by another webhook.`);
+  if (desired.ref !== before.ref && findWebhookByRef(tx, { ref: desired.ref })) {
+    throw conflict(`The ref ${desired.ref} is taken by another webhook.`);
   }
   const changed = (Object.keys(WORDS) as (keyof typeof WORDS)[])
-    .filter((field) => !Bun.deepEquals(before[field], wanted[field]))
+    .filter((field) => !Bun.deepEquals(before[field], desired[field]))
     .map((field) => WORDS[field]);
-  const isSwitched = wanted.enabled !== before.enabled;
+  const isSwitched = desired.enabled !== before.enabled;
   if (changed.length === 0 && !isSwitched) return record;
   const after: WebhookRow = {
     ...changedRow(ctx, before),
-    ...wanted,
-    ...(isSwitched ? { disabledReason: null, disabledAt: wanted.enabled ? null : now } : {}),
+    ...desired,
+    ...(isSwitched ? { disabledReason: null, disabledAt: desired.enabled ? null : now } : {}),
     // How it went before says nothing of how it goes from now on.
     ...(isSwitched || isElsewhere ? { failingSince: null } : {}),
   };
@@ -62,7 +62,7 @@ export function updateWebhook(
     audit(ctx, tx, actor, "webhook.update", id, summary);
   }
   if (isSwitched) {
-    const [action, verb] = wanted.enabled
+    const [action, verb] = desired.enabled
       ? (["webhook.enable", "Enabled"] as const)
       : (["webhook.disable", "Disabled"] as const);
     audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
@@ -114,11 +114,11 @@ function namesUrl(
 /** Where another format shows URLs, the one that is there would be shown. */
 function complaintOfHiddenUrl(
   before: WebhookRow,
-  wanted: Wanted,
+  desired: Wanted,
   input: UpdateWebhookBody,
 ): string | undefined {
   const isHidden = FORMATS[before.format].openPath !== undefined;
-  return isHidden && wanted.format !== before.format && !namesUrl(before, input)
+  return isHidden && desired.format !== before.format && !namesUrl(before, input)
     ? "must be given with another format, since the one that is there is a secret"
     : undefined;
 }
@@ -127,16 +127,16 @@ function complaintOfHiddenUrl(
 function validateSecrets(
   errors: FieldErrors,
   before: WebhookRow,
-  wanted: Wanted,
+  desired: Wanted,
   input: UpdateWebhookBody,
 ): void {
-  if (wanted.format !== before.format || !leadsElsewhere(before.url, wanted.url)) return;
+  if (desired.format !== before.format || !leadsElsewhere(before.url, desired.url)) return;
   for (const setting of FORMATS[before.format].secretSettings) {
-    const isKept = setting in wanted.settings && input.settings?.[setting] === undefined;
+    const isKept = setting in desired.settings && input.settings?.[setting] === undefined;
     if (isKept) errors.add(["settings", setting], "must be given again for another server");
   }
 }
 
-function leadsElsewhere(before: string, wanted: string): boolean {
-  return URL.parse(wanted)?.origin !== new URL(before).origin;
+function leadsElsewhere(before: string, desired: string): boolean {
+  return URL.parse(desired)?.origin !== new URL(before).origin;
 }

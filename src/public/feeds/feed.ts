@@ -2,7 +2,7 @@ import type { Feed } from "feed";
 import { lazy } from "../../kernel/lazy";
 import type { Page } from "../../features/pages";
 import type { Entry } from "./entries";
-import type { RenderText } from "../kept-texts";
+import type { RenderText } from "../markdown-cache";
 import { printable } from "../printable";
 import { createTextBudget, type TextBudget } from "../text-budget";
 import { urnOf } from "./urn";

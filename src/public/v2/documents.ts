@@ -19,7 +19,7 @@ import {
   presentComponents,
   presentIncident,
   presentMaintenance,
-  type Surroundings,
+  type DocumentContext,
 } from "./present";
 
 /** How many incidents, and how many maintenances, the lists of all of them carry. */
@@ -152,7 +152,7 @@ function newestMaintenance({ snapshot, reader }: Source): MaintenanceRecord[] {
   return listMaintenance(reader, { pageId, isCancelled: 0, limit: LISTED_MAX });
 }
 
-function surroundingsOf(snapshot: Snapshot): Surroundings {
+function surroundingsOf(snapshot: Snapshot): DocumentContext {
   const components = presentComponents(snapshot).filter(({ group }) => !group);
   return {
     components: new Map(components.map((component) => [component.id, component])),

@@ -56,7 +56,7 @@ function presentComponent(component: Snapshot["document"]["components"][number])
 }
 
 /** What else an incident and a maintenance are presented by. */
-export interface Surroundings {
+export interface DocumentContext {
   /** The rows of the page's components by their ids. A deleted one has none, and so is left out. */
   components: ReadonlyMap<string, V2Component>;
   /** The page's address, without a slash at its end. */
@@ -65,7 +65,7 @@ export interface Surroundings {
 
 export function presentIncident(
   { row, components, updates }: IncidentRecord,
-  around: Surroundings,
+  around: DocumentContext,
 ): V2Incident {
   return {
     id: row.id,
@@ -98,7 +98,7 @@ export function presentIncident(
 
 export function presentMaintenance(
   { row, components, updates }: MaintenanceRecord,
-  around: Surroundings,
+  around: DocumentContext,
 ): V2Maintenance {
   return {
     id: row.id,
@@ -124,7 +124,7 @@ export function presentMaintenance(
   };
 }
 
-function rowsOf(named: readonly { id: string }[], { components }: Surroundings): V2Component[] {
+function rowsOf(named: readonly { id: string }[], { components }: DocumentContext): V2Component[] {
   return named.flatMap(({ id }) => components.get(id) ?? []);
 }
 

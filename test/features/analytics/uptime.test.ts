@@ -189,8 +189,8 @@ describe("the uptime of a monitor", () => {
       let countedMs = 0;
       for (const line of body.data as Line[]) {
         const states = minutesOf(line).map(stateAt);
-        const of = (...wanted: string[]) =>
-          states.filter((state) => wanted.includes(state)).length * MINUTE_MS;
+        const of = (...desired: string[]) =>
+          states.filter((state) => desired.includes(state)).length * MINUTE_MS;
         const counted = of("up", "degraded", "down");
         const up = counted - of("down");
         countedMs += counted;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
-import { listMonitorsAtHome } from "../../../src/features/monitors";
+import { listStoredMonitors } from "../../../src/features/monitors";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 
@@ -27,7 +27,7 @@ body: '{"password": "\${PASSWORD}", "price": "$\${PASSWORD}", "sum": "$5 {\${not
 
 /** The secrets as they are kept. */
 function kept({ ctx }: TestApp): { headers?: unknown; body?: unknown } {
-  const [monitor] = listMonitorsAtHome(ctx.db);
+  const [monitor] = listStoredMonitors(ctx.db);
   const { headers, body } = monitor?.row.config ?? {};
   return { headers, body };
 }
@@ -83,7 +83,7 @@ describe("a secret in a file", () => {
     await using app = await createTestApp();
     const text = fileWith("headers: {}", "https://api.acme.example/?key=${API_TOKEN}");
     await apply(app, text, false, ENV);
-    const { config } = listMonitorsAtHome(app.ctx.db)[0]?.row ?? {};
+    const { config } = listStoredMonitors(app.ctx.db)[0]?.row ?? {};
     expect(config?.["url"]).toBe("https://api.acme.example/?key=${API_TOKEN}");
   });
 

@@ -31,8 +31,8 @@ const AS_IT_IS: [string | null, ...string[]][] = [
   ["Edge", "CDN"],
 ];
 
-function order({ app, page }: ArrangedSite, wanted: ComponentOrder): Promise<boolean> {
-  return app.ctx.db.write((tx) => orderComponents(app.ctx, tx, page.id, wanted, CLI_ACTOR));
+function order({ app, page }: ArrangedSite, desired: ComponentOrder): Promise<boolean> {
+  return app.ctx.db.write((tx) => orderComponents(app.ctx, tx, page.id, desired, CLI_ACTOR));
 }
 
 const versionsOf = ({ app, page }: ArrangedSite) => {
@@ -45,12 +45,12 @@ describe("an order of a page's components", () => {
   test("is shown by the API at the next read: groups, components, and which is in which", async () => {
     await using site = await createArrangedSite();
     expect(await site.outline()).toBe("Docs | Core: API, Web | Edge: CDN");
-    const wanted = orderIn(site, [
+    const desired = orderIn(site, [
       [null, "Web"],
       ["Edge", "CDN", "Docs"],
       ["Core", "API"],
     ]);
-    expect(await order(site, wanted)).toBe(true);
+    expect(await order(site, desired)).toBe(true);
     expect(await site.outline()).toBe("Web | Edge: CDN, Docs | Core: API");
   });
 
@@ -187,9 +187,9 @@ describe("an order that is not one of all that the page has is refused, and noth
   for (const { what, parts, complaints } of REFUSED) {
     test(what, async () => {
       await using site = await createArrangedSite();
-      const wanted = await parts(site);
+      const desired = await parts(site);
       const before = await site.state();
-      expect(complaintsOf(await rejectionOf(order(site, wanted)))).toEqual(complaints);
+      expect(complaintsOf(await rejectionOf(order(site, desired)))).toEqual(complaints);
       expect(await site.state()).toEqual(before);
     });
   }

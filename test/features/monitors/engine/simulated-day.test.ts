@@ -112,16 +112,16 @@ test("a day of 1,000 monitors: states, outages, uptime, marks, events and rollup
     const past = results.filter(({ at }) => at < today);
     expect(rolledUp(db, num, DAY_MS)).toEqual(recounted(past, DAY_MS));
 
-    const wanted = recount(results);
-    total.outages += wanted.length;
+    const desired = recount(results);
+    total.outages += desired.length;
     const all = { nums: JSON.stringify([num]), from: 0, to: Number.MAX_SAFE_INTEGER };
     const spans = listSpans(db, all).map(({ row }) => row);
     const within = { from: first, to: now };
     expect(
       outagesOf(spans, within, now).map(({ startedAt: from, endedAt: to }) => ({ from, to })),
-    ).toEqual(wanted);
+    ).toEqual(desired);
 
-    const downMs = wanted.reduce((sum, { from, to }) => sum + (to ?? now) - from, 0);
+    const downMs = desired.reduce((sum, { from, to }) => sum + (to ?? now) - from, 0);
     const times = timesByState(spans, within);
     expect(times.down).toBe(downMs);
     const knownMs = times.up + times.degraded + times.down;
@@ -129,10 +129,12 @@ test("a day of 1,000 monitors: states, outages, uptime, marks, events and rollup
     expect(now - first - knownMs).toBeLessThan(60 * MINUTE_MS);
 
     expect((marks.get(id) ?? []).map(({ startedAt: from, endedAt: to }) => ({ from, to }))).toEqual(
-      wanted,
+      desired,
     );
     expect((told.get(id) ?? []).map(({ type }) => type)).toEqual(
-      wanted.flatMap(({ to }) => (to === null ? ["monitor.down"] : ["monitor.down", "monitor.up"])),
+      desired.flatMap(({ to }) =>
+        to === null ? ["monitor.down"] : ["monitor.down", "monitor.up"],
+      ),
     );
   }
   expect(total.checks).toBe(watch.asked());

@@ -94,9 +94,9 @@ describe("every type of monitor", () => {
         expect(schemaErrors(declaredConfigSchema(type), declared)).toEqual([]);
         const unchanged = wantedConfig(type, declared, config);
         expect(unchanged.missing).toEqual([]);
-        expect(unchanged.wanted).toEqual(unchanged.present);
+        expect(unchanged.desired).toEqual(unchanged.present);
         expect(probe.present(probe.merge(config, unchanged.change))).toEqual(probe.present(config));
-        const told = { ...unchanged.wanted, url: undefined };
+        const told = { ...unchanged.desired, url: undefined };
         expect(JSON.stringify([told, { ...declared, url: undefined }])).not.toContain("hidden");
 
         // Elsewhere each of its secrets is missed, and only those.

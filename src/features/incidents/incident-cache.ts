@@ -8,7 +8,7 @@ const KEPT_MAX_LENGTH = 4_000_000;
 /** What an update, and each component that a record or an update names, takes beside texts. */
 const EACH_LENGTH = 500;
 
-interface KeptIncident extends Omit<IncidentRecord, "row" | "page"> {
+interface CachedIncident extends Omit<IncidentRecord, "row" | "page"> {
   version: number;
 }
 
@@ -17,8 +17,8 @@ interface KeptIncident extends Omit<IncidentRecord, "row" | "page"> {
  * change of it raises that (`settle`). Only for committed data: a version that is rolled back comes again
  * with something else.
  */
-export function createKeptRecords(): ReadRecords {
-  const kept = new LRUCache<string, KeptIncident>({
+export function createIncidentCache(): ReadRecords {
+  const kept = new LRUCache<string, CachedIncident>({
     maxSize: KEPT_MAX_LENGTH,
     sizeCalculation: lengthOf,
   });
@@ -31,7 +31,7 @@ export function createKeptRecords(): ReadRecords {
     read: ReadRecords,
   ): IncidentRecord[] {
     const keyOf = ({ row }: Pick<Found, "row">) => `${kind} ${row.id}`;
-    const told = new Map<string, KeptIncident>();
+    const told = new Map<string, CachedIncident>();
     for (const { row } of found) {
       const known = kept.get(keyOf({ row }));
       if (known?.version === row.version) told.set(row.id, known);
@@ -63,7 +63,7 @@ export function createKeptRecords(): ReadRecords {
   };
 }
 
-function lengthOf({ components, updates }: KeptIncident): number {
+function lengthOf({ components, updates }: CachedIncident): number {
   let length = (1 + components.length) * EACH_LENGTH;
   for (const { body, components: named } of updates) {
     length += body.length + (1 + named.length) * EACH_LENGTH;

@@ -12,14 +12,14 @@ import { listAllWebhooks, type WebhookRow } from "./store";
 import { updateWebhook } from "./update";
 
 /** An endpoint that is there. */
-export interface WebhookAtHome {
+export interface StoredWebhook {
   row: WebhookRow;
   /** The page that it is for; null for every page, undefined where this transaction deleted its page. */
   page: PageRow | null | undefined;
 }
 
 /** Every endpoint, oldest first. */
-export function listWebhooksAtHome(reader: Reader): WebhookAtHome[] {
+export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
   const rows = listAllWebhooks(reader, {});
   if (rows.every(({ pageId }) => pageId === null)) return rows.map((row) => ({ row, page: null }));
   const pages = new Map(listAllPages(reader, {}).map((page) => [page.id, page]));
@@ -34,10 +34,10 @@ export interface WebhookPlace {
 }
 
 /** What a file asks for of an endpoint: by field, to be compared and shown, and the verbs that bring it about. */
-export interface WebhookWish {
+export interface WebhookPlan {
   /** Without a secret. */
   present: Readonly<Record<string, unknown>>;
-  wanted: Readonly<Record<string, unknown>>;
+  desired: Readonly<Record<string, unknown>>;
   /** Throws as `createWebhook` does. */
   create(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
   /** Throws as `updateWebhook` does. A secret that changes is rotated: the one before signs for a while. */
@@ -51,8 +51,8 @@ export interface WebhookWish {
 export function webhookWishOf(
   webhook: DeclaredWebhook,
   { ref, page }: WebhookPlace,
-  known: WebhookAtHome | undefined,
-): WebhookWish {
+  known: StoredWebhook | undefined,
+): WebhookPlan {
   const row = known?.row;
   const reach = wantedReach(webhook, row);
   const errors = new FieldErrors();
@@ -70,7 +70,7 @@ export function webhookWishOf(
   };
   return {
     present: known ? { ...presentOf(known), ...reach.present } : {},
-    wanted: { ref, ...open, page: page?.slug ?? null, ...reach.wanted },
+    desired: { ref, ...open, page: page?.slug ?? null, ...reach.desired },
     create(ctx, tx, actor) {
       const { url } = reach;
       if (url === undefined) throw new Error("an endpoint cannot be made without its URL");
@@ -89,7 +89,7 @@ export function webhookWishOf(
   };
 }
 
-function presentOf({ row, page }: WebhookAtHome): Record<string, unknown> {
+function presentOf({ row, page }: StoredWebhook): Record<string, unknown> {
   const { ref, description, events, format, enabled, pageId } = row;
   return { ref, description, events, format, enabled, page: page ? page.slug : pageId };
 }

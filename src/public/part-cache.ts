@@ -14,7 +14,7 @@ export type RenderPart = (id: string, facts: unknown, make: () => VNode) => stri
 export const renderPart: RenderPart = (_id, _facts, make) => renderToString(make());
 
 /** Keeps parts: most changes of a page are of one of them. */
-export function createKeptParts(): RenderPart {
+export function createPartCache(): RenderPart {
   const kept = new LRUCache<string, { facts: string; html: string }>({
     maxSize: KEPT_MAX_LENGTH,
     sizeCalculation: ({ facts, html }) => facts.length + html.length,

@@ -11,7 +11,7 @@ export const renderText: RenderText = (source, topHeading) =>
   renderMarkdown(source, { topHeading });
 
 /** Keeps texts: a page is made again at each of its changes, most of its texts are not. */
-export function createKeptTexts(render: RenderText = renderText): RenderText {
+export function createMarkdownCache(render: RenderText = renderText): RenderText {
   const kept = new LRUCache<string, string>({
     maxSize: KEPT_MAX_LENGTH,
     sizeCalculation: (html, key) => html.length + key.length,

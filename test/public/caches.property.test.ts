@@ -10,7 +10,7 @@ import { CLI_ACTOR } from "../../src/kernel/actor";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../src/kernel/component-status";
 import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/kernel/incident-status";
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
-import { readBeside, renderStatusPage } from "../../src/public/status-page";
+import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS, type V2Document } from "../../src/public/v2/documents";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
@@ -203,7 +203,7 @@ test("what is kept of a page is what would be made of it anew, whatever was done
         const kept = site.snapshot();
         expect(kept.document).toEqual(anew.document);
         expect([...kept.days]).toEqual([...anew.days]);
-        const { html } = renderStatusPage(anew, readBeside(app.ctx.db, anew, now), now);
+        const { html } = renderStatusPage(anew, readPageExtras(app.ctx.db, anew, now), now);
         expect((await app.call("/status/acme")).text).toBe(html);
         const v2 = incidentsOf({ snapshot: anew, reader: app.ctx.db, now });
         expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);

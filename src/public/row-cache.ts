@@ -4,7 +4,7 @@ import type { HtmlDocument } from "../ui";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
 
 /** Rows of components that are kept as bytes. */
-export interface KeptRows {
+export interface RowCache {
   /** Makes a row before the page is rendered. */
   prepare(row: ComponentRowProps): void;
   /** Makes the bytes of a page, which `render` renders with what holds the places of its rows. */
@@ -19,7 +19,7 @@ const PLACE = /<!--(\d+)-->/g;
  * else that it shows has changed. A page is made again at each of its changes, most of its components are
  * as they were, and the rows of a large page are nine tenths of its bytes.
  */
-export function createKeptRows(): KeptRows {
+export function createRowCache(): RowCache {
   const encoder = new TextEncoder();
   const kept = new WeakMap<readonly DayOf[], { facts: string; bytes: Uint8Array }>();
 

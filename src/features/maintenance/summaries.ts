@@ -6,10 +6,10 @@ import {
   listBegunLines,
   listEndedLines,
   type MaintenanceLineRow,
-} from "./line-store";
+} from "./summary-store";
 
 /** A maintenance that has begun, where many are listed. Times in unix ms. */
-export interface MaintenanceLine {
+export interface MaintenanceSummary {
   id: string;
   name: string;
   status: MaintenanceStatus;
@@ -35,7 +35,7 @@ export function listMaintenanceBetween(
     before: { at: number; id: string };
     limit: number;
   },
-): MaintenanceLine[] {
+): MaintenanceSummary[] {
   const { before, ...rest } = span;
   const to = Math.min(span.to, before.at + 1);
   return toLines(
@@ -50,9 +50,9 @@ export function listMaintenanceBetween(
  */
 export function listEndedMaintenance(
   reader: Reader,
-  wanted: { pageId: string; from: number; since: number; limit: number },
-): MaintenanceLine[] {
-  return toLines(reader, listEndedLines(reader, wanted));
+  desired: { pageId: string; from: number; since: number; limit: number },
+): MaintenanceSummary[] {
+  return toLines(reader, listEndedLines(reader, desired));
 }
 
 /** When the first maintenance of a page began, in unix ms; undefined if none has. */
@@ -63,7 +63,7 @@ export function findFirstMaintenanceStart(
   return findFirstBegun(reader, page)?.startedAt ?? undefined;
 }
 
-function toLines(reader: Reader, rows: readonly MaintenanceLineRow[]): MaintenanceLine[] {
+function toLines(reader: Reader, rows: readonly MaintenanceLineRow[]): MaintenanceSummary[] {
   if (rows.length === 0) return [];
   const chosen = componentsForDocument(
     reader,

@@ -14,7 +14,7 @@ const KEPT_MAX_SIZE = 200_000;
 /** How long the figures are shown of a component that something marks: they change as time passes. */
 const MARKED_HOLD_MS = 10 * SECOND_MS;
 
-interface KeptHistory {
+interface CachedHistory {
   version: number;
   dayCount: number;
   gaps: readonly Interval[];
@@ -28,8 +28,8 @@ interface KeptHistory {
  * and where nothing is known of it yet, not at all. Only for committed data: a
  * version that is rolled back comes again with something else.
  */
-export function createKeptHistories(): ReadHistories {
-  const kept = new LRUCache<string, KeptHistory>({
+export function createHistoryCache(): ReadHistories {
+  const kept = new LRUCache<string, CachedHistory>({
     maxSize: KEPT_MAX_SIZE,
     sizeCalculation: ({ history }) => history.size + 1,
   });

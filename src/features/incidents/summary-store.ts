@@ -60,7 +60,7 @@ export const listLinesBetween = selectMany(
 );
 
 /** The published incident of a page that started first. */
-export const findFirstLine = selectOne((orm, $: { pageId: string }) =>
+export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
   orm
     .select({ startedAt: incidents.startedAt })
     .from(incidents)

@@ -6,7 +6,7 @@ import type { Actor } from "../../kernel/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { eventData } from "./event";
-import { affectedBy, type Found, type UpdateHead, type UpdateRecord } from "./records";
+import { affectedBy, type Found, type UpdateSummary, type UpdateRecord } from "./records";
 import { manualStatusesOf, impactOf, inOrder, timelineOf, timesAfter } from "./rules";
 import { type IncidentRow, updateIncidentRow } from "./store";
 import { validateTimes } from "./times";
@@ -17,10 +17,10 @@ export interface Change {
   /** The incident as it is. */
   found: Found;
   /** Its fields as they are to be; what follows from its updates is reckoned anew. */
-  wanted: IncidentRow;
+  desired: IncidentRow;
   /** Its updates as they are, and as they are to be. */
-  heads: readonly UpdateHead[];
-  after: readonly UpdateHead[];
+  summaries: readonly UpdateSummary[];
+  after: readonly UpdateSummary[];
   /** The body that asks for the change. */
   input: object;
   actor: Actor;
@@ -33,8 +33,8 @@ export interface Change {
  * with one event, and the components that show something else with one each; a draft tells nobody.
  * Throws `validation_failed` for times that cannot be.
  */
-export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
-  const { found, heads, after, input, actor, tell } = change;
+export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow {
+  const { found, summaries, after, input, actor, tell } = change;
   const { row: before, page } = found;
   const now = ctx.clock.now();
   const row = rowAfter(change, now);
@@ -53,7 +53,7 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
     });
   }
   const last = inOrder(after).at(-1);
-  const isLastNew = !heads.some((head) => head.id === last?.id);
+  const isLastNew = !summaries.some((head) => head.id === last?.id);
   const by = { actor, notify: tell?.notify ?? true };
   applyCauses(ctx, tx, row, after, by, before.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
@@ -62,20 +62,20 @@ export function settle(ctx: Services, tx: Tx, change: Change): IncidentRow {
 
 /** Returns the row of an incident as its fields and its updates make it, at `now` (unix ms). */
 export function rowAfter(
-  change: Pick<Change, "wanted" | "heads" | "after"> & { found: Pick<Found, "row"> },
+  change: Pick<Change, "desired" | "summaries" | "after"> & { found: Pick<Found, "row"> },
   now: number,
 ): IncidentRow {
-  const { found, wanted, heads, after } = change;
+  const { found, desired, summaries, after } = change;
   const before = found.row;
-  const given = timelineOf(before, heads);
-  const timeline = timelineOf({ ...wanted, resolvedAt: null }, after);
+  const given = timelineOf(before, summaries);
+  const timeline = timelineOf({ ...desired, resolvedAt: null }, after);
   const times = timesAfter(before, given, timeline);
   return {
-    ...wanted,
+    ...desired,
     status: timeline.status,
     impact: impactOf(
       after.flatMap((head) => head.components.map((named) => named.newStatus)),
-      wanted.impactOverride,
+      desired.impactOverride,
     ),
     identifiedAt: setByHand("identifiedAt"),
     monitoringAt: setByHand("monitoringAt"),
@@ -85,7 +85,7 @@ export function rowAfter(
   };
 
   function setByHand(time: "identifiedAt" | "monitoringAt" | "resolvedAt"): number | null {
-    return wanted[time] === before[time] ? times[time] : wanted[time];
+    return desired[time] === before[time] ? times[time] : desired[time];
   }
 }
 
@@ -94,7 +94,7 @@ export function applyCauses(
   ctx: Services,
   tx: Tx,
   row: IncidentRow,
-  updates: readonly UpdateHead[],
+  updates: readonly UpdateSummary[],
   by: { actor: Actor; notify: boolean },
   mayLeaveManualStatuses: boolean,
 ): void {

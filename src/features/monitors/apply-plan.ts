@@ -10,13 +10,13 @@ import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./st
 import { updateMonitor } from "./update";
 
 /** A monitor that is there, and what it watches. */
-export interface MonitorAtHome {
+export interface StoredMonitor {
   row: MonitorRow;
   componentIds: readonly string[];
 }
 
 /** Every monitor, oldest first. */
-export function listMonitorsAtHome(reader: Reader): MonitorAtHome[] {
+export function listStoredMonitors(reader: Reader): StoredMonitor[] {
   const rows = listAllMonitors(reader, {}).map(({ monitor }) => monitor);
   const monitorIds = JSON.stringify(rows.map(({ id }) => id));
   const scheduled = Map.groupBy(
@@ -34,10 +34,10 @@ export interface DeclaredPlace {
 }
 
 /** What a file asks for of a monitor: by field, to be compared and shown, and the verbs that bring it about. */
-export interface DeclaredWish {
+export interface MonitorPlan {
   /** Without a secret. */
   present: Readonly<Record<string, unknown>>;
-  wanted: Readonly<Record<string, unknown>>;
+  desired: Readonly<Record<string, unknown>>;
   /** Throws as `createMonitor` does. */
   create(ctx: Services, tx: Tx, place: DeclaredPlace, actor: Actor): MonitorRow;
   /** Throws as `updateMonitor` does. */
@@ -48,7 +48,7 @@ export interface DeclaredWish {
  * What a file asks for of a monitor, a new one or the one that is there. Throws `validation_failed` for what
  * cannot be had: another type, and a secret that is to be kept where there is none.
  */
-export function wishOf(monitor: DeclaredMonitor, row: MonitorRow | undefined): DeclaredWish {
+export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefined): MonitorPlan {
   const { name, type, paused = false } = monitor;
   const errors = new FieldErrors();
   if (row && row.type !== type) {
@@ -63,7 +63,7 @@ export function wishOf(monitor: DeclaredMonitor, row: MonitorRow | undefined): D
     present: row
       ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.present) }
       : {},
-    wanted: { name, ...settings, paused, ...within(config.wanted) },
+    desired: { name, ...settings, paused, ...within(config.desired) },
     create(ctx, tx, { ref, componentIds }, actor) {
       const fields = { name, type, ...settings, paused, config: config.creation };
       const input = { ...fields, component_ids: componentIds };

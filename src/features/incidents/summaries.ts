@@ -1,10 +1,10 @@
 import type { Reader } from "../../db";
 import type { Impact, IncidentStatus } from "../../kernel/incident-status";
 import { countWhole, listCutHeads } from "./document-records";
-import { findFirstLine, listEndedLines, listLinesBetween, listNames } from "./line-store";
+import { findFirstSummary, listEndedLines, listLinesBetween, listNames } from "./summary-store";
 
 /** An incident where many are listed: what it was, without what was told of it. Times in unix ms. */
-export interface IncidentLine {
+export interface IncidentSummary {
   id: string;
   name: string;
   status: IncidentStatus;
@@ -20,7 +20,7 @@ export interface IncidentLine {
 }
 
 /** Where a part of a list ended that runs from the last begun: a beginning in unix ms, and an id. */
-export interface LinePosition {
+export interface SummaryCursor {
   at: number;
   id: string;
 }
@@ -31,8 +31,8 @@ export interface LinePosition {
  */
 export function listIncidentsBetween(
   reader: Reader,
-  span: { pageId: string; from: number; to: number; before: LinePosition; limit: number },
-): IncidentLine[] {
+  span: { pageId: string; from: number; to: number; before: SummaryCursor; limit: number },
+): IncidentSummary[] {
   const { before, ...rest } = span;
   const to = Math.min(span.to, before.at + 1);
   return withNames(
@@ -44,9 +44,9 @@ export function listIncidentsBetween(
 /** The published incidents of a page that were resolved at `since` (unix ms) or later: the last resolved, `limit` at most. */
 export function listEndedIncidents(
   reader: Reader,
-  wanted: { pageId: string; since: number; limit: number },
-): IncidentLine[] {
-  return withNames(reader, listEndedLines(reader, wanted));
+  desired: { pageId: string; since: number; limit: number },
+): IncidentSummary[] {
+  return withNames(reader, listEndedLines(reader, desired));
 }
 
 /** When the first published incident of a page started, in unix ms; undefined if there is none. */
@@ -54,14 +54,14 @@ export function findFirstIncidentStart(
   reader: Reader,
   page: { pageId: string },
 ): number | undefined {
-  return findFirstLine(reader, page)?.startedAt;
+  return findFirstSummary(reader, page)?.startedAt;
 }
 
 /** Adds names of components. Lines beyond the budget of a document get the first 20 of the newest updates. */
 function withNames(
   reader: Reader,
-  rows: readonly Omit<IncidentLine, "components" | "isCut">[],
-): IncidentLine[] {
+  rows: readonly Omit<IncidentSummary, "components" | "isCut">[],
+): IncidentSummary[] {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const names = new Map<string, Map<string, string>>(ids.map((id) => [id, new Map()]));
@@ -70,7 +70,7 @@ function withNames(
   const cut = count === ids.length ? [] : listCutHeads(reader, ids.slice(count));
   const named = [
     ...listNames(reader, { ids: whole }),
-    ...cut.flatMap(({ heads }) => heads.toReversed().flatMap((head) => head.components)),
+    ...cut.flatMap(({ summaries }) => summaries.toReversed().flatMap((head) => head.components)),
   ];
   // In the order of the updates: a later name replaces an earlier one.
   for (const { incidentId, componentId, name } of named) {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { createKeptTexts } from "../../src/public/kept-texts";
+import { createMarkdownCache } from "../../src/public/markdown-cache";
 
 /** Texts in a row, each rendered into as many characters. */
 function createCounted(length: number) {
   let rendered = 0;
-  const render = createKeptTexts((source, topHeading) => {
+  const render = createMarkdownCache((source, topHeading) => {
     rendered += 1;
     return `${topHeading} ${source}`.padEnd(length);
   });
