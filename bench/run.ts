@@ -4,7 +4,7 @@
  * figure that misses its reach is said so in the table; only what cannot be measured is an error.
  */
 import { type Figure, toTable } from "./support/figure";
-import { inWorkshop, type Workshop } from "./support/workshop";
+import { withWorkspace, type Workspace } from "./support/workspace";
 import { measureAssertions } from "./rows/assertions";
 import { measureCheckCost } from "./rows/check-cost";
 import { measureComponentChange } from "./rows/component-change";
@@ -34,7 +34,7 @@ import { measureStatusRead } from "./rows/status-read";
 import { measureWebhooks } from "./rows/webhooks";
 import { measureTenThousandMonitors } from "./rows/ten-thousand-monitors";
 
-const ROWS: Record<string, (workshop: Workshop) => Promise<Figure[]>> = {
+const ROWS: Record<string, (workspace: Workspace) => Promise<Figure[]>> = {
   "status-read": measureStatusRead,
   "public-page": measurePublicPage,
   "first-view": measureFirstView,
@@ -80,7 +80,7 @@ for (const [name, measure] of Object.entries(ROWS)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   console.error(`measuring ${name} …`);
   try {
-    figures.push(...(await inWorkshop(measure)));
+    figures.push(...(await withWorkspace(measure)));
   } catch (error) {
     isWhole = false;
     console.error(`${name} could not be measured: ${(error as Error).message}`);

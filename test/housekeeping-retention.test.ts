@@ -25,7 +25,7 @@ const listValues = selectMany((orm, _$: Record<string, never>) =>
 );
 
 /** Lets an hour pass in which what has ended is cleared away; answers when that is done. */
-async function keepHouse(store: MonitorStore): Promise<void> {
+async function runHousekeeping(store: MonitorStore): Promise<void> {
   const keeping = startHousekeeping(store.ctx);
   await store.clock.advance(HOUR_MS);
   for (let turn = 0; turn < ALL_TURNS; turn++) await settle();
@@ -56,7 +56,7 @@ describe("housekeeping", () => {
     await record(daysAgo(30), 1);
     await record(TEST_START, 1);
     expect(listEvents(ctx.db, {})).toHaveLength(1_102);
-    await keepHouse(store);
+    await runHousekeeping(store);
     expect(listEvents(ctx.db, {}).map(({ at }) => at)).toEqual([daysAgo(30), TEST_START]);
   });
 
@@ -74,7 +74,7 @@ describe("housekeeping", () => {
         });
       }
     });
-    await keepHouse(store);
+    await runHousekeeping(store);
     expect(listAudit(store.ctx.db, {}).map(({ summary, ip }) => [summary, ip])).toEqual([
       ["400", null],
       ["91", null],
@@ -117,7 +117,7 @@ describe("housekeeping", () => {
     ];
     // Once more changes nothing.
     for (let time = 0; time < 2; time++) {
-      await keepHouse(store);
+      await runHousekeeping(store);
       expect(listKeyHours(ctx.db, { keyId })).toEqual(kept);
     }
     const addresses = listValues(ctx.db, {}).map(({ lastUsedIp }) => lastUsedIp);
@@ -135,7 +135,7 @@ describe("housekeeping", () => {
         return key.id;
       }),
     );
-    await keepHouse(store);
+    await runHousekeeping(store);
     const hours = ids.flatMap((keyId) => listKeyHours(ctx.db, { keyId }));
     expect(hours).toHaveLength(120);
     expect(new Set(hours.map((row) => row.hour))).toEqual(new Set([hour - HOUR_MS]));

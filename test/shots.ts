@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { createIdFactory } from "../src/kernel/ids";
 import type { RandomBytes } from "../src/kernel/random";
 import { type BrowserSite, launchBrowser, missingBrowser } from "./support/browser-site";
-import { openHouses } from "./support/houses";
+import { openDemoSites } from "./support/demo-sites";
 import { type Screen, SCREENS } from "./support/screens";
 import { SMALL, startTour, type Tour, WIDE } from "./support/tour";
 
@@ -30,8 +30,8 @@ try {
 }
 
 async function shootAll(with_: Browser): Promise<void> {
-  await using houses = await openHouses(with_, makeRepeatable);
-  await using tour = startTour(houses);
+  await using demoSites = await openDemoSites(with_, makeRepeatable);
+  await using tour = startTour(demoSites);
   for (const screen of SCREENS) await shoot(tour, screen);
 }
 

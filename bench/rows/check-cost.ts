@@ -4,7 +4,7 @@ import { processMs } from "../support/processor-time";
 import { seed } from "../support/seed";
 import { type Server, startAllclear, startServer } from "../support/server";
 import { seedMonitors, startTarget, type Target } from "../support/watching";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const MONITORS = 2_000;
 const INTERVAL_SECONDS = 5;
@@ -18,19 +18,19 @@ const REACH_US = 250;
  * What one check of HTTP costs the server on its processors, all its threads and all that it does
  * meanwhile included: schedule, connection, request, rules and storage.
  */
-export async function measureCheckCost(workshop: Workshop): Promise<Figure[]> {
-  const { dataDir } = await seed(workshop.path("data"));
-  const target = await startTarget(workshop);
+export async function measureCheckCost(workspace: Workspace): Promise<Figure[]> {
+  const { dataDir } = await seed(workspace.path("data"));
+  const targetServer = await startTarget(workspace);
   await seedMonitors(dataDir, {
     count: MONITORS,
     intervalSeconds: INTERVAL_SECONDS,
-    url: target.url,
+    url: targetServer.url,
   });
-  const server = await startAllclear(workshop, dataDir);
-  const bareTarget = await startTarget(workshop);
+  const server = await startAllclear(workspace, dataDir);
+  const bareTarget = await startTarget(workspace);
   const rate = String(MONITORS / INTERVAL_SECONDS);
-  const bare = await startServer(workshop, [
-    compileProgram(workshop, "bare-checks"),
+  const bare = await startServer(workspace, [
+    compileProgram(workspace, "bare-checks"),
     bareTarget.url,
     rate,
   ]);
@@ -39,7 +39,7 @@ export async function measureCheckCost(workshop: Workshop): Promise<Figure[]> {
     const rounds: { cost: number; bare: number }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const whose = await Promise.all([
-        costOfEach(server, target),
+        costOfEach(server, targetServer),
         // At the same time: what else the machine does slows both.
         costOfEach(bare, bareTarget),
       ]);
@@ -52,25 +52,25 @@ export async function measureCheckCost(workshop: Workshop): Promise<Figure[]> {
     return [
       {
         what: `processor time of one HTTP check, all included, ${MONITORS.toLocaleString("en-US")} monitors at ${INTERVAL_SECONDS} s`,
-        reach: `${REACH_US} µs`,
+        target: `${REACH_US} µs`,
         measured: `${cost.toFixed(0)} µs (${Math.min(...costs).toFixed(0)} to ${Math.max(...costs).toFixed(0)})`,
         isReached: cost <= REACH_US,
       },
       {
         what: "the same of a request by bare `node:http`, meanwhile",
-        reach: "",
+        target: "",
         measured: `${bareCost.toFixed(0)} µs (a check costs ${ratio.toFixed(2)} of it)`,
       },
     ];
   } finally {
-    for (const started of [server, bare, target, bareTarget]) await started.stop();
+    for (const started of [server, bare, targetServer, bareTarget]) await started.stop();
   }
 }
 
 /** Microseconds of processor time for each request that a target gets in a round. */
-async function costOfEach({ pid }: Server, target: Target): Promise<number> {
-  const before = { ms: processMs(pid), requests: (await target.seen()).requests };
+async function costOfEach({ pid }: Server, targetServer: Target): Promise<number> {
+  const before = { ms: processMs(pid), requests: (await targetServer.seen()).requests };
   await Bun.sleep(ROUND_MS);
   const spentMs = processMs(pid) - before.ms;
-  return (spentMs * 1_000) / ((await target.seen()).requests - before.requests);
+  return (spentMs * 1_000) / ((await targetServer.seen()).requests - before.requests);
 }

@@ -6,7 +6,7 @@ import { type Figure, median, rounded } from "../support/figure";
 import { seed } from "../support/seed";
 import { startAllclear } from "../support/server";
 import { runWrk } from "../support/wrk";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const ROUNDS = 7;
 const SECONDS = 3;
@@ -32,15 +32,15 @@ end
 `;
 
 /** Durable changes by many clients, against one raw commit each, on the same disk. */
-export async function measureComponentChange(workshop: Workshop): Promise<Figure[]> {
+export async function measureComponentChange(workspace: Workspace): Promise<Figure[]> {
   const scopes = ["write:components" as const];
-  const { dataDir, componentIds, keys } = await seed(workshop.path("data"), { keys: 1, scopes });
-  const raw = compileProgram(workshop, "raw-commits");
-  const rawDir = workshop.path("raw");
+  const { dataDir, componentIds, keys } = await seed(workspace.path("data"), { keys: 1, scopes });
+  const raw = compileProgram(workspace, "raw-commits");
+  const rawDir = workspace.path("raw");
   cpSync(dataDir, rawDir, { recursive: true });
-  const script = workshop.path("changes.lua");
+  const script = workspace.path("changes.lua");
   await Bun.write(script, SCRIPT);
-  const server = await startAllclear(workshop, dataDir);
+  const server = await startAllclear(workspace, dataDir);
   const database = new Database(join(dataDir, "allclear.db"), { readonly: true });
   const countChanges = () =>
     database.query<{ n: number }, []>("SELECT count(*) AS n FROM component_changes").get()?.n ?? 0;
@@ -77,7 +77,7 @@ export async function measureComponentChange(workshop: Workshop): Promise<Figure
     return [
       {
         what: `\`PATCH /api/v1/components/{id}\` from ${CLIENTS} clients, \`synchronous=FULL\``,
-        reach: "faster than one raw SQLite commit a request",
+        target: "faster than one raw SQLite commit a request",
         measured: `${ratio.toFixed(2)} times as fast (${ours}/s against ${theirs}/s)`,
         isReached: ratio > 1,
       },

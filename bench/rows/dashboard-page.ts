@@ -10,7 +10,7 @@ import type { DashboardPage } from "../support/dashboard-pages";
 import { type Figure, median, percentile } from "../support/figure";
 import { costOf } from "../support/request-cost";
 import { startAllclear } from "../support/server";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const RUNS = 3;
 const ROUNDS = 200;
@@ -28,12 +28,12 @@ interface PageCost {
 }
 
 /** Pages of the dashboard over a socket, compressed, one request at a time. */
-export async function measureDashboardPage(workshop: Workshop): Promise<Figure[]> {
-  const dashboard = await seedDashboard(workshop.path("data"), { incidents: INCIDENTS });
+export async function measureDashboardPage(workspace: Workspace): Promise<Figure[]> {
+  const dashboard = await seedDashboard(workspace.path("data"), { incidents: INCIDENTS });
   const { pages, largePages, previews } = dashboard;
   const asked = [...pages, ...previews, ...largePages];
   const runs: Map<string, PageCost>[] = [];
-  for (let run = 0; run < RUNS; run++) runs.push(await measurePages(workshop, dashboard, asked));
+  for (let run = 0; run < RUNS; run++) runs.push(await measurePages(workspace, dashboard, asked));
   const costsOf = (some: readonly DashboardPage[]) =>
     some
       .filter(({ name }) => runs[0]?.has(name))
@@ -68,18 +68,18 @@ function figureOf(what: string, costs: readonly (PageCost & { name: string })[])
   const which = costs.length > 1 ? `${name}; ` : "";
   return {
     what,
-    reach: `${REACH_MS} ms`,
+    target: `${REACH_MS} ms`,
     measured: `${server.toFixed(1)} ms (${which}a client on this machine waits ${client.toFixed(1)} ms)`,
     isReached: server <= REACH_MS,
   };
 }
 
 async function measurePages(
-  workshop: Workshop,
+  workspace: Workspace,
   { dataDir, sessions }: Dashboard,
   pages: readonly DashboardPage[],
 ): Promise<Map<string, PageCost>> {
-  const server = await startAllclear(workshop, dataDir, {
+  const server = await startAllclear(workspace, dataDir, {
     env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
   });
   const connection = await openConnection(server.url);

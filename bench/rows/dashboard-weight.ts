@@ -4,7 +4,7 @@ import type { DashboardPage } from "../support/dashboard-pages";
 import type { Figure } from "../support/figure";
 import { createScales, kilobytes, resourcesOf, textOf } from "../support/page-resources";
 import { startAllclear } from "../support/server";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const REACH_BYTES = 30_000;
 const INCIDENTS = 100;
@@ -17,10 +17,10 @@ interface Weight {
 }
 
 /** What a browser that comes for the first time receives of each page: bodies, as they are sent. */
-export async function measureDashboardWeight(workshop: Workshop): Promise<Figure[]> {
-  const dashboard = await seedDashboard(workshop.path("data"), { incidents: INCIDENTS });
+export async function measureDashboardWeight(workspace: Workspace): Promise<Figure[]> {
+  const dashboard = await seedDashboard(workspace.path("data"), { incidents: INCIDENTS });
   const { dataDir, pages, answers, previews, largePages, sessions } = dashboard;
-  const server = await startAllclear(workshop, dataDir);
+  const server = await startAllclear(workspace, dataDir);
   const connection = await openConnection(server.url);
   try {
     const weighResource = createScales(server.url, connection);
@@ -62,7 +62,7 @@ function heaviest(what: string, weights: readonly Weight[]): Figure {
   if (!worst) throw new Error("there is no page");
   return {
     what,
-    reach: kilobytes(REACH_BYTES),
+    target: kilobytes(REACH_BYTES),
     measured: `${kilobytes(worst.total)} (${worst.name}; ${kilobytes(worst.html)} of it the page itself)`,
     isReached: worst.total <= REACH_BYTES,
   };

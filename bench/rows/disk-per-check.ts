@@ -9,7 +9,7 @@ import { type Figure, rounded } from "../support/figure";
 import { openData } from "../support/open-data";
 import { seed } from "../support/seed";
 import { seedMonitors } from "../support/watching";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const MONITORS = 40;
 const INTERVAL_SECONDS = 60;
@@ -27,8 +27,8 @@ const OUTAGE_CHECKS = 15;
  * rolled up, outages with what follows from them. Written in the order of time by what writes them in the
  * server, and rolled up hour by hour, under a clock of the bench's own.
  */
-export async function measureDiskPerCheck(workshop: Workshop): Promise<Figure[]> {
-  const dataDir = workshop.path("data");
+export async function measureDiskPerCheck(workspace: Workspace): Promise<Figure[]> {
+  const dataDir = workspace.path("data");
   const { componentIds } = await seed(dataDir);
   const file = join(dataDir, "allclear.db");
   const empty = fileBytes(file);
@@ -40,7 +40,7 @@ export async function measureDiskPerCheck(workshop: Workshop): Promise<Figure[]>
   return [
     {
       what: `disk for a check: what ${DAYS} days of ${MONITORS} monitors at ${INTERVAL_SECONDS} s left in the file, for each of ${rounded(checks)} checks`,
-      reach: `${REACH_BYTES} bytes`,
+      target: `${REACH_BYTES} bytes`,
       measured: `${each.toFixed(1)} bytes`,
       isReached: each <= REACH_BYTES,
     },

@@ -10,16 +10,16 @@ import {
 import { seed } from "../support/seed";
 import { seedPast } from "../support/seed-past";
 import { startAllclear } from "../support/server";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const REACH_HTML_BYTES = 15_000;
 const REACH_BYTES = 30_000;
 
 /** What a browser that comes to the public page for the first time receives, and what it waits for. */
-export async function measureFirstView(workshop: Workshop): Promise<Figure[]> {
-  const seeded = await seed(workshop.path("data"));
+export async function measureFirstView(workspace: Workspace): Promise<Figure[]> {
+  const seeded = await seed(workspace.path("data"));
   await seedPast(seeded);
-  const server = await startAllclear(workshop, seeded.dataDir);
+  const server = await startAllclear(workspace, seeded.dataDir);
   const connection = await openConnection(server.url);
   try {
     const path = `/status/${seeded.slug}`;
@@ -38,19 +38,19 @@ export async function measureFirstView(workshop: Workshop): Promise<Figure[]> {
     return [
       {
         what: `${page}: what is asked for until it is painted`,
-        reach: "1 request",
+        target: "1 request",
         measured: `${awaited} (and ${1 + resources.length - awaited} after it)`,
         isReached: awaited === 1,
       },
       {
         what: "its HTML with its style, compressed",
-        reach: kilobytes(REACH_HTML_BYTES),
+        target: kilobytes(REACH_HTML_BYTES),
         measured: kilobytes(html),
         isReached: html <= REACH_HTML_BYTES,
       },
       {
         what: "everything that a first view loads, compressed",
-        reach: kilobytes(REACH_BYTES),
+        target: kilobytes(REACH_BYTES),
         measured: kilobytes(total),
         isReached: total <= REACH_BYTES,
       },

@@ -8,7 +8,7 @@ import { seed } from "../support/seed";
 import { seedHistory } from "../support/seed-history";
 import { startAllclear } from "../support/server";
 import { runWrk } from "../support/wrk";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const ROUNDS = 15;
 /** Short, so that few incidents are open at once, as it is with people. */
@@ -32,18 +32,18 @@ end
 `;
 
 /** Durable incidents by many clients, against one raw commit each, on the same disk. */
-export async function measureIncidentCreate(workshop: Workshop): Promise<Figure[]> {
+export async function measureIncidentCreate(workspace: Workspace): Promise<Figure[]> {
   const scopes = ["write:incidents" as const];
-  const { dataDir, keys } = await seed(workshop.path("data"), { keys: 1, scopes });
+  const { dataDir, keys } = await seed(workspace.path("data"), { keys: 1, scopes });
   const installation = openData(dataDir);
   const { componentIds } = await seedHistory(installation.ctx, NOTHING_YET);
   installation.close();
-  const raw = compileProgram(workshop, "raw-incidents");
-  const rawDir = workshop.path("raw");
+  const raw = compileProgram(workspace, "raw-incidents");
+  const rawDir = workspace.path("raw");
   cpSync(dataDir, rawDir, { recursive: true });
-  const script = workshop.path("incidents.lua");
+  const script = workspace.path("incidents.lua");
   await Bun.write(script, SCRIPT);
-  const server = await startAllclear(workshop, dataDir);
+  const server = await startAllclear(workspace, dataDir);
   const database = openFile(dataDir);
   const rawDatabase = openFile(rawDir);
   const create = async () => {
@@ -79,7 +79,7 @@ export async function measureIncidentCreate(workshop: Workshop): Promise<Figure[
     return [
       {
         what: `\`POST /api/v1/incidents\` from ${CLIENTS} clients, each marks a component, \`synchronous=FULL\``,
-        reach: "faster than one raw SQLite commit a request",
+        target: "faster than one raw SQLite commit a request",
         measured: `${ratio.toFixed(2)} times as fast (${ours}/s against ${theirs}/s)`,
         isReached: ratio > 1,
       },

@@ -4,17 +4,17 @@ import { HOURS, makeOldAndBusy } from "../support/busy-keys";
 import { compileProgram } from "../support/compile";
 import { type Figure, median } from "../support/figure";
 import { seed } from "../support/seed";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const RUNS = 3;
 const KEYS = 1_000;
 const REACH_MS = 10;
 
 /** A page of API keys with the counts above it, every key busy in every hour that is kept. */
-export async function measureKeyList(workshop: Workshop): Promise<Figure[]> {
-  const { dataDir } = await seed(workshop.path("data"), { keys: KEYS });
+export async function measureKeyList(workspace: Workspace): Promise<Figure[]> {
+  const { dataDir } = await seed(workspace.path("data"), { keys: KEYS });
   makeOldAndBusy(join(dataDir, "allclear.db"));
-  const program = compileProgram(workshop, "key-list");
+  const program = compileProgram(workspace, "key-list");
   const costs: KeyListCost[] = [];
   for (let run = 0; run < RUNS; run++) {
     const { exitCode, stdout, stderr } = Bun.spawnSync([program, dataDir]);
@@ -29,7 +29,7 @@ export async function measureKeyList(workshop: Workshop): Promise<Figure[]> {
   return [
     {
       what: `a page of API keys and its counts, ${KEYS.toLocaleString("en-US")} keys, ${HOURS / 24} days of hours each, p99`,
-      reach: `${REACH_MS} ms, whatever is asked`,
+      target: `${REACH_MS} ms, whatever is asked`,
       measured: `${least.ms.toFixed(1)} ms (${least.what}) to ${worst.ms.toFixed(1)} ms (${worst.what})`,
       isReached: worst.ms <= REACH_MS,
     },

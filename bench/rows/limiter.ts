@@ -1,15 +1,15 @@
 import type { LimiterCost } from "../programs/limiter-decisions";
 import { compileProgram } from "../support/compile";
 import { type Figure, median, megabytes } from "../support/figure";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const RUNS = 5;
 const REACH_NANOSECONDS = 500;
 const REACH_BYTES = 40e6;
 
 /** One decision, and the memory of all buckets, each run in a fresh process. */
-export async function measureLimiter(workshop: Workshop): Promise<Figure[]> {
-  const program = compileProgram(workshop, "limiter-decisions");
+export async function measureLimiter(workspace: Workspace): Promise<Figure[]> {
+  const program = compileProgram(workspace, "limiter-decisions");
   const costs: LimiterCost[] = [];
   for (let run = 0; run < RUNS; run++) {
     const { exitCode, stdout, stderr } = Bun.spawnSync([program]);
@@ -21,13 +21,13 @@ export async function measureLimiter(workshop: Workshop): Promise<Figure[]> {
   return [
     {
       what: `a limiter decision with ${count} live buckets`,
-      reach: `${REACH_NANOSECONDS} ns`,
+      target: `${REACH_NANOSECONDS} ns`,
       measured: `${Math.round(middle("nanoseconds"))} ns`,
       isReached: middle("nanoseconds") <= REACH_NANOSECONDS,
     },
     {
       what: `all ${count} buckets`,
-      reach: megabytes(REACH_BYTES),
+      target: megabytes(REACH_BYTES),
       measured: `${megabytes(middle("residentBytes"))} resident, ${megabytes(middle("heapBytes"))} of heap`,
       isReached: Math.max(middle("residentBytes"), middle("heapBytes")) <= REACH_BYTES,
     },

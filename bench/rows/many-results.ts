@@ -11,7 +11,7 @@ import { seed } from "../support/seed";
 import { seedResults } from "../support/seed-results";
 import { type Server, startAllclear } from "../support/server";
 import { seedMonitors } from "../support/watching";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const TURNS = 3;
 /** Of each turn. */
@@ -33,7 +33,7 @@ const PAGE = "the public page just after a change";
 const DAY_MS = 86_400_000;
 
 /** An installation whose monitors have results, served. */
-interface House {
+interface Installation {
   results: number;
   server: Server;
   connection: Connection;
@@ -48,10 +48,10 @@ interface House {
  * What is read of monitors with very many results: over a socket, one request at a time, in turns with
  * an installation of few. The page is read just after it has changed.
  */
-export async function measureManyResults(workshop: Workshop): Promise<Figure[]> {
+export async function measureManyResults(workspace: Workspace): Promise<Figure[]> {
   // What takes long to fill first: a connection that nobody uses is closed after a while.
-  const many = await openHouse(workshop, MANY);
-  const few = await openHouse(workshop, FEW);
+  const many = await openInstallation(workspace, MANY);
+  const few = await openInstallation(workspace, FEW);
   try {
     const figures: Figure[] = [];
     for (const [what, reads] of Object.entries(many.reads)) {
@@ -74,7 +74,12 @@ interface Found {
   ratio: number;
 }
 
-async function compare(few: House, many: House, what: string, name: string): Promise<Found> {
+async function compare(
+  few: Installation,
+  many: Installation,
+  what: string,
+  name: string,
+): Promise<Found> {
   const costs: Record<"few" | "many", RequestCost> = {
     few: { server: [], client: [] },
     many: { server: [], client: [] },
@@ -92,11 +97,11 @@ async function compare(few: House, many: House, what: string, name: string): Pro
 }
 
 async function ask(
-  house: House,
+  installation: Installation,
   { what, name, turn }: { what: string; name: string; turn: number },
   known: RequestCost,
 ): Promise<void> {
-  const { server, connection, reads, change } = house;
+  const { server, connection, reads, change } = installation;
   const cost = await costOf({
     server,
     connection,
@@ -120,7 +125,7 @@ function figureOf(what: string, found: readonly Found[], many: number, few: numb
   const which = found.length === 1 ? "" : `${slowest.name}; `;
   return {
     what: `${what}, ${millions(many)} results of ${MONITORS.toLocaleString("en-US")} monitors stored, the server's time on its processor, p99`,
-    reach: `${REACH_MS} ms, and flat`,
+    target: `${REACH_MS} ms, and flat`,
     measured: `${slowest.server.toFixed(1)} ms (${which}a client on this machine waits ${slowest.client.toFixed(1)} ms; the median is at most ${ratio.toFixed(2)} of that with ${millions(few)})`,
     isReached: slowest.server <= REACH_MS && ratio <= REACH_RATIO,
   };
@@ -130,9 +135,9 @@ function millions(count: number): string {
   return `${(count / 1e6).toFixed(1)} million`;
 }
 
-async function openHouse(workshop: Workshop, each: number): Promise<House> {
+async function openInstallation(workspace: Workspace, each: number): Promise<Installation> {
   const scopes = ["write:components", "manage:monitors", "read:analytics"] as const;
-  const { dataDir, slug, componentIds, keys } = await seed(workshop.path("data"), {
+  const { dataDir, slug, componentIds, keys } = await seed(workspace.path("data"), {
     keys: 1,
     scopes: [...scopes],
   });
@@ -142,7 +147,7 @@ async function openHouse(workshop: Workshop, each: number): Promise<House> {
   const results = seedResults(dataDir, { each, shown: SHOWN, days: DAYS });
   const paths = Object.entries(readsOf(slug, shown[0] ?? ""));
   const sessions = await signIn(dataDir, SESSIONS);
-  const server = await startAllclear(workshop, dataDir, {
+  const server = await startAllclear(workspace, dataDir, {
     env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
   });
   const connection = await openConnection(server.url);

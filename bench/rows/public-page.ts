@@ -2,16 +2,16 @@ import { CONNECTIONS, readBesideBare } from "../support/beside-bare";
 import type { Figure } from "../support/figure";
 import { seed } from "../support/seed";
 import { seedPast } from "../support/seed-past";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const REACH = 0.8;
 const ROUNDS = 9;
 
 /** Reading the public page as browsers do, against servers that do no work for the same bytes. */
-export async function measurePublicPage(workshop: Workshop): Promise<Figure[]> {
-  const seeded = await seed(workshop.path("data"));
+export async function measurePublicPage(workspace: Workspace): Promise<Figure[]> {
+  const seeded = await seed(workspace.path("data"));
   await seedPast(seeded);
-  const { ratio, ratioToInstance, ...found } = await readBesideBare(workshop, {
+  const { ratio, ratioToInstance, ...found } = await readBesideBare(workspace, {
     dataDir: seeded.dataDir,
     path: `/status/${seeded.slug}`,
     rounds: Array.from({ length: 1 + ROUNDS }, () => ({ "Accept-Encoding": "gzip" })),
@@ -21,13 +21,13 @@ export async function measurePublicPage(workshop: Workshop): Promise<Figure[]> {
   return [
     {
       what: `the public page, 20 components with three months of history (${found.size} compressed), charged to the client's address, ${CONNECTIONS} connections, one core`,
-      reach: `${REACH.toFixed(2)} of bare \`Bun.serve\``,
+      target: `${REACH.toFixed(2)} of bare \`Bun.serve\``,
       measured: `${ratio.toFixed(2)} (${found.ours}/s against ${found.plain}/s)`,
       isReached: ratio >= REACH,
     },
     {
       what: "the same, where the bare server keeps its headers in one constant `Headers`",
-      reach: "",
+      target: "",
       measured: `${ratioToInstance.toFixed(2)} (against ${found.instance}/s)`,
     },
   ];

@@ -3,7 +3,7 @@ import { residentBytes } from "../support/memory";
 import { seed } from "../support/seed";
 import { startAllclear } from "../support/server";
 import { runWrk } from "../support/wrk";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const IDLE_REACH_BYTES = 70e6;
 const GROWTH_REACH_BYTES = 50e6;
@@ -32,11 +32,11 @@ end
 `;
 
 /** Resident memory with nothing to do, and after many requests from more addresses than fit. */
-export async function measureResidentMemory(workshop: Workshop): Promise<Figure[]> {
-  const { dataDir, slug, keys } = await seed(workshop.path("data"), { keys: 1 });
-  const script = workshop.path("addresses.lua");
+export async function measureResidentMemory(workspace: Workspace): Promise<Figure[]> {
+  const { dataDir, slug, keys } = await seed(workspace.path("data"), { keys: 1 });
+  const script = workspace.path("addresses.lua");
   await Bun.write(script, SCRIPT);
-  const server = await startAllclear(workshop, dataDir, {
+  const server = await startAllclear(workspace, dataDir, {
     env: { ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32" },
   });
   try {
@@ -64,13 +64,13 @@ export async function measureResidentMemory(workshop: Workshop): Promise<Figure[
     return [
       {
         what: "resident memory, idle",
-        reach: megabytes(IDLE_REACH_BYTES),
+        target: megabytes(IDLE_REACH_BYTES),
         measured: megabytes(idle),
         isReached: idle <= IDLE_REACH_BYTES,
       },
       {
         what: `more of it after ${(sent / 1e6).toFixed(1)} million requests from ${ADDRESSES.toLocaleString("en-US")} addresses`,
-        reach: megabytes(GROWTH_REACH_BYTES),
+        target: megabytes(GROWTH_REACH_BYTES),
         measured: megabytes(growth),
         isReached: growth <= GROWTH_REACH_BYTES,
       },

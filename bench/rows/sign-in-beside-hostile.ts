@@ -5,7 +5,7 @@ import { type Connection, openConnection, requestText } from "../support/connect
 import type { Figure } from "../support/figure";
 import { seed } from "../support/seed";
 import { startAllclear } from "../support/server";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const ADDRESSES = 200;
 const SIGN_INS = 8;
@@ -21,11 +21,11 @@ interface Outcome {
 }
 
 /** The owner's sign-ins while many addresses try wrong passwords as often as their limit allows. */
-export async function measureSignInBesideHostile(workshop: Workshop): Promise<Figure[]> {
-  const { dataDir } = await seed(workshop.path("data"));
+export async function measureSignInBesideHostile(workspace: Workspace): Promise<Figure[]> {
+  const { dataDir } = await seed(workspace.path("data"));
   await addOwner(dataDir);
-  const program = compileProgram(workshop, "hostile-sign-ins");
-  const server = await startAllclear(workshop, dataDir, {
+  const program = compileProgram(workspace, "hostile-sign-ins");
+  const server = await startAllclear(workspace, dataDir, {
     env: { ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32" },
   });
   const owner = await openConnection(server.url);
@@ -56,7 +56,7 @@ export async function measureSignInBesideHostile(workshop: Workshop): Promise<Fi
       present("the same from an address that has not", unknown),
       {
         what: "of the wrong attempts",
-        reach: "",
+        target: "",
         measured: `${judged} judged, ${waits} told to wait, ${full} told that too many ask`,
       },
     ];
@@ -71,7 +71,7 @@ function present(what: string, outcomes: readonly Outcome[]): Figure {
   const slowest = Math.max(...outcomes.map(({ ms }) => ms));
   return {
     what,
-    reach: `${SIGN_INS} of ${SIGN_INS} within ${REACH_MS / 1_000} s`,
+    target: `${SIGN_INS} of ${SIGN_INS} within ${REACH_MS / 1_000} s`,
     measured: `${inTime} of ${SIGN_INS}, the slowest after ${(slowest / 1_000).toFixed(2)} s`,
     isReached: inTime === SIGN_INS,
   };

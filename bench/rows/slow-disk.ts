@@ -4,7 +4,7 @@ import { openConnection, requestText } from "../support/connection";
 import { type Figure, percentile } from "../support/figure";
 import { type Seed, seed } from "../support/seed";
 import { startAllclear } from "../support/server";
-import { requireTool, type Workshop } from "../support/workshop";
+import { requireTool, type Workspace } from "../support/workspace";
 
 const SECONDS = 10;
 /** Time between two reads of the page. */
@@ -28,23 +28,23 @@ const LOADS: readonly Load[] = [
  * Reads of the public page while changes wait for a disk whose fsync is slow. The server commits on the
  * thread that answers, so a read waits for the commit before it. Figures without a reach.
  */
-export async function measureSlowDisk(workshop: Workshop): Promise<Figure[]> {
+export async function measureSlowDisk(workspace: Workspace): Promise<Figure[]> {
   requireTool("cc", "gcc libc6-dev");
-  const library = compileLibrary(workshop);
+  const library = compileLibrary(workspace);
   const scopes = ["read:status", "write:components"] as const;
-  const seeded = await seed(workshop.path("data"), { keys: CLIENTS, scopes: [...scopes] });
+  const seeded = await seed(workspace.path("data"), { keys: CLIENTS, scopes: [...scopes] });
   const figures: Figure[] = [];
   for (const fsyncMs of [0, 20, 300]) {
     for (const load of LOADS) {
       const env = { LD_PRELOAD: library, SLOW_FSYNC_MS: String(fsyncMs) };
-      figures.push(await measureOne(workshop, seeded, env, load));
+      figures.push(await measureOne(workspace, seeded, env, load));
     }
   }
   return figures;
 }
 
-function compileLibrary(workshop: Workshop): string {
-  const library = workshop.path("slow-fsync.so");
+function compileLibrary(workspace: Workspace): string {
+  const library = workspace.path("slow-fsync.so");
   const source = join(import.meta.dir, "../programs/slow-fsync.c");
   const { exitCode, stderr } = Bun.spawnSync([
     "cc",
@@ -60,13 +60,13 @@ function compileLibrary(workshop: Workshop): string {
 }
 
 async function measureOne(
-  workshop: Workshop,
+  workspace: Workspace,
   { dataDir, slug, keys, componentIds }: Seed,
   env: Record<string, string>,
   { what, clients, everyMs }: Load,
 ): Promise<Figure> {
   const limits = { ALLCLEAR_PUBLIC_RATE_LIMIT: "100000" };
-  const server = await startAllclear(workshop, dataDir, { env: { ...env, ...limits } });
+  const server = await startAllclear(workspace, dataDir, { env: { ...env, ...limits } });
   let changes = 0;
   let isOver = false;
   const change = async (client: number) => {
@@ -95,7 +95,7 @@ async function measureOne(
     const [p50, p99] = [50, 99].map((percent) => percentile(waits, percent).toFixed(1));
     return {
       what: `the public page, fsync ${env["SLOW_FSYNC_MS"]} ms slower, ${what}`,
-      reach: "",
+      target: "",
       measured: `p50 ${p50} ms, p99 ${p99} ms, slowest ${Math.max(...waits).toFixed(0)} ms; ${(changes / SECONDS).toFixed(1)} changes a second`,
     };
   } finally {

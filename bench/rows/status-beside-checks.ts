@@ -3,7 +3,7 @@ import { seed } from "../support/seed";
 import { type Server, startAllclear } from "../support/server";
 import { seedMonitors, startTarget } from "../support/watching";
 import { LOAD_CORE, runWrk, SERVER_CORE } from "../support/wrk";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const MONITORS = 10_000;
 const INTERVAL_SECONDS = 60;
@@ -15,7 +15,7 @@ const CONNECTIONS = 32;
 const CATCH_UP_MS = 2_000;
 const REACH = 0.8;
 
-interface House {
+interface Installation {
   server: Server;
   url: string;
   keys: string[];
@@ -25,28 +25,28 @@ interface House {
  * Reading the status document while ten thousand monitors are checked, against the same where they are
  * paused: in turns on the same core, whoever has no turn halted.
  */
-export async function measureStatusBesideChecks(workshop: Workshop): Promise<Figure[]> {
-  const target = await startTarget(workshop, { core: LOAD_CORE });
-  const open = async (paused: boolean): Promise<House> => {
+export async function measureStatusBesideChecks(workspace: Workspace): Promise<Figure[]> {
+  const targetServer = await startTarget(workspace, { core: LOAD_CORE });
+  const open = async (paused: boolean): Promise<Installation> => {
     // A key for each round, whose bucket is full.
-    const { dataDir, slug, componentIds, keys } = await seed(workshop.path("data"), {
+    const { dataDir, slug, componentIds, keys } = await seed(workspace.path("data"), {
       keys: 1 + ROUNDS,
     });
     await seedMonitors(dataDir, {
       count: MONITORS,
       intervalSeconds: INTERVAL_SECONDS,
-      url: target.url,
+      url: targetServer.url,
       componentIds,
       paused,
     });
-    const server = await startAllclear(workshop, dataDir, { core: SERVER_CORE });
+    const server = await startAllclear(workspace, dataDir, { core: SERVER_CORE });
     return { server, url: `${server.url}/api/v1/status/${slug}`, keys };
   };
   const busy = await open(false);
   const idle = await open(true);
   try {
     await Bun.sleep(WARM_UP_MS);
-    const load = async ({ server, url, keys }: House, other: Server, round: number) => {
+    const load = async ({ server, url, keys }: Installation, other: Server, round: number) => {
       process.kill(other.pid, "SIGSTOP");
       try {
         await Bun.sleep(server === busy.server ? CATCH_UP_MS : 0);
@@ -58,7 +58,7 @@ export async function measureStatusBesideChecks(workshop: Workshop): Promise<Fig
       }
     };
     const rounds: { busy: number; idle: number }[] = [];
-    const seen = await target.seen();
+    const seen = await targetServer.seen();
     for (let round = 0; round <= ROUNDS; round++) {
       const isBusyFirst = round % 2 === 0;
       const first = isBusyFirst
@@ -72,14 +72,14 @@ export async function measureStatusBesideChecks(workshop: Workshop): Promise<Fig
         rounds.push(isBusyFirst ? { busy: first, idle: second } : { busy: second, idle: first });
       }
     }
-    const checks = (await target.seen()).requests - seen.requests;
+    const checks = (await targetServer.seen()).requests - seen.requests;
     if (checks < MONITORS / 10) throw new Error(`only ${checks} checks were made meanwhile`);
     const ratio = median(rounds.map((round) => round.busy / round.idle));
     const middle = (which: "busy" | "idle") => rounded(median(rounds.map((round) => round[which])));
     return [
       {
         what: `\`GET /api/v1/status/{slug}\` while ${MONITORS.toLocaleString("en-US")} HTTP monitors at ${INTERVAL_SECONDS} s are checked, on one core`,
-        reach: `${REACH.toFixed(2)} of what it is without`,
+        target: `${REACH.toFixed(2)} of what it is without`,
         measured: `${ratio.toFixed(2)} (${middle("busy")}/s against ${middle("idle")}/s)`,
         isReached: ratio >= REACH,
       },
@@ -87,6 +87,6 @@ export async function measureStatusBesideChecks(workshop: Workshop): Promise<Fig
   } finally {
     await idle.server.stop();
     await busy.server.stop();
-    await target.stop();
+    await targetServer.stop();
   }
 }

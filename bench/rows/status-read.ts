@@ -1,16 +1,16 @@
 import { CONNECTIONS, readBesideBare } from "../support/beside-bare";
 import type { Figure } from "../support/figure";
 import { seed } from "../support/seed";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 
 const REACH = 0.8;
 const ROUNDS = 9;
 
 /** Reading the status document, against servers that do no work for the same bytes and headers. */
-export async function measureStatusRead(workshop: Workshop): Promise<Figure[]> {
+export async function measureStatusRead(workspace: Workspace): Promise<Figure[]> {
   // A key for each round, whose bucket is full.
-  const { dataDir, slug, keys } = await seed(workshop.path("data"), { keys: 1 + ROUNDS });
-  const { ratio, ratioToInstance, ...found } = await readBesideBare(workshop, {
+  const { dataDir, slug, keys } = await seed(workspace.path("data"), { keys: 1 + ROUNDS });
+  const { ratio, ratioToInstance, ...found } = await readBesideBare(workspace, {
     dataDir,
     path: `/api/v1/status/${slug}`,
     rounds: keys.map((key) => ({ Authorization: `Bearer ${key}` })),
@@ -18,13 +18,13 @@ export async function measureStatusRead(workshop: Workshop): Promise<Figure[]> {
   return [
     {
       what: `\`GET /api/v1/status/{slug}\`, 20 components (${found.size}), valid key, ${CONNECTIONS} connections, one core`,
-      reach: `${REACH.toFixed(2)} of bare \`Bun.serve\``,
+      target: `${REACH.toFixed(2)} of bare \`Bun.serve\``,
       measured: `${ratio.toFixed(2)} (${found.ours}/s against ${found.plain}/s)`,
       isReached: ratio >= REACH,
     },
     {
       what: "the same, where the bare server keeps its headers in one constant `Headers`",
-      reach: "",
+      target: "",
       measured: `${ratioToInstance.toFixed(2)} (against ${found.instance}/s)`,
     },
   ];

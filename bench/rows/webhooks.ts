@@ -2,7 +2,7 @@ import { type Figure, megabytes, median, percentile, rounded } from "../support/
 import { forgetPeak, peakResidentBytes, residentBytes } from "../support/memory";
 import { mainThreadMs } from "../support/processor-time";
 import { createWebhookSite, type WebhookSite } from "../support/webhook-site";
-import type { Workshop } from "../support/workshop";
+import type { Workspace } from "../support/workspace";
 import { runWrk } from "../support/wrk";
 
 const QUEUED = 20_000;
@@ -24,16 +24,16 @@ const PATIENCE_MS = 120_000;
 const SETTLE_MS = 2_000;
 
 /** How fast webhooks are delivered, and what else notices of it. */
-export async function measureWebhooks(workshop: Workshop): Promise<Figure[]> {
+export async function measureWebhooks(workspace: Workspace): Promise<Figure[]> {
   return [
-    ...(await measureThroughput(workshop)),
-    ...(await measureLatency(workshop)),
-    ...(await measureBacklog(workshop)),
+    ...(await measureThroughput(workspace)),
+    ...(await measureLatency(workspace)),
+    ...(await measureBacklog(workspace)),
   ];
 }
 
-async function measureThroughput(workshop: Workshop): Promise<Figure[]> {
-  const site = await createWebhookSite(workshop, { endpoints: 1 });
+async function measureThroughput(workspace: Workspace): Promise<Figure[]> {
+  const site = await createWebhookSite(workspace, { endpoints: 1 });
   await site.queue(QUEUED);
   const server = await site.start();
   try {
@@ -47,7 +47,7 @@ async function measureThroughput(workshop: Workshop): Promise<Figure[]> {
     return [
       {
         what: "deliveries to one fast receiver, the server on one core",
-        reach: `${PER_SECOND_REACH.toLocaleString("en-US")} a second`,
+        target: `${PER_SECOND_REACH.toLocaleString("en-US")} a second`,
         measured: `${rounded(perSecond)} a second; a thousand take ${share.toFixed(2)} of a core`,
         isReached: perSecond >= PER_SECOND_REACH && share <= 1,
       },
@@ -58,22 +58,22 @@ async function measureThroughput(workshop: Workshop): Promise<Figure[]> {
   }
 }
 
-async function measureLatency(workshop: Workshop): Promise<Figure[]> {
-  const alone = await latenciesOf(workshop, 1, 0);
-  const without = await latenciesOf(workshop, ENDPOINTS - HANGING, 0);
-  const beside = await latenciesOf(workshop, ENDPOINTS, HANGING);
+async function measureLatency(workspace: Workspace): Promise<Figure[]> {
+  const alone = await latenciesOf(workspace, 1, 0);
+  const without = await latenciesOf(workspace, ENDPOINTS - HANGING, 0);
+  const beside = await latenciesOf(workspace, ENDPOINTS, HANGING);
   const [p50, p99] = [percentile(alone, 50), percentile(alone, 99)];
   const [middle, usual] = [median(beside), median(without)];
   return [
     {
       what: "from a change's commit to its receipt, nothing else to do",
-      reach: `p50 ${P50_REACH_MS} ms, p99 ${P99_REACH_MS} ms`,
+      target: `p50 ${P50_REACH_MS} ms, p99 ${P99_REACH_MS} ms`,
       measured: `p50 ${p50} ms, p99 ${p99} ms`,
       isReached: p50 <= P50_REACH_MS && p99 <= P99_REACH_MS,
     },
     {
       what: `the same to ${ENDPOINTS - HANGING} endpoints at once, beside ${HANGING} that hang`,
-      reach: "as fast as without these",
+      target: "as fast as without these",
       measured: `median ${middle} ms, p99 ${percentile(beside, 99)} ms (without: ${usual} ms, ${percentile(without, 99)} ms)`,
       isReached: middle <= usual * TOLERANCE + 1,
     },
@@ -82,11 +82,11 @@ async function measureLatency(workshop: Workshop): Promise<Figure[]> {
 
 /** How long each delivery of some changes took, made one after the other with a pause in between. */
 async function latenciesOf(
-  workshop: Workshop,
+  workspace: Workspace,
   endpoints: number,
   hanging: number,
 ): Promise<number[]> {
-  const site = await createWebhookSite(workshop, { endpoints, hanging });
+  const site = await createWebhookSite(workspace, { endpoints, hanging });
   const server = await site.start();
   const receivers = endpoints - hanging;
   const everyMs = CHANGE_EVERY_MS + receivers;
@@ -125,8 +125,8 @@ async function change(
   }
 }
 
-async function measureBacklog(workshop: Workshop): Promise<Figure[]> {
-  const site = await createWebhookSite(workshop, { endpoints: 1 });
+async function measureBacklog(workspace: Workspace): Promise<Figure[]> {
+  const site = await createWebhookSite(workspace, { endpoints: 1 });
   const path = `/api/v1/status/${site.page.slug}`;
   const headers = { Authorization: `Bearer ${site.key}` };
   const read = async (url: string) =>
@@ -155,13 +155,13 @@ async function measureBacklog(workshop: Workshop): Promise<Figure[]> {
     return [
       {
         what: `status reads while a backlog of ${BACKLOG.toLocaleString("en-US")} drains, one core for both`,
-        reach: `${READS_REACH} of the usual rate`,
+        target: `${READS_REACH} of the usual rate`,
         measured: `${ratio.toFixed(2)} (${rounded(median(during))}/s against ${rounded(median(usual))}/s)`,
         isReached: ratio >= READS_REACH,
       },
       {
         what: "more resident memory while it drains",
-        reach: megabytes(GROWTH_REACH_BYTES),
+        target: megabytes(GROWTH_REACH_BYTES),
         measured: megabytes(growth),
         isReached: growth <= GROWTH_REACH_BYTES,
       },

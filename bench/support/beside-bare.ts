@@ -3,7 +3,7 @@ import { compileProgram } from "./compile";
 import { median, rounded } from "./figure";
 import { type Server, type ServerOptions, startAllclear, startServer } from "./server";
 import { runWrk, SERVER_CORE } from "./wrk";
-import type { Workshop } from "./workshop";
+import type { Workspace } from "./workspace";
 
 const WARM_UP_SECONDS = 2;
 const SECONDS = 3;
@@ -35,19 +35,19 @@ export interface BesideBare {
 }
 
 /** Loads Allclear and two bare servers in turns, each on the same one core. */
-export async function readBesideBare(workshop: Workshop, read: Read): Promise<BesideBare> {
+export async function readBesideBare(workspace: Workspace, read: Read): Promise<BesideBare> {
   const [warmUp = {}, ...rounds] = read.rounds;
-  const bare = compileProgram(workshop, "bare");
+  const bare = compileProgram(workspace, "bare");
   const pinned = { core: SERVER_CORE };
-  const allclear = await startAllclear(workshop, read.dataDir, { ...read.server, ...pinned });
+  const allclear = await startAllclear(workspace, read.dataDir, { ...read.server, ...pinned });
   const running = [allclear];
   try {
     const example = await readAnswer(allclear, read.path, warmUp);
-    const file = workshop.path("answer.json");
+    const file = workspace.path("answer.json");
     await Bun.write(file, JSON.stringify(example));
-    const plain = await startServer(workshop, [bare, file, "plain"], pinned);
+    const plain = await startServer(workspace, [bare, file, "plain"], pinned);
     running.push(plain);
-    const instance = await startServer(workshop, [bare, file, "instance"], pinned);
+    const instance = await startServer(workspace, [bare, file, "instance"], pinned);
     running.push(instance);
     for (const server of [plain, instance]) {
       const answer = await readAnswer(server, read.path, warmUp);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Workshop } from "./workshop";
+import type { Workspace } from "./workspace";
 
 /** As deploy/build.ts compiles Allclear, so that programs are compared and not their packaging. */
 const FLAGS = [
@@ -11,8 +11,8 @@ const FLAGS = [
 ];
 
 /** Compiles one of the bench's own programs and answers the executable's path. */
-export function compileProgram(workshop: Workshop, name: string): string {
-  const outfile = workshop.path(name);
+export function compileProgram(workspace: Workspace, name: string): string {
+  const outfile = workspace.path(name);
   const source = join(import.meta.dir, "../programs", `${name}.ts`);
   const { exitCode, stderr } = Bun.spawnSync(
     [process.execPath, "build", ...FLAGS, "--outfile", outfile, source],

@@ -1,7 +1,7 @@
 /** One line of the table: what was measured, what it should reach, and whether it does. */
 export interface Figure {
   what: string;
-  reach: string;
+  target: string;
   measured: string;
   /** Undefined where a figure is told beside another and has no reach of its own. */
   isReached?: boolean;
@@ -9,9 +9,9 @@ export interface Figure {
 
 /** The figures as a Markdown table. */
 export function toTable(figures: readonly Figure[]): string {
-  const lines = figures.map(({ what, reach, measured, isReached }) => [
+  const lines = figures.map(({ what, target, measured, isReached }) => [
     what,
-    reach,
+    target,
     measured,
     isReached === undefined ? "" : isReached ? "yes" : "no",
   ]);

@@ -3,7 +3,7 @@ import { forgetPeak, peakResidentBytes, residentBytes } from "./memory";
 import { readUntil } from "./paced-reads";
 import type { Seed } from "./seed";
 import { startAllclear } from "./server";
-import type { Workshop } from "./workshop";
+import type { Workspace } from "./workspace";
 
 /** Milliseconds between two reads of the page. */
 export const PACE_MS = 5;
@@ -26,11 +26,11 @@ export interface FloodOutcome<Flood> {
  * until the program ends. `command` returns the program and its arguments for a server's URL.
  */
 export async function readDuringFlood<Flood>(
-  workshop: Workshop,
+  workspace: Workspace,
   { dataDir, slug }: Pick<Seed, "dataDir" | "slug">,
   command: (url: string) => string[],
 ): Promise<FloodOutcome<Flood>> {
-  const server = await startAllclear(workshop, dataDir, {
+  const server = await startAllclear(workspace, dataDir, {
     env: { ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32" },
   });
   const reader = await openConnection(server.url);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Workshop } from "./workshop";
+import type { Workspace } from "./workspace";
 
 const START_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 15_000;
@@ -19,24 +19,24 @@ export interface ServerOptions {
 
 /** Starts Allclear on a data directory and a free port of the loopback. */
 export function startAllclear(
-  workshop: Workshop,
+  workspace: Workspace,
   dataDir: string,
   options: ServerOptions = {},
 ): Promise<Server> {
   return startServer(
-    workshop,
-    [workshop.allclear, "serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0"],
+    workspace,
+    [workspace.allclear, "serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0"],
     { ...options, env: { ALLCLEAR_LOG_LEVEL: "warn", ...options.env } },
   );
 }
 
 /** Starts a program that says `Open http://…` on standard error once it listens. */
 export async function startServer(
-  workshop: Workshop,
+  workspace: Workspace,
   command: readonly string[],
   { env = {}, core }: ServerOptions = {},
 ): Promise<Server> {
-  const words = workshop.path("stderr");
+  const words = workspace.path("stderr");
   const pinned = core === undefined ? [] : ["taskset", "-c", String(core)];
   const child = Bun.spawn([...pinned, ...command], {
     env: { PATH: process.env["PATH"] ?? "", ...env },

@@ -4,7 +4,7 @@ import type { Seen } from "../programs/target";
 import { compileProgram } from "./compile";
 import { openData } from "./open-data";
 import { type Server, startServer } from "./server";
-import type { Workshop } from "./workshop";
+import type { Workspace } from "./workspace";
 
 /** So many are made in one commit. */
 const BATCH = 500;
@@ -15,10 +15,10 @@ export interface Target extends Server {
 }
 
 export async function startTarget(
-  workshop: Workshop,
+  workspace: Workspace,
   options: { core?: number } = {},
 ): Promise<Target> {
-  const server = await startServer(workshop, [compileProgram(workshop, "target")], options);
+  const server = await startServer(workspace, [compileProgram(workspace, "target")], options);
   return {
     ...server,
     seen: async () => (await (await fetch(`${server.url}/seen`)).json()) as Seen,

@@ -3,7 +3,7 @@ import { compileProgram } from "./compile";
 import { openData } from "./open-data";
 import { type Seed, seed } from "./seed";
 import { type Server, startAllclear, startServer } from "./server";
-import type { Workshop } from "./workshop";
+import type { Workspace } from "./workspace";
 import { LOAD_CORE, SERVER_CORE } from "./wrk";
 
 /** Allclear with endpoints at a receiver on the other core. */
@@ -27,17 +27,17 @@ const SUBJECTS = 500;
 const TEXT = "We are seeing elevated error rates for part of the requests. ".repeat(12);
 
 export async function createWebhookSite(
-  workshop: Workshop,
+  workspace: Workspace,
   { endpoints, hanging = 0 }: { endpoints: number; hanging?: number },
 ): Promise<WebhookSite> {
   const scopes = ["read:status", "write:components", "manage:webhooks"] as const;
-  const page = await seed(workshop.path("data"), { keys: 1, scopes: [...scopes] });
+  const page = await seed(workspace.path("data"), { keys: 1, scopes: [...scopes] });
   const { dataDir } = page;
   const [key = ""] = page.keys;
-  const program = compileProgram(workshop, "webhook-receiver");
-  const receiver = await startServer(workshop, [program, String(hanging)], { core: LOAD_CORE });
+  const program = compileProgram(workspace, "webhook-receiver");
+  const receiver = await startServer(workspace, [program, String(hanging)], { core: LOAD_CORE });
   const start = () =>
-    startAllclear(workshop, dataDir, {
+    startAllclear(workspace, dataDir, {
       core: SERVER_CORE,
       env: { ALLCLEAR_OUTBOUND_ALLOW: "127.0.0.0/8" },
     });

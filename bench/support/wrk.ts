@@ -1,4 +1,4 @@
-import { requireTool } from "./workshop";
+import { requireTool } from "./workspace";
 
 /** The core that load comes from; servers that are compared stay off it. */
 export const LOAD_CORE = 1;

@@ -21,18 +21,18 @@ pages:
 const CHANGED = FILE.replace("name: Acme", "name: Acme 2").replace("name: API", "name: Web");
 
 /** A data directory, the commands on it, and what they left in the log, the first entry first. */
-function house() {
+function installation() {
   const folder = temporaryFolder();
   const env = { ALLCLEAR_DATA_DIR: folder.path, ALLCLEAR_LOG_LEVEL: "silent" };
   return {
     path: folder.path,
     run: installedCommandLine(folder.path),
     entries(): AuditRow[] {
-      const installation = openForCommand(testConfig(env), "test", { mayCreate: false });
+      const data = openForCommand(testConfig(env), "test", { mayCreate: false });
       try {
-        return searchAudit(installation.ctx.db, { limit: 1_000 }).toReversed();
+        return searchAudit(data.ctx.db, { limit: 1_000 }).toReversed();
       } finally {
-        installation.close();
+        data.close();
       }
     },
     [Symbol.dispose]: () => folder[Symbol.dispose](),
@@ -94,15 +94,15 @@ describe("a command that changes something", () => {
 
   for (const [name, { before, args, leaves }] of Object.entries(CHANGES)) {
     test(`tells the audit log that the command line did it: ${name}`, async () => {
-      using installation = house();
-      const id = String((await before?.(installation.run)) ?? "");
-      const known = installation.entries().length;
-      const outcome = await installation.run([...name.split(" "), ...args(id)]);
+      using data = installation();
+      const id = String((await before?.(data.run)) ?? "");
+      const known = data.entries().length;
+      const outcome = await data.run([...name.split(" "), ...args(id)]);
       expect([outcome.exitCode, outcome.err.filter((line) => line.startsWith("error"))]).toEqual([
         0,
         [],
       ]);
-      const left = installation.entries().slice(known);
+      const left = data.entries().slice(known);
       expect(left.map(({ action }) => action)).toEqual(leaves);
       for (const { actorKind, ip, summary } of left) {
         expect([actorKind, ip]).toEqual(["cli", null]);
@@ -112,13 +112,13 @@ describe("a command that changes something", () => {
   }
 
   test("tells of each thing that a file makes, changes and removes: apply", async () => {
-    using installation = house();
-    const file = join(installation.path, "status.yaml");
+    using data = installation();
+    const file = join(data.path, "status.yaml");
     const apply = async (text: string, ...flags: string[]) => {
-      const known = installation.entries().length;
+      const known = data.entries().length;
       await Bun.write(file, text);
-      expect((await installation.run(["apply", file, ...flags])).exitCode).toBe(0);
-      const left = installation.entries().slice(known);
+      expect((await data.run(["apply", file, ...flags])).exitCode).toBe(0);
+      const left = data.entries().slice(known);
       expect(new Set(left.map(({ actorKind }) => actorKind))).toEqual(
         new Set(left.length > 0 ? ["cli"] : []),
       );

@@ -4,7 +4,11 @@ import { type Answer, createTestApp, type TestApp } from "../support/app";
 import { NO_BASE_URL, setUpPath } from "../support/dashboard";
 import { readHtml } from "../support/html";
 import { VERBS } from "../support/verbs";
-import { createVerbHouse, OWNER_PASSWORD, type VerbHouse } from "../support/verbs/verb";
+import {
+  createActionInstallation,
+  OWNER_PASSWORD,
+  type ActionInstallation,
+} from "../support/verbs/verb";
 
 /** Done where there is nobody yet: it has a test of its own. */
 const SET_UP = "POST /admin/setup/:token";
@@ -17,12 +21,12 @@ const SECRET = /allclear_\w{20}|whsec_|horse battery/;
 const entriesOf = ({ ctx }: TestApp) => searchAudit(ctx.db, { limit: 1_000 });
 
 /** Does a verb, and answers what it left in the log, the first entry first. */
-async function entriesAfter(house: VerbHouse, name: string) {
-  const { path, options } = await (VERBS[name] ?? fail(name)).prepare(house);
-  const known = new Set(entriesOf(house.app).map(({ id }) => id));
-  const answer = await house.app.call(path, { from: ADDRESS, ...options });
+async function entriesAfter(installation: ActionInstallation, name: string) {
+  const { path, options } = await (VERBS[name] ?? fail(name)).prepare(installation);
+  const known = new Set(entriesOf(installation.app).map(({ id }) => id));
+  const answer = await installation.app.call(path, { from: ADDRESS, ...options });
   expectDone(answer);
-  return entriesOf(house.app)
+  return entriesOf(installation.app)
     .filter(({ id }) => !known.has(id))
     .toReversed();
 }
@@ -49,15 +53,15 @@ describe("every route that may change something", () => {
   test.each(Object.entries(VERBS).filter(([, { leaves }]) => leaves.length > 0))(
     "tells the audit log what was done, by whom and from where: %s",
     async (name, { leaves }) => {
-      await using house = await createVerbHouse();
-      const entries = await entriesAfter(house, name);
+      await using installation = await createActionInstallation();
+      const entries = await entriesAfter(installation, name);
       expect(entries.map(({ action }) => action)).toEqual([...leaves]);
       for (const entry of entries) {
         const isByKey = name.includes("/api/");
         expect([entry.actorKind, entry.ip]).toEqual([isByKey ? "key" : "user", ADDRESS]);
-        if (isByKey) expect(entry.actorId).toBe(house.keyId);
+        if (isByKey) expect(entry.actorId).toBe(installation.keyId);
         // Whoever joins is somebody else.
-        else if (!name.includes("join")) expect(entry.actorId).toBe(house.ownerId);
+        else if (!name.includes("join")) expect(entry.actorId).toBe(installation.ownerId);
         expect(entry.targetId).toMatch(/^([a-z]{3,4}_[0-9a-z]{26}|public_address)$/);
         expect(entry.summary).not.toBe("");
         expect(JSON.stringify(entry)).not.toMatch(SECRET);
@@ -70,8 +74,8 @@ describe("every route that may change something", () => {
       .filter(([, { because }]) => because !== undefined)
       .map(([name, { because = "" }]) => [name, because] as const),
   )("leaves no entry where it rightly does not: %s, since %s", async (name) => {
-    await using house = await createVerbHouse();
-    expect(await entriesAfter(house, name)).toEqual([]);
+    await using installation = await createActionInstallation();
+    expect(await entriesAfter(installation, name)).toEqual([]);
   });
 
   test("is told of in the log or says why not, and few say that", () => {
@@ -87,11 +91,11 @@ describe("what a component shows", () => {
     "PATCH /api/v1/components/:id",
     "POST /admin/components/:id/status",
   ])("is recorded in its own history with who set it: %s", async (name) => {
-    await using house = await createVerbHouse();
-    await entriesAfter(house, name);
-    const path = `/api/v1/components/${house.components["API"]}/history`;
-    const { body } = await house.app.call(path, { key: house.key });
-    const id = name.includes("/api/") ? house.keyId : house.ownerId;
+    await using installation = await createActionInstallation();
+    await entriesAfter(installation, name);
+    const path = `/api/v1/components/${installation.components["API"]}/history`;
+    const { body } = await installation.app.call(path, { key: installation.key });
+    const id = name.includes("/api/") ? installation.keyId : installation.ownerId;
     expect(body.data[0]).toMatchObject({ to: "major_outage", actor: { id } });
   });
 });

@@ -62,7 +62,7 @@ async function write(app: TestApp, told: readonly Told[] = LOG) {
 }
 
 /** An installation with that log and nothing else in it that these tests look for. */
-async function createHouse() {
+async function createInstallation() {
   const app = await createTestApp();
   const session = await app.signedIn("admin");
   await write(app);
@@ -89,9 +89,9 @@ const [RENAMED = "", BEGAN = "", UPDATED = "", OPENED = "", CREATED = ""] = SENT
 
 describe("the list of what was changed", () => {
   test("tells who did what, when and from where, newest first", async () => {
-    await using house = await createHouse();
-    expect(await house.found("")).toEqual(SENTENCES);
-    const page = readHtml((await house.open("?actor=key")).text);
+    await using installation = await createInstallation();
+    expect(await installation.found("")).toEqual(SENTENCES);
+    const page = readHtml((await installation.open("?actor=key")).text);
     expect(page.texts("tbody td")).toEqual([
       "4 days ago2026-03-06 12:00:00 UTC",
       "CI botAPI key",
@@ -101,16 +101,16 @@ describe("the list of what was changed", () => {
   });
 
   test("tells an address as long as it is kept, and then that it is not", async () => {
-    await using house = await createHouse();
+    await using installation = await createInstallation();
     const addresses = async () => {
-      const page = readHtml((await house.open("?action=incident")).text);
+      const page = readHtml((await installation.open("?action=incident")).text);
       return page.texts("tbody td:nth-child(4)");
     };
     expect(await addresses()).toEqual(["2001:db8::5", "192.0.2.9"]);
-    const { clock, db } = house.app.ctx;
+    const { clock, db } = installation.app.ctx;
     await db.write((tx) => blankAuditAddresses(tx, clock.now() - 4.5 * DAY));
     expect(await addresses()).toEqual(["2001:db8::5", "Not kept"]);
-    const here = readHtml((await house.open("?actor=system")).text);
+    const here = readHtml((await installation.open("?actor=system")).text);
     expect(here.texts("tbody td:nth-child(4)")).toEqual(["Here"]);
   });
 
@@ -137,14 +137,14 @@ describe("the list of what was changed", () => {
     // What is no day, no place and no filter is let be.
     ["?from=2026-02-30&to=soon&before=x&show=all", SENTENCES],
   ])("is narrowed by %s", async (query, sentences) => {
-    await using house = await createHouse();
-    expect(await house.found(query)).toEqual(sentences);
+    await using installation = await createInstallation();
+    expect(await installation.found(query)).toEqual(sentences);
   });
 
   test("shows what it is narrowed by, and the way back to all of it", async () => {
-    await using house = await createHouse();
+    await using installation = await createInstallation();
     const query = `?q=a&actor=${ADA.id}&action=user.rename&target=${ADA.id}&from=2026-03-01&to=2026-03-31`;
-    const { text } = await house.open(query);
+    const { text } = await installation.open(query);
     expect(typedIn(text, "q")).toEqual(["a"]);
     expect([typedIn(text, "from"), typedIn(text, "to")]).toEqual([["2026-03-01"], ["2026-03-31"]]);
     const page = readHtml(text);
@@ -157,12 +157,12 @@ describe("the list of what was changed", () => {
   });
 
   test("leads to what is still there, and not to what is gone or may not be opened", async () => {
-    await using house = await createHouse();
-    const { app } = house;
+    await using installation = await createInstallation();
+    const { app } = installation;
     const { page, components } = await app.page();
     const { key } = await app.createKey();
     await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
-    const links = async (session = house.session) => {
+    const links = async (session = installation.session) => {
       const { text } = await app.call(`${ACTIVITY}?actor=cli`, { session });
       return new Set(readHtml(text).attributes("tbody .row-link", "href"));
     };
@@ -172,7 +172,7 @@ describe("the list of what was changed", () => {
     expect(there).toContain(`${KEYS}/${key.id}`);
     for (const path of there) {
       // oxlint-disable-next-line no-await-in-loop
-      expect((await app.call(path, { session: house.session })).status).toBe(200);
+      expect((await app.call(path, { session: installation.session })).status).toBe(200);
     }
     // Users are an owner's to see.
     const isUser = (path: string) => path.includes("/users/");
@@ -183,7 +183,7 @@ describe("the list of what was changed", () => {
   });
 
   test("meets each of many once, page by page, also those of one moment, whatever is written meanwhile", async () => {
-    await using house = await createHouse();
+    await using installation = await createInstallation();
     const many = Array.from({ length: 120 }, (_, index): Told => [
       ADA,
       "test.many",
@@ -191,17 +191,17 @@ describe("the list of what was changed", () => {
       `Change ${index}`,
       2,
     ]);
-    await write(house.app, many);
+    await write(installation.app, many);
     const seen: string[] = [];
     let path: string | undefined = "?action=test";
     while (path !== undefined) {
       // oxlint-disable-next-line no-await-in-loop
-      const page = readHtml((await house.open(path)).text);
+      const page = readHtml((await installation.open(path)).text);
       seen.push(...page.texts("tbody td:nth-child(3) > .cell > div:first-child"));
       const older = page.attributes(".pagination a", "href").find((it) => it.includes("before="));
       path = older?.slice(ACTIVITY.length);
       // oxlint-disable-next-line no-await-in-loop
-      await write(house.app, [[ADA, "test.many", "public_address", "Meanwhile", 0]]);
+      await write(installation.app, [[ADA, "test.many", "public_address", "Meanwhile", 0]]);
     }
     expect(seen).toEqual(many.map(([, , , summary]) => summary).toReversed());
   });
@@ -209,15 +209,15 @@ describe("the list of what was changed", () => {
   test.each(["viewer", "editor"] as const)(
     "is closed to a %s, its file too, and not in their menu",
     async (role) => {
-      await using house = await createHouse();
-      const session = await house.app.signedIn(role);
+      await using installation = await createInstallation();
+      const session = await installation.app.signedIn(role);
       for (const path of [ACTIVITY, `${ACTIVITY}.csv`]) {
         // oxlint-disable-next-line no-await-in-loop
-        const answer = await house.app.call(path, { session });
+        const answer = await installation.app.call(path, { session });
         expect([answer.status, answer.text.includes("Mail is late")]).toEqual([403, false]);
       }
-      expect((await house.app.call("/admin", { session })).text).not.toContain(ACTIVITY);
-      expect((await house.open()).status).toBe(200);
+      expect((await installation.app.call("/admin", { session })).text).not.toContain(ACTIVITY);
+      expect((await installation.open()).status).toBe(200);
     },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { VERBS } from "../support/verbs";
-import { createVerbHouse } from "../support/verbs/verb";
+import { createActionInstallation } from "../support/verbs/verb";
 
 const named = (pattern: RegExp) =>
   Object.entries(VERBS).flatMap(([name, verb]) =>
@@ -18,12 +18,12 @@ test("every operation and every form that deletes something is covered", () => {
 
 describe("deleting something by API a second time", () => {
   test.each(OPERATIONS)("is not_found and writes nothing: %s", async (_, { prepare }) => {
-    await using house = await createVerbHouse();
-    const { path, options } = await prepare(house);
-    expect((await house.app.call(path, options)).status).toBe(204);
-    const written = [house.app.audit(), house.app.events()];
-    expectProblem(await house.app.call(path, options), "not_found");
-    expect([house.app.audit(), house.app.events()]).toEqual(written);
+    await using installation = await createActionInstallation();
+    const { path, options } = await prepare(installation);
+    expect((await installation.app.call(path, options)).status).toBe(204);
+    const written = [installation.app.audit(), installation.app.events()];
+    expectProblem(await installation.app.call(path, options), "not_found");
+    expect([installation.app.audit(), installation.app.events()]).toEqual(written);
   });
 });
 
@@ -31,11 +31,13 @@ describe("a form that deletes something", () => {
   test.each(FORMS)(
     "leads to the same screen when it is sent twice, and deletes once: %s",
     async (name, { prepare, leaves }) => {
-      await using house = await createVerbHouse();
-      const { app } = house;
-      const { path, options } = await prepare(house);
+      await using installation = await createActionInstallation();
+      const { app } = installation;
+      const { path, options } = await prepare(installation);
       const flash = async (location: string) =>
-        readHtml((await app.call(location, { session: house.session })).text).texts(".flash")[0];
+        readHtml((await app.call(location, { session: installation.session })).text).texts(
+          ".flash",
+        )[0];
       const [first, second] = await Promise.all([app.call(path, options), app.call(path, options)]);
       const location = first.headers.get("location") ?? "";
       expect([first.status, second.status, second.headers.get("location")]).toEqual([
@@ -54,9 +56,9 @@ describe("a form that deletes something", () => {
   );
 
   test.each(FORMS)("is not found for another session: %s", async (_, { prepare }) => {
-    await using house = await createVerbHouse();
-    const { app } = house;
-    const { path, options } = await prepare(house);
+    await using installation = await createActionInstallation();
+    const { app } = installation;
+    const { path, options } = await prepare(installation);
     expect((await app.call(path, options)).status).toBe(303);
     const written = [app.audit().length, app.events()];
     const session = await app.signedIn("admin");

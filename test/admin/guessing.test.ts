@@ -84,8 +84,8 @@ describe("who has to wait before the next attempt", () => {
   }
 
   test("is told so in the form's page, how long, and keeps what was typed", async () => {
-    await using house = await refusedApp();
-    const { refused } = house;
+    await using installation = await refusedApp();
+    const { refused } = installation;
     expect(refused.status).toBe(429);
     const seconds = refused.headers.get("retry-after");
     expect(readHtml(refused.text).texts('[role="alert"]')[0]).toMatch(
@@ -97,8 +97,8 @@ describe("who has to wait before the next attempt", () => {
   });
 
   test("is refused the right password too until then, and writes nothing", async () => {
-    await using house = await refusedApp();
-    const { app, refused } = house;
+    await using installation = await refusedApp();
+    const { app, refused } = installation;
     const before = app.audit();
     expect((await trySignIn(app, ADA)).status).toBe(429);
     expect(app.audit()).toEqual(before);
@@ -124,8 +124,8 @@ describe("who has to wait before the next attempt", () => {
   });
 
   test("can sign in to another account from the same address", async () => {
-    await using house = await refusedApp();
-    await userWithPassword(house.app, "grace@example.com", "editor");
-    expect((await trySignIn(house.app, "grace@example.com")).status).toBe(303);
+    await using installation = await refusedApp();
+    await userWithPassword(installation.app, "grace@example.com", "editor");
+    expect((await trySignIn(installation.app, "grace@example.com")).status).toBe(303);
   });
 });

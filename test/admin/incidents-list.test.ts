@@ -17,7 +17,7 @@ async function namesIn(site: ReportSite, query = "") {
 }
 
 /** One of each: open in three ways, a draft, and over. */
-async function furnish(site: ReportSite): Promise<void> {
+async function fillDemoData(site: ReportSite): Promise<void> {
   await site.open({ name: "Over", status: "resolved" });
   await site.open({
     name: "Found",
@@ -33,7 +33,7 @@ async function furnish(site: ReportSite): Promise<void> {
 describe("the list of incidents", () => {
   test("shows what is open first, then what is over, each newest first, drafts marked", async () => {
     await using site = await createReportSite();
-    await furnish(site);
+    await fillDemoData(site);
     const page = await list(site);
     expect(page.texts("main h2")).toEqual(["Open", "Past"]);
     expect(page.texts(".row-link")).toEqual([
@@ -62,7 +62,7 @@ describe("the list of incidents", () => {
 
   test("is narrowed to a status, to drafts, to a part of the name, and to all of them", async () => {
     await using site = await createReportSite();
-    await furnish(site);
+    await fillDemoData(site);
     expect(await namesIn(site, "?show=open")).toEqual(["New", "Not told yet", "Watched", "Found"]);
     expect(await namesIn(site, "?show=identified")).toEqual(["Found"]);
     expect(await namesIn(site, "?show=resolved")).toEqual(["Over 100 %", "Over"]);

@@ -24,8 +24,8 @@ async function withKey(fields = {}) {
 
 describe("changing a key's name and limit", () => {
   test("counts from its next request on, is told once, and stands in the audit log", async () => {
-    await using house = await withKey();
-    const { app, session, path, value } = house;
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
     const form = { name: "Deploy bot 2", rate_limit: "1,200" };
     const answer = await app.call(path, { session, form });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
@@ -39,8 +39,8 @@ describe("changing a key's name and limit", () => {
   });
 
   test("changes neither scopes nor expiration, whatever is sent along", async () => {
-    await using house = await withKey();
-    const { app, session, path } = house;
+    await using installation = await withKey();
+    const { app, session, path } = installation;
     const [before] = keysOf(app);
     const extra = { scopes: ["write:incidents"], expires: "7", expires_at: "0", id: "key_x" };
     await app.call(path, { session, form: { name: "New", rate_limit: "500", ...extra } });
@@ -62,8 +62,8 @@ describe("changing a key's name and limit", () => {
     { what: "nothing at all", form: {}, wrong: ["name", "rate_limit"] },
   ]) {
     test(`is refused for ${what}: told beside the field, kept, and nothing is written`, async () => {
-      await using house = await withKey();
-      const { app, session, path } = house;
+      await using installation = await withKey();
+      const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
       const answer = await app.call(path, { session, form });
       expect(answer.status).toBe(422);
@@ -77,8 +77,8 @@ describe("changing a key's name and limit", () => {
   }
 
   test("to what it is writes nothing, and says so", async () => {
-    await using house = await withKey();
-    const { app, session, path } = house;
+    await using installation = await withKey();
+    const { app, session, path } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
     const form = { name: "Deploy bot", rate_limit: "500" };
     expect((await app.call(path, { session, form })).status).toBe(303);
@@ -90,8 +90,8 @@ describe("changing a key's name and limit", () => {
 
 describe("a key that works no more", () => {
   test("has nothing to rotate or revoke: its questions lead to the key", async () => {
-    await using house = await withKey();
-    const { app, session, path } = house;
+    await using installation = await withKey();
+    const { app, session, path } = installation;
     for (const question of ["rotate", "revoke"]) {
       expect((await app.call(`${path}/${question}`, { session })).status).toBe(200);
     }
@@ -105,8 +105,8 @@ describe("a key that works no more", () => {
 
 describe("a key's name", () => {
   test("is trimmed, when it is made and when it is changed", async () => {
-    await using house = await withKey({ name: " Deploy bot " });
-    const { app, session, path } = house;
+    await using installation = await withKey({ name: " Deploy bot " });
+    const { app, session, path } = installation;
     expect(keysOf(app)[0]?.name).toBe("Deploy bot");
     await app.call(path, { session, form: { name: " Other bot ", rate_limit: "500" } });
     expect(keysOf(app)[0]?.name).toBe("Other bot");
@@ -115,8 +115,8 @@ describe("a key's name", () => {
 
 describe("revoking a key", () => {
   test("asks first, naming it and its last day", async () => {
-    await using house = await withKey();
-    const { app, session, path, value } = house;
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
     for (let request = 0; request < 3; request++) await statusWith(app, value);
     await app.clock.advance(6_000);
     const page = readHtml((await app.call(`${path}/revoke`, { session })).text);
@@ -129,8 +129,8 @@ describe("revoking a key", () => {
   });
 
   test("tells apart what of its last day failed", async () => {
-    await using house = await withKey({ rate_limit: "2" });
-    const { app, session, path, value } = house;
+    await using installation = await withKey({ rate_limit: "2" });
+    const { app, session, path, value } = installation;
     for (let request = 0; request < 3; request++) await statusWith(app, value);
     await app.clock.advance(6_000);
     const page = readHtml((await app.call(`${path}/revoke`, { session })).text);
@@ -140,8 +140,8 @@ describe("revoking a key", () => {
   });
 
   test("refuses its next request, and the key stays listed", async () => {
-    await using house = await withKey();
-    const { app, session, path, value, id } = house;
+    await using installation = await withKey();
+    const { app, session, path, value, id } = installation;
     expect(await statusWith(app, value)).toBe(200);
     const answer = await app.call(`${path}/revoke`, { session, form: {} });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, KEYS]);
@@ -153,8 +153,8 @@ describe("revoking a key", () => {
   });
 
   test("twice is done once, and cannot be undone", async () => {
-    await using house = await withKey();
-    const { app, session, path, value } = house;
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
     const revoke = () => app.call(`${path}/revoke`, { session, form: {} });
     await revoke();
     const [first] = keysOf(app);
@@ -169,16 +169,16 @@ describe("revoking a key", () => {
 for (const state of ["revoked", "expired"] as const) {
   describe(`a key that is ${state}`, () => {
     async function withDeadKey() {
-      const house = await withKey({ expires: "7" });
-      const { app, path, session } = house;
+      const installation = await withKey({ expires: "7" });
+      const { app, path, session } = installation;
       if (state === "revoked") await app.call(`${path}/revoke`, { session, form: {} });
       else app.clock.setWallClock(app.clock.now() + 9 * DAY);
-      return { ...house, session: await app.signedIn("admin") };
+      return { ...installation, session: await app.signedIn("admin") };
     }
 
     test("says so, and offers nothing that it is not open to", async () => {
-      await using house = await withDeadKey();
-      const { app, session, path, value } = house;
+      await using installation = await withDeadKey();
+      const { app, session, path, value } = installation;
       expectProblem(await app.call("/api/v1/key", { key: value }), `${state}_key`);
       const { status, text } = await app.call(path, { session });
       expect(status).toBe(200);
@@ -192,8 +192,8 @@ for (const state of ["revoked", "expired"] as const) {
     });
 
     test("cannot be rotated: nothing is written and no value is made", async () => {
-      await using house = await withDeadKey();
-      const { app, session, path } = house;
+      await using installation = await withDeadKey();
+      const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
       const form = { overlap: "1h" };
       const answer = await app.call(`${path}/rotate`, { session, form, headers: HTML });
@@ -204,8 +204,8 @@ for (const state of ["revoked", "expired"] as const) {
     });
 
     test("has no old value to end", async () => {
-      await using house = await withDeadKey();
-      const { app, session, path } = house;
+      await using installation = await withDeadKey();
+      const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
       const answer = await app.call(`${path}/end-old-value`, { session, form: {} });
       expect(answer.status).toBe(303);
@@ -216,8 +216,8 @@ for (const state of ["revoked", "expired"] as const) {
 
 describe("a key that is not there", () => {
   test("is a page that says 404, and nothing is written", async () => {
-    await using house = await withKey();
-    const { app, session } = house;
+    await using installation = await withKey();
+    const { app, session } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
     for (const id of [
       "key_x",

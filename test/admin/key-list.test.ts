@@ -178,8 +178,8 @@ describe("the cards above the list", () => {
   }
 
   test("count what wants a look, and lead to just that", async () => {
-    await using house = await withKeys();
-    const { app, session } = house;
+    await using installation = await withKeys();
+    const { app, session } = installation;
     const { cards } = await openList(app, session);
     const led: Record<string, string[]> = {};
     for (const [label, { count, href }] of Object.entries(cards)) {
@@ -196,24 +196,24 @@ describe("the cards above the list", () => {
   });
 
   test("mark in its row what was limited, and nothing else", async () => {
-    await using house = await withKeys();
-    const { app, session } = house;
+    await using installation = await withKeys();
+    const { app, session } = installation;
     const { names, rows } = await openList(app, session);
     const marked = names.filter((_, index) => rows[index]?.includes("Rate-limited"));
     expect(marked).toEqual(["busy"]);
   });
 
   test("make an end within 14 days loud, and no other", async () => {
-    await using house = await withKeys();
-    const { app, session } = house;
+    await using installation = await withKeys();
+    const { app, session } = installation;
     const { page } = await openList(app, session);
     const soon = new Date(app.clock.now() + 10 * DAY).toISOString().slice(0, 10);
     expect(page.texts("time.tone-warning")).toEqual([soon]);
   });
 
   test("lead back to all keys where one is chosen, and keep what is searched for", async () => {
-    await using house = await withKeys();
-    const { app, session } = house;
+    await using installation = await withKeys();
+    const { app, session } = installation;
     const chosen = await openList(app, session, "?q=s&show=unused");
     expect(chosen.names).toEqual(["stale"]);
     expect(chosen.cards["Unused for 90 days"]?.href).toBe(`${KEYS}?q=s`);

@@ -38,7 +38,7 @@ async function walk(screen: string, show: (path: string) => Promise<Answer>) {
 const NEWEST_FIRST = Array.from({ length: UPDATES }, (_, index) => `told-${UPDATES - 1 - index}`);
 
 /** Adds the updates, a second apart. */
-async function tellAtLength({ ctx, clock }: TestApp, tell: (tx: Tx, body: string) => unknown) {
+async function writeLongTexts({ ctx, clock }: TestApp, tell: (tx: Tx, body: string) => unknown) {
   for (let index = 0; index < UPDATES; index++) {
     clock.advance(1_000);
     await ctx.db.write((tx) => void tell(tx, bodyOf(index)));
@@ -51,7 +51,7 @@ describe("a timeline of many long updates", () => {
     const { id } = await dashboard.site.open();
     const screen = incidentScreen(id);
     const { app } = dashboard.site;
-    await tellAtLength(app, (tx, body) => addUpdate(app.ctx, tx, id, { body }, CLI_ACTOR));
+    await writeLongTexts(app, (tx, body) => addUpdate(app.ctx, tx, id, { body }, CLI_ACTOR));
     const parts = await walk(screen, dashboard.show);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts) expect(part.length).toBeLessThanOrEqual(10);
@@ -66,7 +66,7 @@ describe("a timeline of many long updates", () => {
     await using dashboard = await createMaintenanceDashboard();
     const id = idIn(await dashboard.plan());
     const { app } = dashboard.site;
-    await tellAtLength(app, (tx, body) =>
+    await writeLongTexts(app, (tx, body) =>
       addMaintenanceUpdate(app.ctx, tx, id, { body }, CLI_ACTOR),
     );
     const parts = await walk(`/admin/maintenance/${id}`, dashboard.open);

@@ -33,11 +33,11 @@ async function withKey() {
 
 describe("rotating a key", () => {
   test("with the end now leaves the new value alone", async () => {
-    await using house = await withKey();
-    const fresh = await house.rotate("now");
-    expect(fresh).not.toBe(house.value);
-    expect(await house.statuses(house.value, fresh)).toEqual([401, 200]);
-    const answer = await house.app.call("/api/v1/key", { key: house.value });
+    await using installation = await withKey();
+    const fresh = await installation.rotate("now");
+    expect(fresh).not.toBe(installation.value);
+    expect(await installation.statuses(installation.value, fresh)).toEqual([401, 200]);
+    const answer = await installation.app.call("/api/v1/key", { key: installation.value });
     expect(expectProblem(answer, "expired_key").detail).toContain("replaced");
   });
 
@@ -47,9 +47,9 @@ describe("rotating a key", () => {
     ["7d", 7 * 24 * HOUR],
   ] as const) {
     test(`with an overlap of ${overlap} leaves both values working until then, and then the new one alone`, async () => {
-      await using house = await withKey();
-      const { app, value, statuses } = house;
-      const fresh = await house.rotate(overlap);
+      await using installation = await withKey();
+      const { app, value, statuses } = installation;
+      const fresh = await installation.rotate(overlap);
       expect(await statuses(value, fresh)).toEqual([200, 200]);
       await app.clock.advance(ms - 1);
       expect(await statuses(value, fresh)).toEqual([200, 200]);
@@ -59,10 +59,10 @@ describe("rotating a key", () => {
   }
 
   test("keeps what the key is: id, name, scopes, limit and bucket", async () => {
-    await using house = await withKey();
-    const { app, value } = house;
+    await using installation = await withKey();
+    const { app, value } = installation;
     const before = (await app.call("/api/v1/key", { key: value })).body;
-    const fresh = await house.rotate("1h");
+    const fresh = await installation.rotate("1h");
     const after = (await app.call("/api/v1/key", { key: fresh })).body;
     for (const same of ["id", "name", "scopes", "rate_limit", "expires_at", "created_at"]) {
       expect(after[same]).toEqual(before[same]);
@@ -70,12 +70,12 @@ describe("rotating a key", () => {
     expect(after.start).not.toBe(before.start);
     expect(after.remaining).toBe(before.remaining - 1);
     expect(keysOf(app)).toHaveLength(1);
-    expect(app.audit().at(-1)).toMatchObject({ action: "key.rotate", targetId: house.id });
+    expect(app.audit().at(-1)).toMatchObject({ action: "key.rotate", targetId: installation.id });
   });
 
   test("proposes a day's overlap, and says who uses the present value", async () => {
-    await using house = await withKey();
-    const { app, session, path, value } = house;
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
     const unused = await app.call(`${path}/rotate`, { session });
     expect(typedIn(unused.text, "overlap")).toEqual(["24h"]);
     expect(readHtml(unused.text).texts(".dialog-body p")[0]).toContain("never used");
@@ -86,8 +86,8 @@ describe("rotating a key", () => {
 
   for (const overlap of ["", "2h", "forever", "__proto__", "toString", "0"]) {
     test(`with “${overlap}” as its overlap is refused on the page, and nothing is written`, async () => {
-      await using house = await withKey();
-      const { app, session, path, value } = house;
+      await using installation = await withKey();
+      const { app, session, path, value } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
       const answer = await app.call(`${path}/rotate`, { session, form: { overlap } });
       expect(answer.status).toBe(422);
@@ -102,9 +102,9 @@ describe("rotating a key", () => {
 
 describe("the old value of a rotated key", () => {
   test("can be ended early: its next request is refused, the new value works on", async () => {
-    await using house = await withKey();
-    const { app, session, path, value, statuses } = house;
-    const fresh = await house.rotate("7d");
+    await using installation = await withKey();
+    const { app, session, path, value, statuses } = installation;
+    const fresh = await installation.rotate("7d");
     const page = await app.call(path, { session });
     expect(page.text).toContain("It was never used, so it is safe to end now.");
     const answer = await app.call(`${path}/end-old-value`, { session, form: {} });
@@ -117,9 +117,9 @@ describe("the old value of a rotated key", () => {
   });
 
   test("shows its own last use, also one of a second ago, so that nobody is cut off unawares", async () => {
-    await using house = await withKey();
-    const { app, session, path, value } = house;
-    await house.rotate("7d");
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
+    await installation.rotate("7d");
     await statusWith(app, value);
     await app.clock.advance(1_000);
     const { text } = await app.call(path, { session });
@@ -128,31 +128,31 @@ describe("the old value of a rotated key", () => {
   });
 
   test("ends twice as once, and ending what has none writes nothing", async () => {
-    await using house = await withKey();
-    const { app, session, path, value, statuses } = house;
+    await using installation = await withKey();
+    const { app, session, path, value, statuses } = installation;
     const end = () => app.call(`${path}/end-old-value`, { session, form: {} });
     const before = app.audit();
     expect((await end()).status).toBe(303);
     expect(app.audit()).toEqual(before);
     expect(await statusWith(app, value)).toBe(200);
-    const fresh = await house.rotate("1h");
+    const fresh = await installation.rotate("1h");
     await Promise.all([end(), end()]);
     expect(actionsOf(app).filter((action) => action === "key.end_old_value")).toHaveLength(1);
     expect(await statuses(value, fresh)).toEqual([401, 200]);
   });
 
   test("stops with the key: revoking ends both values", async () => {
-    await using house = await withKey();
-    const { app, session, path, value, statuses } = house;
-    const fresh = await house.rotate("7d");
+    await using installation = await withKey();
+    const { app, session, path, value, statuses } = installation;
+    const fresh = await installation.rotate("7d");
     await app.call(`${path}/revoke`, { session, form: {} });
     expect(await statuses(value, fresh)).toEqual([401, 401]);
   });
 
   test("is told of in the list, and ended there when its time is over", async () => {
-    await using house = await withKey();
-    const { app, session } = house;
-    await house.rotate("1h");
+    await using installation = await withKey();
+    const { app, session } = installation;
+    await installation.rotate("1h");
     const row = async () => readHtml((await app.call(KEYS, { session })).text).texts("tbody tr")[0];
     expect(await row()).toContain("Old value ends in");
     await app.clock.advance(HOUR);

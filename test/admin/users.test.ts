@@ -34,8 +34,8 @@ const stateOf = (app: TestApp) => ({ users: listUsers(app.ctx.db), audit: app.au
 describe("the screens of users", () => {
   for (const role of ["admin", "editor", "viewer"] as const) {
     test(`are closed to ${role}, who is not led there either`, async () => {
-      await using house = await withOwner();
-      const { app, id } = house;
+      await using installation = await withOwner();
+      const { app, id } = installation;
       const session = await app.signedIn(role);
       const before = stateOf(app);
       for (const path of [USERS, `${USERS}/new`, `${USERS}/${id}`, `${USERS}/${id}/disable`]) {
@@ -55,8 +55,8 @@ describe("the screens of users", () => {
   }
 
   test("list every user with their role and state", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     await userWithPassword(app, GRACE, "editor");
     await app.call(`${USERS}/new`, { session, form: INVITATION });
     const page = readHtml((await app.call(USERS, { session })).text);
@@ -68,8 +68,8 @@ describe("the screens of users", () => {
   });
 
   test("say 404 for who is not there", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const before = stateOf(app);
     for (const id of ["usr_x", "usr_01kah2v9w0e0rs6x0h3ye0a1bc", "x", "%00"]) {
       for (const path of [`${USERS}/${id}`, `${USERS}/${id}/disable`]) {
@@ -89,8 +89,8 @@ describe("the screens of users", () => {
 
 describe("inviting somebody", () => {
   test("whose email is taken, in any case of letters, is told beside the field and makes nobody", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     for (const email of [ADA, "ADA@example.com", ` ${ADA} `]) {
       const before = stateOf(app);
       const form = { ...INVITATION, email };
@@ -107,8 +107,8 @@ describe("inviting somebody", () => {
   });
 
   test("with every field wrong is told of every field, and keeps what was typed", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const before = stateOf(app);
     const form = { email: "a b", name: "", role: "king" };
     const answer = await app.call(`${USERS}/new`, { session, form });
@@ -123,8 +123,8 @@ describe("inviting somebody", () => {
 
 describe("the last owner", () => {
   test("keeps the role: the page says why, and nothing is written", async () => {
-    await using house = await withOwner();
-    const { app, id, session } = house;
+    await using installation = await withOwner();
+    const { app, id, session } = installation;
     const before = stateOf(app);
     for (const role of ["admin", "viewer"]) {
       const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role } });
@@ -135,8 +135,8 @@ describe("the last owner", () => {
   });
 
   test("cannot be disabled: the page says why, and the session goes on", async () => {
-    await using house = await withOwner();
-    const { app, id, session } = house;
+    await using installation = await withOwner();
+    const { app, id, session } = installation;
     const before = stateOf(app);
     const answer = await app.call(`${USERS}/${id}/disable`, { session, form: {} });
     expect(answer.status).toBe(422);
@@ -150,8 +150,8 @@ describe("the last owner", () => {
   });
 
   test("is not asked to be disabled, and others are", async () => {
-    await using house = await withOwner();
-    const { app, id, session } = house;
+    await using installation = await withOwner();
+    const { app, id, session } = installation;
     const { id: grace } = await userWithPassword(app, GRACE, "owner");
     const open = async (user: string) =>
       readHtml((await app.call(`${USERS}/${user}`, { session })).text);
@@ -168,8 +168,8 @@ describe("the last owner", () => {
   });
 
   test("may step down once another owner has a password", async () => {
-    await using house = await withOwner();
-    const { app, id, session } = house;
+    await using installation = await withOwner();
+    const { app, id, session } = installation;
     const { id: grace } = await userWithPassword(app, GRACE, "admin");
     await app.call(`${USERS}/${grace}/role`, { session, form: { role: "owner" } });
     const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role: "viewer" } });
@@ -187,8 +187,8 @@ describe("the last owner", () => {
 
 describe("a role", () => {
   test("that a user has already is no change, and is told to be none", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "editor");
     const give = async (role: string) => {
       await app.call(`${USERS}/${id}/role`, { session, form: { role } });
@@ -201,8 +201,8 @@ describe("a role", () => {
   });
 
   test("that there is not is refused on the page, and nothing is written", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "editor");
     const before = stateOf(app);
     for (const role of ["", "king", "Owner", "__proto__"]) {
@@ -219,8 +219,8 @@ describe("a role", () => {
 
 describe("disabling a user", () => {
   test("names the live keys that they made, which go on working", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "admin");
     const grace = await signIn(app, GRACE);
     const live = await makeKey(app, grace, { name: "Live one" });
@@ -243,8 +243,8 @@ describe("disabling a user", () => {
   });
 
   test("is undone by enabling, which does not promise a sign-in to who has no password", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const joined = await userWithPassword(app, GRACE, "admin");
     const invited = await invite(app, session, "new@example.com");
     for (const { id, told } of [
@@ -260,8 +260,8 @@ describe("disabling a user", () => {
   });
 
   test("twice is done once, and so is enabling", async () => {
-    await using house = await withOwner();
-    const { app, session } = house;
+    await using installation = await withOwner();
+    const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "admin");
     for (const action of ["disable", "disable", "enable", "enable"]) {
       const answer = await app.call(`${USERS}/${id}/${action}`, { session, form: {} });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
-import { type Houses, openHouses } from "../support/houses";
+import { type DemoSites, openDemoSites } from "../support/demo-sites";
 import { SCREENS } from "../support/screens";
 import { startTour, type Tour } from "../support/tour";
 
@@ -9,15 +9,15 @@ import { startTour, type Tour } from "../support/tour";
 const STOPS_MAX = 60;
 
 describeWithBrowser("the dashboard by keyboard", (browser) => {
-  let houses: Houses;
+  let demoSites: DemoSites;
   let tour: Tour;
   beforeAll(async () => {
-    houses = await openHouses(browser());
-    tour = startTour(houses);
+    demoSites = await openDemoSites(browser());
+    tour = startTour(demoSites);
   }, 60_000);
   afterAll(async () => {
     await tour?.[Symbol.asyncDispose]();
-    await houses?.[Symbol.asyncDispose]();
+    await demoSites?.[Symbol.asyncDispose]();
   });
 
   async function open(name: string): Promise<Page> {

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
-import { type Houses, openHouses } from "../support/houses";
+import { type DemoSites, openDemoSites } from "../support/demo-sites";
 import { type Screen, SCREENS } from "../support/screens";
 import { SMALL, startTour, type Tour } from "../support/tour";
 
 describeWithBrowser("every screen of the dashboard", (browser) => {
-  let houses: Houses;
+  let demoSites: DemoSites;
   let tour: Tour;
   beforeAll(async () => {
-    houses = await openHouses(browser());
-    tour = startTour(houses);
+    demoSites = await openDemoSites(browser());
+    tour = startTour(demoSites);
   }, 60_000);
   afterAll(async () => {
     await tour?.[Symbol.asyncDispose]();
-    await houses?.[Symbol.asyncDispose]();
+    await demoSites?.[Symbol.asyncDispose]();
   });
 
   test.each(SCREENS.map((screen) => [screen.name, screen] as const))(
     "is clean under axe, fits a phone, and asks nobody else for anything: %s",
     async (_name, screen) => {
-      const { origin, axe } = screen.open(houses).site;
+      const { origin, axe } = screen.open(demoSites).site;
       const { page, requests, complaints } = await tour.show(screen);
       const headings = await page.locator("h1").count();
       expect(headings).toBe(screen.isOverlay && !screen.isSmallOnly ? 2 : 1);

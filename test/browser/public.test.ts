@@ -7,7 +7,7 @@ import type { BrowserSite, VisitOptions } from "../support/browser-site";
 const PHONE = { width: 390, height: 844 };
 
 /** A page on which much goes on, and the paths of its pages. */
-async function furnish({ app }: BrowserSite): Promise<Record<string, string>> {
+async function fillDemoData({ app }: BrowserSite): Promise<Record<string, string>> {
   const { components } = await app.page(
     { slug: "acme", name: "Acme", description: "All of it", time_zone: "Asia/Tokyo" },
     ["API", "Web"],
@@ -60,7 +60,7 @@ function openAll(page: Page): Promise<void> {
 
 describeInBrowser("the public pages in a browser", (site) => {
   let paths: Record<string, string>;
-  const furnished = async () => (paths ??= await furnish(site()));
+  const demoData = async () => (paths ??= await fillDemoData(site()));
 
   test.each<{ name: string; look: VisitOptions }>([
     { name: "light", look: { colorScheme: "light" } },
@@ -72,7 +72,7 @@ describeInBrowser("the public pages in a browser", (site) => {
     "are clean under axe, complain of nothing and fit: $name",
     async ({ look }) => {
       const { visit, axe, origin } = site();
-      for (const path of Object.values(await furnished())) {
+      for (const path of Object.values(await demoData())) {
         const { page, requests, complaints } = await visit(path, look);
         await openAll(page);
         expect(await axe(page)).toEqual([]);
@@ -97,7 +97,7 @@ describeInBrowser("the public pages in a browser", (site) => {
     const { visit, axe, origin } = site();
     // Where scripts are off axe cannot run: it is given the page as it is there, without the script.
     const { page } = await visit("/docs/errors", { viewport: PHONE });
-    for (const path of Object.values(await furnished())) {
+    for (const path of Object.values(await demoData())) {
       const plain = await visit(path, { viewport: PHONE, javaScriptEnabled: false });
       expect(plain.requests.filter((url) => !url.startsWith("data:"))).toEqual([origin + path]);
       const html = await plain.page.content();
@@ -110,7 +110,7 @@ describeInBrowser("the public pages in a browser", (site) => {
   }, 120_000);
 
   test("say the same without a script", async () => {
-    await furnished();
+    await demoData();
     const { page } = await site().visit("/status/acme", { javaScriptEnabled: false });
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Acme");
     expect(await page.getByRole("status").textContent()).toContain("Major System Outage");
@@ -125,7 +125,7 @@ describeInBrowser("the public pages in a browser", (site) => {
   }, 60_000);
 
   test("tell times by the reader's clock, and what stood there as a hint", async () => {
-    const { maintenance = "" } = await furnished();
+    const { maintenance = "" } = await demoData();
     const { page } = await site().visit(maintenance, { timezoneId: "America/New_York" });
     const planned = page.locator("time[data-until]");
     const at = new Date((await planned.getAttribute("datetime")) ?? "");
@@ -142,7 +142,7 @@ describeInBrowser("the public pages in a browser", (site) => {
   }, 60_000);
 
   test("let the keyboard walk through the days, and say what each was like", async () => {
-    await furnished();
+    await demoData();
     const { page } = await site().visit("/");
     const web = page.locator("[data-days]").nth(1);
     const note = web.locator("[data-day-note]");
@@ -160,7 +160,7 @@ describeInBrowser("the public pages in a browser", (site) => {
   }, 60_000);
 
   test("lead with the keyboard alone from an incident to its own page and back", async () => {
-    await furnished();
+    await demoData();
     const { page } = await site().visit("/status/acme");
     await page.getByRole("link", { name: "API is down" }).focus();
     await page.keyboard.press("Enter");
@@ -173,7 +173,7 @@ describeInBrowser("the public pages in a browser", (site) => {
   }, 60_000);
 
   test("print black on white, with every group open and nothing that only a screen can do", async () => {
-    await furnished();
+    await demoData();
     const { page } = await site().visit("/", { colorScheme: "dark" });
     await page.emulateMedia({ media: "print", colorScheme: "light" });
     const look = await page.evaluate(() => {
@@ -189,7 +189,7 @@ describeInBrowser("the public pages in a browser", (site) => {
   }, 60_000);
 
   test("can be touched on a phone: links by themselves and what opens are 44 pixels high", async () => {
-    await furnished();
+    await demoData();
     const { page } = await site().visit("/", { viewport: PHONE, hasTouch: true, isMobile: true });
     const low = await page.evaluate(() =>
       [...document.querySelectorAll(".foot nav a, .top a, .more a, summary")]

@@ -48,7 +48,7 @@ pages:
 `;
 
 /** A data directory with the two pages, by apply. */
-async function furnished(folder: string): Promise<CommandLine> {
+async function demoData(folder: string): Promise<CommandLine> {
   const file = join(folder, "status.yaml");
   await Bun.write(file, TWO_PAGES);
   const run = commandLine(join(folder, "data"));
@@ -65,13 +65,13 @@ const printed = async (run: CommandLine, ...args: string[]) => {
 describe("allclear export", () => {
   test("prints what is there as a file: in its order, with every ref, without what has its default", async () => {
     using folder = temporaryFolder();
-    const run = await furnished(folder.path);
+    const run = await demoData(folder.path);
     expect(await printed(run)).toBe(TWO_PAGES);
   });
 
   test("what it prints, apply finds unchanged, even where it prunes", async () => {
     using folder = temporaryFolder();
-    const run = await furnished(folder.path);
+    const run = await demoData(folder.path);
     const file = join(folder.path, "exported.yaml");
     await Bun.write(file, await printed(run));
     expect(await run(["apply", file, "--prune"])).toEqual({
@@ -83,7 +83,7 @@ describe("allclear export", () => {
 
   test("--page prints one page, also by a slug that it had before, and warns of pruning with it", async () => {
     using folder = temporaryFolder();
-    const run = await furnished(folder.path);
+    const run = await demoData(folder.path);
     const file = join(folder.path, "renamed.yaml");
     await Bun.write(file, TWO_PAGES.replace("slug: internal", "slug: inside"));
     expect((await run(["apply", file])).out).toHaveLength(1);
@@ -98,7 +98,7 @@ describe("allclear export", () => {
 
   test("a page that is not there is refused, and nothing is printed", async () => {
     using folder = temporaryFolder();
-    const run = await furnished(folder.path);
+    const run = await demoData(folder.path);
     expect(await run(["export", "--page", "nowhere"])).toEqual({
       exitCode: 1,
       out: [],

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
 
 /** An app with a page, a component, and a key that may do what the tests do. */
-async function furnish(databasePath: string) {
+async function fillDemoData(databasePath: string) {
   const app = await createTestApp({ databasePath });
   const { components } = await app.page({ slug: "acme" }, ["API"]);
   const component = components["API"] ?? "";
@@ -44,7 +44,7 @@ async function expectReadsGoOn(app: TestApp, component: string, key: string): Pr
 describe.skipIf(!hasTinyDisks())("a server whose disk is full", () => {
   test("answers a change with 503 and Retry-After, writes nothing, and goes on reading", async () => {
     using disk = mountTinyDisk();
-    const { app, component, key, setStatus } = await furnish(join(disk.path, "allclear.db"));
+    const { app, component, key, setStatus } = await fillDemoData(join(disk.path, "allclear.db"));
     await using _ = app;
     disk.fill();
 
@@ -66,7 +66,7 @@ describe.skipIf(!hasTinyDisks())("a server whose disk is full", () => {
 
   test("keeps what it counted of keys until it can write it down", async () => {
     using disk = mountTinyDisk();
-    const { app, key } = await furnish(join(disk.path, "allclear.db"));
+    const { app, key } = await fillDemoData(join(disk.path, "allclear.db"));
     await using _ = app;
     const reader = new Database(join(disk.path, "allclear.db"), { readonly: true });
     using _reader = reader;
@@ -87,7 +87,7 @@ describe("a server whose database another process has locked", () => {
   test("answers a change with 503 after five seconds, writes nothing, and goes on reading", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
-    const { app, component, key, setStatus } = await furnish(databasePath);
+    const { app, component, key, setStatus } = await fillDemoData(databasePath);
     await using _ = app;
     await using child = startChild("hold-write-lock.ts", databasePath);
     expect(await child.line()).toBe("held");
@@ -113,7 +113,7 @@ describe("a server whose database another process has locked", () => {
   test("stores a change that waited less, and answers it as always", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
-    const { app, setStatus } = await furnish(databasePath);
+    const { app, setStatus } = await fillDemoData(databasePath);
     await using _ = app;
     using other = new Database(databasePath);
     other.run("BEGIN IMMEDIATE");

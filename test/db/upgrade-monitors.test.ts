@@ -39,7 +39,7 @@ const BROUGHT = [
   "monitors",
 ];
 
-function openFurnished(path: string) {
+function openDemoData(path: string) {
   const directory = openDataDirectory(join(path, "data"));
   const sqlite = openSqlite(directory.database, 0);
   migrate(sqlite, directory, BEFORE);
@@ -59,7 +59,7 @@ function openFurnished(path: string) {
 describe("a database that watched nothing", () => {
   test("is upgraded with all that it holds, watches nothing still, and shows no response times", () => {
     using folder = temporaryFolder();
-    const { directory, sqlite, read, tables } = openFurnished(folder.path);
+    const { directory, sqlite, read, tables } = openDemoData(folder.path);
     using _ = sqlite;
     const others = tables().filter((name) => name !== "components" && !/migration/.test(name));
     expect(others).toContain("component_causes");
@@ -79,7 +79,7 @@ describe("a database that watched nothing", () => {
 
   test("reads as components that show none", () => {
     using folder = temporaryFolder();
-    const { directory, sqlite } = openFurnished(folder.path);
+    const { directory, sqlite } = openDemoData(folder.path);
     migrate(sqlite, directory, MIGRATIONS);
     const db = createDb(sqlite, createTestClock(), createTestLog("info").log);
     expect(findComponent(db, { id: "cmp_1" })).toMatchObject({

@@ -28,7 +28,7 @@ const HOUSE = `
 /** The tables that it brings. */
 const BROUGHT = ["deliveries", "delivery_tries", "webhook_hours", "webhooks"];
 
-function openFurnished(path: string) {
+function openDemoData(path: string) {
   const directory = openDataDirectory(join(path, "data"));
   const sqlite = openSqlite(directory.database, 0);
   migrate(sqlite, directory, BEFORE);
@@ -50,7 +50,7 @@ function openFurnished(path: string) {
 describe("a database that told nobody", () => {
   test("is upgraded with every row as it was, and has no endpoint and nothing to deliver", () => {
     using folder = temporaryFolder();
-    const { directory, sqlite, readAll } = openFurnished(folder.path);
+    const { directory, sqlite, readAll } = openDemoData(folder.path);
     using _ = sqlite;
     const before = readAll();
     expect(before["events"]).toHaveLength(2);
@@ -66,7 +66,7 @@ describe("a database that told nobody", () => {
 
   test("reads as one in which nothing waits: what happened before it could be told is told to nobody", () => {
     using folder = temporaryFolder();
-    const { directory, sqlite } = openFurnished(folder.path);
+    const { directory, sqlite } = openDemoData(folder.path);
     migrate(sqlite, directory, MIGRATIONS);
     const clock = createTestClock();
     const db = createDb(sqlite, clock, createTestLog("info").log);
@@ -82,7 +82,7 @@ describe("a database that told nobody", () => {
 
   test("loses nothing to an upgrade that fails half-way, and is upgraded once it can be", () => {
     using folder = temporaryFolder();
-    const { directory, sqlite, readAll } = openFurnished(folder.path);
+    const { directory, sqlite, readAll } = openDemoData(folder.path);
     using _ = sqlite;
     // What the migration makes last.
     sqlite.run("CREATE TABLE webhook_hours (somebody TEXT, elses TEXT) STRICT");

@@ -141,7 +141,7 @@ interface Step {
   minutes: number;
 }
 
-const anyStep: fc.Arbitrary<Step> = fc.record({
+const arbitraryStep: fc.Arbitrary<Step> = fc.record({
   act: fc.constantFrom(...NAMES),
   component: fc.constantFrom("API", "Web", "Docs"),
   componentStatus: fc.constantFrom(...COMPONENT_STATUSES),
@@ -189,7 +189,7 @@ const incidentsOf = (source: Parameters<V2Document["make"]>[0]) =>
 test("what is kept of a page is what would be made of it anew, whatever was done to it", async () => {
   const counts = new Map<ActName, number>();
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 16 }), async (steps) => {
+    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 3, maxLength: 16 }), async (steps) => {
       await using site = await createPublicSite({ history_days: 30 });
       const { app } = site;
       for (const step of steps) {

@@ -9,7 +9,7 @@ const OWN = "https://status.acme.example/status/acme";
 const PUBLIC = "https://status.test/status/acme";
 
 /** A page with all that has an address: an incident, a maintenance, a logo. */
-async function furnished(input: Partial<PageInput>): Promise<PublicSite> {
+async function demoData(input: Partial<PageInput>): Promise<PublicSite> {
   const site = await createPublicSite(input);
   await site.open({ name: "Errors" });
   await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z");
@@ -26,7 +26,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
   const custom_domains = ["status.acme.example", "other.example"];
 
   test("begin with its first one in every answer of the API and in every event", async () => {
-    await using site = await furnished({ custom_domains });
+    await using site = await demoData({ custom_domains });
     const { app, key } = site;
     const document = await site.document();
     const [incident] = document.incidents;
@@ -61,7 +61,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
   });
 
   test("begin with it in feeds, the calendar, Statuspage's documents and the page's own head", async () => {
-    await using site = await furnished({ custom_domains });
+    await using site = await demoData({ custom_domains });
     for (const file of ["feed.atom", "feed.rss", "calendar.ics", "api/v2/summary.json"]) {
       // Lines of a calendar are folded.
       const text = (await site.app.call(`/status/acme/${file}`)).text.replaceAll("\r\n ", "");
@@ -108,7 +108,7 @@ describe("the absolute URLs of other pages", () => {
       { visibility: "private" as const, custom_domains: ["status.acme.example"] },
     ],
   ])("%s begin with the public address", async (_which, input) => {
-    await using site = await furnished(input);
+    await using site = await demoData(input);
     const urls = urlsIn(JSON.stringify(await site.document()));
     expect(urls).toHaveLength(4);
     for (const url of urls) expect(url).toStartWith(PUBLIC);

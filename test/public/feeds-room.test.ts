@@ -4,7 +4,7 @@ import { listEntries } from "../../src/public/feeds/entries";
 import { writeAtom, writeRss } from "../../src/public/feeds/feed";
 import { createPublicSite } from "../support/public-site";
 import { createFollowedPage } from "../support/followed-page";
-import { tellAtLength } from "../support/told-at-length";
+import { writeLongTexts } from "../support/long-texts";
 
 const LINKS = "https://a.example/b ".repeat(490);
 
@@ -28,7 +28,7 @@ describe("a feed of 50 incidents with texts full of links", () => {
 describe("a feed of 50 incidents with long texts", () => {
   test("renders at most three texts after a change, and none without one", async () => {
     await using site = await createPublicSite();
-    const [id = ""] = await tellAtLength(site.app, { incidents: 50, updates: 2 });
+    const [id = ""] = await writeLongTexts(site.app, { incidents: 50, updates: 2 });
     const { ctx } = site.app;
     const rendered: string[] = [];
     const render = createMarkdownCache((source, topHeading) => {

@@ -13,7 +13,7 @@ import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
 /** A migrated database with a context around it and no door, and the connection that it writes by. */
-export interface AuthHouse extends AsyncDisposable {
+export interface AuthInstallation extends AsyncDisposable {
   ctx: AppContext;
   clock: TestClock;
   sqlite: Database;
@@ -27,7 +27,7 @@ export interface AuthHouse extends AsyncDisposable {
 const insertUser = insertInto(users);
 
 /** In memory unless a file is named. */
-export function openAuthHouse(path = ":memory:"): AuthHouse {
+export function openAuthInstallation(path = ":memory:"): AuthInstallation {
   const clock = createTestClock();
   const { log, lines: logged } = createTestLog("trace");
   const sqlite = openSqlite(path, 0);

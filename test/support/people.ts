@@ -3,7 +3,7 @@ import type { Tx } from "../../src/db";
 import type { Problem } from "../../src/errors";
 import { createUser, type NewUser, type UserResource } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/kernel/actor";
-import { type AuthHouse, openAuthHouse } from "./auth";
+import { type AuthInstallation, openAuthInstallation } from "./auth";
 import { rejectionOf } from "./refusal";
 
 /** Where tests sign in from. */
@@ -22,7 +22,7 @@ interface AuditRow {
 }
 
 /** A database with users, without a door. */
-export interface PeopleHouse extends AuthHouse {
+export interface PeopleInstallation extends AuthInstallation {
   write<T>(change: (tx: Tx) => T): Promise<T>;
   /** Creates a user who has a password; the first one is the owner, others are editors. */
   user(name: string, input?: Partial<NewUser & { passwordHash: string }>): Promise<UserResource>;
@@ -35,13 +35,13 @@ export interface PeopleHouse extends AuthHouse {
 const TABLES = ["users", "sessions", "one_time_links", "settings", "audit_log", "events"];
 
 /** In memory unless a file is named. */
-export function openPeopleHouse(path?: string): PeopleHouse {
-  const house = openAuthHouse(path);
-  const { ctx, sqlite } = house;
+export function openPeopleInstallation(path?: string): PeopleInstallation {
+  const installation = openAuthInstallation(path);
+  const { ctx, sqlite } = installation;
   const contents = () =>
     TABLES.map((table) => JSON.stringify(sqlite.query(`SELECT * FROM ${table}`).all()));
   return {
-    ...house,
+    ...installation,
     write: ctx.db.write,
     user: (name, input = {}) =>
       ctx.db.write((tx) => {

@@ -1,5 +1,5 @@
 import type { Visit } from "./browser-site";
-import type { Houses } from "./houses";
+import type { DemoSites } from "./demo-sites";
 import type { Screen } from "./screens";
 
 export const WIDE = { width: 1280, height: 800 };
@@ -11,12 +11,12 @@ export interface Tour extends AsyncDisposable {
   show(screen: Screen): Promise<Visit>;
 }
 
-export function startTour(houses: Houses): Tour {
+export function startTour(demoSites: DemoSites): Tour {
   const visits = new Map<string, Visit>();
 
   return {
     async show(screen) {
-      const { site, path, session } = screen.open(houses);
+      const { site, path, session } = screen.open(demoSites);
       const look = { viewport: screen.isSmallOnly ? SMALL : WIDE, colorScheme: "light" as const };
       const who = session ?? site.origin;
       let visit = visits.get(who);
@@ -32,7 +32,7 @@ export function startTour(houses: Houses): Tour {
         visit = await site.visit(path, { session, ...options });
         visits.set(who, visit);
       }
-      await screen.reach?.(visit.page, houses);
+      await screen.reach?.(visit.page, demoSites);
       return visit;
     },
     async [Symbol.asyncDispose]() {

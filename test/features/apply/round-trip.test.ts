@@ -10,9 +10,12 @@ import {
 import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
 import { withMonitors } from "../../../src/features/apply/placed";
 import type { WebhookFormat } from "../../../src/kernel/webhook";
-import { anyActs, furnishAnyhow } from "../../support/any-house";
-import { MONITOR_SECRET } from "../../support/any-monitor";
-import { WEBHOOK_SECRET } from "../../support/any-webhook";
+import {
+  arbitraryActions,
+  createArbitraryInstallation,
+} from "../../support/arbitrary-installation";
+import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
+import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 
@@ -79,8 +82,8 @@ describe("whatever was done to an installation", () => {
     await using app = await createTestApp();
     let [pages, monitors, webhooks] = [0, 0, 0];
     await fc.assert(
-      fc.asyncProperty(anyActs, async (acts) => {
-        await furnishAnyhow(app, acts);
+      fc.asyncProperty(arbitraryActions, async (acts) => {
+        await createArbitraryInstallation(app, acts);
         const said = await app.ctx.db.write((tx) => exportFile(tx));
         const text = await written(app);
         expect(text).not.toContain(MONITOR_SECRET);
@@ -105,9 +108,9 @@ describe("whatever was done to an installation", () => {
     await using app = await createTestApp();
     await using other = await createTestApp();
     await fc.assert(
-      fc.asyncProperty(anyActs, async (acts) => {
-        await furnishAnyhow(app, acts);
-        await furnishAnyhow(other, []);
+      fc.asyncProperty(arbitraryActions, async (acts) => {
+        await createArbitraryInstallation(app, acts);
+        await createArbitraryInstallation(other, []);
         const text = await written(app);
         const given = await app.ctx.db.write((tx) => withSecrets(exportFile(tx)));
         const first = await apply(other, writeApplyFile(given, []), true, ENV);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSessions, findLink, issueLink } from "../../../src/features/auth";
 import { sha256 } from "../../../src/kernel/hash";
-import { openAuthHouse } from "../../support/auth";
+import { openAuthInstallation } from "../../support/auth";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 /** Every byte of a folder's files. */
@@ -20,21 +20,23 @@ test("the database's files hold the hash of a session's and a link's token, and 
     expect(tokens.filter((token) => bytes.includes(token))).toEqual([]);
   };
   {
-    await using house = openAuthHouse(join(folder.path, "allclear.db"));
-    await house.addUser("usr_ada");
-    tokens.push(await house.start("usr_ada"));
+    await using installation = openAuthInstallation(join(folder.path, "allclear.db"));
+    await installation.addUser("usr_ada");
+    tokens.push(await installation.start("usr_ada"));
     const link = { purpose: "reset", userId: "usr_ada", lastsMs: 60_000 } as const;
-    tokens.push(await house.ctx.db.write((tx) => issueLink(house.ctx, tx, link).token));
+    tokens.push(
+      await installation.ctx.db.write((tx) => issueLink(installation.ctx, tx, link).token),
+    );
     const [session = "", reset = ""] = tokens;
-    const sessions = createSessions(house.ctx);
-    const found = sessions.find(session, house.clock.now());
+    const sessions = createSessions(installation.ctx);
+    const found = sessions.find(session, installation.clock.now());
     expect(found?.user.id).toBe("usr_ada");
-    expect(findLink(house.ctx.db, reset, house.clock.now())?.purpose).toBe("reset");
-    await house.clock.advance(60_000);
-    sessions.touch(found!, house.clock.now(), "203.0.113.7");
-    await house.clock.advance(0);
+    expect(findLink(installation.ctx.db, reset, installation.clock.now())?.purpose).toBe("reset");
+    await installation.clock.advance(60_000);
+    sessions.touch(found!, installation.clock.now(), "203.0.113.7");
+    await installation.clock.advance(0);
     check();
-    const logged = JSON.stringify(house.logged);
+    const logged = JSON.stringify(installation.logged);
     expect(tokens.filter((token) => logged.includes(token))).toEqual([]);
   }
   check();

@@ -1,29 +1,29 @@
 import { describe, expect, test } from "bun:test";
 import { findLink, issueLink, redeemLink, voidLinks } from "../../../src/features/auth";
-import { type AuthHouse, countRows, openAuthHouse } from "../../support/auth";
+import { type AuthInstallation, countRows, openAuthInstallation } from "../../support/auth";
 import { TEST_START } from "../../support/clock";
 
 const HOUR_MS = 3_600_000;
 
-async function withLinks(house: AuthHouse) {
-  await house.addUser("usr_ada");
-  await house.addUser("usr_bob");
-  const { db } = house.ctx;
+async function withLinks(installation: AuthInstallation) {
+  await installation.addUser("usr_ada");
+  await installation.addUser("usr_bob");
+  const { db } = installation.ctx;
   return {
     issue: (purpose: "setup" | "invite" | "reset", userId?: string) =>
       db.write((tx) => {
         const whose = userId === undefined ? {} : { userId };
-        return issueLink(house.ctx, tx, { purpose, lastsMs: HOUR_MS, ...whose }).token;
+        return issueLink(installation.ctx, tx, { purpose, lastsMs: HOUR_MS, ...whose }).token;
       }),
-    find: (token: string) => findLink(db, token, house.clock.now()),
-    use: (token: string) => db.write((tx) => redeemLink(tx, token, house.clock.now())),
+    find: (token: string) => findLink(db, token, installation.clock.now()),
+    use: (token: string) => db.write((tx) => redeemLink(tx, token, installation.clock.now())),
   };
 }
 
 describe("a link", () => {
   test("works once, however often it is looked at before", async () => {
-    await using house = openAuthHouse();
-    const { issue, find, use } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, find, use } = await withLinks(installation);
     const token = await issue("invite", "usr_ada");
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
     const link = { purpose: "invite", userId: "usr_ada", expiresAt: TEST_START + HOUR_MS } as const;
@@ -32,12 +32,12 @@ describe("a link", () => {
     expect(await use(token)).toEqual(link);
     expect(await use(token)).toBeUndefined();
     expect(find(token)).toBeUndefined();
-    expect(countRows(house.sqlite, "one_time_links")).toBe(0);
+    expect(countRows(installation.sqlite, "one_time_links")).toBe(0);
   });
 
   test("is used by one of those who send it together", async () => {
-    await using house = openAuthHouse();
-    const { issue, use } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, use } = await withLinks(installation);
     const token = await issue("setup");
     const used = await Promise.all(Array.from({ length: 20 }, () => use(token)));
     expect(used.filter((link) => link?.purpose === "setup")).toHaveLength(1);
@@ -45,11 +45,11 @@ describe("a link", () => {
   });
 
   test("works again when the change that used it was undone", async () => {
-    await using house = openAuthHouse();
-    const { issue, use } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, use } = await withLinks(installation);
     const token = await issue("setup");
-    const undone = house.ctx.db.write((tx) => {
-      expect(redeemLink(tx, token, house.clock.now())?.purpose).toBe("setup");
+    const undone = installation.ctx.db.write((tx) => {
+      expect(redeemLink(tx, token, installation.clock.now())?.purpose).toBe("setup");
       throw new Error("undone");
     });
     expect(await undone.catch((error: Error) => error.message)).toBe("undone");
@@ -57,19 +57,19 @@ describe("a link", () => {
   });
 
   test("works until the millisecond before its end, and not after", async () => {
-    await using house = openAuthHouse();
-    const { issue, find, use } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, find, use } = await withLinks(installation);
     const token = await issue("reset", "usr_ada");
-    await house.clock.advance(HOUR_MS - 1);
+    await installation.clock.advance(HOUR_MS - 1);
     expect(find(token)?.userId).toBe("usr_ada");
-    await house.clock.advance(1);
+    await installation.clock.advance(1);
     expect(find(token)).toBeUndefined();
     expect(await use(token)).toBeUndefined();
   });
 
   test("is replaced by a newer one of the same purpose and user, and by no other", async () => {
-    await using house = openAuthHouse();
-    const { issue, find } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, find } = await withLinks(installation);
     const [first, ofBob, invite, setup] = [
       await issue("reset", "usr_ada"),
       await issue("reset", "usr_bob"),
@@ -88,14 +88,14 @@ describe("a link", () => {
     const newSetup = await issue("setup");
     expect(find(setup)).toBeUndefined();
     expect(find(newSetup)?.purpose).toBe("setup");
-    expect(countRows(house.sqlite, "one_time_links")).toBe(4);
+    expect(countRows(installation.sqlite, "one_time_links")).toBe(4);
   });
 
   test("is opened by its own token alone", async () => {
-    await using house = openAuthHouse();
-    const { issue, use } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, use } = await withLinks(installation);
     const token = await issue("setup");
-    const session = await house.start("usr_ada");
+    const session = await installation.start("usr_ada");
     for (const wrong of ["", session, `${token} `, token.toLowerCase(), "0".repeat(43)]) {
       expect(await use(wrong), wrong).toBeUndefined();
     }
@@ -105,20 +105,20 @@ describe("a link", () => {
 
 describe("voiding", () => {
   test("ends every link of a purpose", async () => {
-    await using house = openAuthHouse();
-    const { issue, find } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, find } = await withLinks(installation);
     const [setup, invite] = [await issue("setup"), await issue("invite", "usr_ada")];
-    await house.ctx.db.write((tx) => voidLinks(tx, { purpose: "setup" }));
+    await installation.ctx.db.write((tx) => voidLinks(tx, { purpose: "setup" }));
     expect(find(setup)).toBeUndefined();
     expect(find(invite)?.purpose).toBe("invite");
   });
 
   test("ends every link of a user", async () => {
-    await using house = openAuthHouse();
-    const { issue, find } = await withLinks(house);
+    await using installation = openAuthInstallation();
+    const { issue, find } = await withLinks(installation);
     const ofAda = [await issue("invite", "usr_ada"), await issue("reset", "usr_ada")];
     const others = [await issue("reset", "usr_bob"), await issue("setup")];
-    await house.ctx.db.write((tx) => voidLinks(tx, { userId: "usr_ada" }));
+    await installation.ctx.db.write((tx) => voidLinks(tx, { userId: "usr_ada" }));
     expect(ofAda.map(find)).toEqual([undefined, undefined]);
     expect(others.map((token) => find(token)?.purpose)).toEqual(["reset", "setup"]);
   });

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { createSessions, findLink, issueLink, sweepAuth } from "../../../src/features/auth";
-import { type AuthHouse, countRows, openAuthHouse } from "../../support/auth";
+import { type AuthInstallation, countRows, openAuthInstallation } from "../../support/auth";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-const sweep = (house: AuthHouse) => house.ctx.db.write((tx) => sweepAuth(tx, house.clock.now()));
+const sweep = (installation: AuthInstallation) =>
+  installation.ctx.db.write((tx) => sweepAuth(tx, installation.clock.now()));
 
 /** Adds sessions that differ in what may have ended them. Hashes are made up. */
 function addSessions(
-  house: AuthHouse,
+  installation: AuthInstallation,
   sessions: { userId: string; createdAt: number; lastSeenAt: number }[],
 ): void {
-  const insert = house.sqlite.prepare(
+  const insert = installation.sqlite.prepare(
     "INSERT INTO sessions (hash, user_id, is_secure, created_at, last_seen_at, ip, user_agent) VALUES (randomblob(32), ?, 1, ?, ?, '', '')",
   );
   for (const { userId, createdAt, lastSeenAt } of sessions) {
@@ -22,24 +23,24 @@ function addSessions(
 
 describe("sweeping", () => {
   test("deletes the sessions that have ended, to the millisecond, and no other", async () => {
-    await using house = openAuthHouse();
-    const now = house.clock.now();
-    await house.addUser("usr_ada");
-    await house.addUser("usr_disabled", { disabledAt: now });
-    await house.addUser("usr_deleted", { deletedAt: now });
+    await using installation = openAuthInstallation();
+    const now = installation.clock.now();
+    await installation.addUser("usr_ada");
+    await installation.addUser("usr_disabled", { disabledAt: now });
+    await installation.addUser("usr_deleted", { deletedAt: now });
     const [live, disabled, deleted] = [
-      await house.start("usr_ada"),
-      await house.start("usr_disabled"),
-      await house.start("usr_deleted"),
+      await installation.start("usr_ada"),
+      await installation.start("usr_disabled"),
+      await installation.start("usr_deleted"),
     ];
-    addSessions(house, [
+    addSessions(installation, [
       { userId: "usr_ada", createdAt: now - DAY_MS, lastSeenAt: now - DAY_MS + 1 },
       { userId: "usr_ada", createdAt: now - 14 * DAY_MS + 1, lastSeenAt: now },
       { userId: "usr_ada", createdAt: now - DAY_MS, lastSeenAt: now - DAY_MS },
       { userId: "usr_ada", createdAt: now - 14 * DAY_MS, lastSeenAt: now },
     ]);
-    await sweep(house);
-    const left = house.sqlite
+    await sweep(installation);
+    const left = installation.sqlite
       .query<{ created_at: number; last_seen_at: number }, []>(
         "SELECT created_at, last_seen_at FROM sessions ORDER BY created_at",
       )
@@ -49,51 +50,51 @@ describe("sweeping", () => {
       { created_at: now - DAY_MS, last_seen_at: now - DAY_MS + 1 },
       { created_at: now, last_seen_at: now },
     ]);
-    const { find } = createSessions(house.ctx);
+    const { find } = createSessions(installation.ctx);
     expect(find(live, now)?.user.id).toBe("usr_ada");
     // What it deletes is what a look refuses already.
     expect([disabled, deleted].map((token) => find(token, now))).toEqual([undefined, undefined]);
   });
 
   test("deletes the links whose time is over, to the millisecond, and no other", async () => {
-    await using house = openAuthHouse();
-    await house.addUser("usr_ada");
+    await using installation = openAuthInstallation();
+    await installation.addUser("usr_ada");
     const issue = (purpose: "reset" | "invite", lastsMs: number) =>
-      house.ctx.db.write(
-        (tx) => issueLink(house.ctx, tx, { purpose, userId: "usr_ada", lastsMs }).token,
+      installation.ctx.db.write(
+        (tx) => issueLink(installation.ctx, tx, { purpose, userId: "usr_ada", lastsMs }).token,
       );
     await issue("invite", HOUR_MS);
     const lasting = await issue("reset", HOUR_MS + 1);
-    await house.clock.advance(HOUR_MS);
-    await sweep(house);
-    expect(countRows(house.sqlite, "one_time_links")).toBe(1);
-    expect(findLink(house.ctx.db, lasting, house.clock.now())?.purpose).toBe("reset");
+    await installation.clock.advance(HOUR_MS);
+    await sweep(installation);
+    expect(countRows(installation.sqlite, "one_time_links")).toBe(1);
+    expect(findLink(installation.ctx.db, lasting, installation.clock.now())?.purpose).toBe("reset");
   });
 
   test("deletes at most 500 rows a call, and the rest with the next", async () => {
-    await using house = openAuthHouse();
-    const now = house.clock.now();
-    await house.addUser("usr_ada");
-    const live = await house.start("usr_ada");
+    await using installation = openAuthInstallation();
+    const now = installation.clock.now();
+    await installation.addUser("usr_ada");
+    const live = await installation.start("usr_ada");
     const dead = { userId: "usr_ada", createdAt: now - 20 * DAY_MS, lastSeenAt: now - 10 * DAY_MS };
     addSessions(
-      house,
+      installation,
       Array.from({ length: 700 }, () => dead),
     );
-    const link = house.sqlite.prepare(
+    const link = installation.sqlite.prepare(
       "INSERT INTO one_time_links VALUES (randomblob(32), 'setup', NULL, 0, 1)",
     );
     for (let i = 0; i < 400; i++) link.run();
     const left = () => [
-      countRows(house.sqlite, "sessions"),
-      countRows(house.sqlite, "one_time_links"),
+      countRows(installation.sqlite, "sessions"),
+      countRows(installation.sqlite, "one_time_links"),
     ];
-    await sweep(house);
+    await sweep(installation);
     expect(left()).toEqual([201, 400]);
-    await sweep(house);
+    await sweep(installation);
     expect(left()).toEqual([1, 100]);
-    await sweep(house);
+    await sweep(installation);
     expect(left()).toEqual([1, 0]);
-    expect(createSessions(house.ctx).find(live, now)?.user.id).toBe("usr_ada");
+    expect(createSessions(installation.ctx).find(live, now)?.user.id).toBe("usr_ada");
   });
 });

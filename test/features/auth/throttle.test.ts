@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { createLoginThrottle } from "../../../src/features/auth";
 import type { ClientAddress } from "../../../src/kernel/client-address";
 import { parseClientAddress } from "../../../src/kernel/client-address";
-import { client, openAuthHouse } from "../../support/auth";
+import { client, openAuthInstallation } from "../../support/auth";
 
 const ADA = "ada@acme.test";
 const HERE = client("203.0.113.7");
 const ELSEWHERE = client("198.51.100.9");
 
 function setUp() {
-  const { ctx, clock } = openAuthHouse();
+  const { ctx, clock } = openAuthInstallation();
   const made = createLoginThrottle(ctx);
   /** Takes an attempt and asks for the account's wait, as signing in does. */
   const delayOf = (email: string, address: ClientAddress) =>

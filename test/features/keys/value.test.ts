@@ -8,7 +8,7 @@ import { generateKeyValue } from "../../../src/features/keys/value";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** Any value that the generator can make. */
-const anyValue = fc
+const arbitraryValue = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .map((bytes) => generateKeyValue(() => bytes));
 
@@ -43,7 +43,7 @@ test("the random part is asked for 32 bytes, once", () => {
 
 test("every value that is made is recognised, alone and inside a longer text", () => {
   fc.assert(
-    fc.property(anyValue, fc.string(), fc.string(), (value, before, after) => {
+    fc.property(arbitraryValue, fc.string(), fc.string(), (value, before, after) => {
       expect(isKeyValue(value)).toBe(true);
       expect(containsKeyShape(before + value + after)).toBe(true);
     }),
@@ -53,7 +53,7 @@ test("every value that is made is recognised, alone and inside a longer text", (
 test("a value with any one character mistyped is not recognised", () => {
   fc.assert(
     fc.property(
-      anyValue,
+      arbitraryValue,
       fc.nat(57),
       fc.constantFrom(...`${DIGITS}_-. `),
       (value, at, character) => {
@@ -66,7 +66,7 @@ test("a value with any one character mistyped is not recognised", () => {
 
 test("a value with two neighbours swapped is not recognised", () => {
   fc.assert(
-    fc.property(anyValue, fc.nat(56), (value, at) => {
+    fc.property(arbitraryValue, fc.nat(56), (value, at) => {
       const [left = "", right = ""] = [value[at], value[at + 1]];
       fc.pre(left !== right);
       const swapped = value.slice(0, at) + right + left + value.slice(at + 2);
@@ -77,7 +77,7 @@ test("a value with two neighbours swapped is not recognised", () => {
 
 test("a value that is cut short, grown or padded is not recognised", () => {
   fc.assert(
-    fc.property(anyValue, fc.nat(57), fc.string({ minLength: 1 }), (value, cut, more) => {
+    fc.property(arbitraryValue, fc.nat(57), fc.string({ minLength: 1 }), (value, cut, more) => {
       expect(isKeyValue(value.slice(0, cut))).toBe(false);
       expect(isKeyValue(value + more)).toBe(false);
       expect(isKeyValue(more + value)).toBe(false);

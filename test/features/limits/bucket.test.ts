@@ -11,14 +11,17 @@ const MINUTE_MS = 60_000;
 // What the bucket forgives, so that rounding never holds up a caller who waited as told.
 const FORGIVEN = 0.01;
 
-const anyLimit = fc.oneof(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 1, max: 1_000_000 }));
+const arbitraryLimit = fc.oneof(
+  fc.integer({ min: 1, max: 120 }),
+  fc.integer({ min: 1, max: 1_000_000 }),
+);
 /** Milliseconds between requests, as a monotonic clock gives them: often none, seldom whole. */
-const anyGap = fc.oneof(
+const arbitraryGap = fc.oneof(
   fc.constant(0),
   fc.double({ min: 0, max: 50, noNaN: true }),
   fc.integer({ min: 0, max: 2 * MINUTE_MS }),
 );
-const anyGaps = fc.array(anyGap, { maxLength: 300 });
+const arbitraryGaps = fc.array(arbitraryGap, { maxLength: 300 });
 
 const fresh = (): Bucket => ({ spent: 0, at: 0 });
 
@@ -44,7 +47,7 @@ describe("a token bucket", () => {
   test("admits in any stretch of time at most its limit and what refills in it", () => {
     const crowd = fc
       .integer({ min: 1, max: 60 })
-      .chain((limit) => fc.record({ limit: fc.constant(limit), gaps: anyGaps }));
+      .chain((limit) => fc.record({ limit: fc.constant(limit), gaps: arbitraryGaps }));
     fc.assert(
       fc.property(crowd, ({ limit, gaps }) => {
         const moments = admitted(fresh(), limit, gaps);
@@ -98,7 +101,7 @@ describe("a token bucket", () => {
 
   test("admits a caller who waited exactly as long as it was told, and says no longer than needed", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 300 }), anyGaps, (limit, gaps) => {
+      fc.property(fc.integer({ min: 1, max: 300 }), arbitraryGaps, (limit, gaps) => {
         const { bucket, now } = drained(limit, gaps);
         const { retryAfterSeconds } = takeToken({ ...bucket }, limit, now);
         expect(Number.isInteger(retryAfterSeconds)).toBe(true);
@@ -114,7 +117,7 @@ describe("a token bucket", () => {
 
   test("keeps that promise to one who goes on asking in vain", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), anyGaps, (limit, gaps) => {
+      fc.property(fc.integer({ min: 1, max: 60 }), arbitraryGaps, (limit, gaps) => {
         const { bucket, now } = drained(limit, gaps);
         const told = takeToken(bucket, limit, now).retryAfterSeconds * 1_000;
         for (const share of [0.1, 0.3, 0.7, 0.9]) {
@@ -128,7 +131,7 @@ describe("a token bucket", () => {
 
   test("is full again after its time to full, which is true to the millisecond", () => {
     fc.assert(
-      fc.property(anyLimit, anyGaps, (limit, gaps) => {
+      fc.property(arbitraryLimit, arbitraryGaps, (limit, gaps) => {
         const bucket = fresh();
         admitted(bucket, limit, [0, ...gaps]);
         const ttl = timeToFullMs(bucket, limit);
@@ -142,7 +145,7 @@ describe("a token bucket", () => {
 
   test("counts what is left as its decision did, without taking any of it", () => {
     fc.assert(
-      fc.property(anyLimit, anyGaps, (limit, gaps) => {
+      fc.property(arbitraryLimit, arbitraryGaps, (limit, gaps) => {
         const bucket = fresh();
         admitted(bucket, limit, gaps);
         const decision = takeToken(bucket, limit, bucket.at);
@@ -168,7 +171,9 @@ describe("a changed limit", () => {
   });
 
   test("never admits more than the largest limit allows", () => {
-    const changes = fc.array(fc.tuple(anyGap, fc.integer({ min: 1, max: 20 })), { maxLength: 200 });
+    const changes = fc.array(fc.tuple(arbitraryGap, fc.integer({ min: 1, max: 20 })), {
+      maxLength: 200,
+    });
     fc.assert(
       fc.property(changes, (steps) => {
         const bucket = fresh();

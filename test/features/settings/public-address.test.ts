@@ -9,20 +9,26 @@ import {
 import { createPage } from "../../../src/features/pages";
 import { createSnapshots } from "../../../src/features/status";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
-import { complaintsOf, openPeopleHouse, type PeopleHouse } from "../../support/people";
+import {
+  complaintsOf,
+  openPeopleInstallation,
+  type PeopleInstallation,
+} from "../../support/people";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const ADDRESS = "https://status.acme.test";
 
-function set(house: PeopleHouse, text: string, ctx: AppContext = house.ctx) {
+function set(installation: PeopleInstallation, text: string, ctx: AppContext = installation.ctx) {
   return ctx.db.write((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
 }
 
 /** A page of the house, and the address that is shown as its own. */
-async function shownAddress(house: PeopleHouse): Promise<() => string | undefined> {
-  await house.write((tx) => createPage(house.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR));
-  const snapshots = createSnapshots(house.ctx);
-  return () => snapshots.read("acme", house.clock.now())?.document.page.url;
+async function shownAddress(installation: PeopleInstallation): Promise<() => string | undefined> {
+  await installation.write((tx) =>
+    createPage(installation.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR),
+  );
+  const snapshots = createSnapshots(installation.ctx);
+  return () => snapshots.read("acme", installation.clock.now())?.document.page.url;
 }
 
 describe("the public address", () => {
@@ -32,12 +38,12 @@ describe("the public address", () => {
     ["https://status.acme.test:8443/", "https://status.acme.test:8443"],
     [" HTTPS://Status.ACME.test ", ADDRESS],
   ])("is set from %p as %p, kept and audited", async (text, kept) => {
-    await using house = openPeopleHouse();
-    expect(readPublicAddress(house.ctx.db)).toBeUndefined();
-    expect(await set(house, text)).toBe(kept);
-    expect(readPublicAddress(house.ctx.db)).toBe(kept);
-    expect(house.ctx.baseUrl).toBe(kept);
-    expect(house.audit()).toMatchObject([
+    await using installation = openPeopleInstallation();
+    expect(readPublicAddress(installation.ctx.db)).toBeUndefined();
+    expect(await set(installation, text)).toBe(kept);
+    expect(readPublicAddress(installation.ctx.db)).toBe(kept);
+    expect(installation.ctx.baseUrl).toBe(kept);
+    expect(installation.audit()).toMatchObject([
       {
         action: "settings.public_address",
         actor_kind: "cli",
@@ -59,10 +65,12 @@ describe("the public address", () => {
     ["acme.test", "must be a URL"],
     ["", "must be a URL"],
   ])("is not %p, and stays what it was", async (text, complaint) => {
-    await using house = openPeopleHouse();
-    await set(house, ADDRESS);
-    const { ctx } = house;
-    const rejection = await house.refused((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
+    await using installation = openPeopleInstallation();
+    await set(installation, ADDRESS);
+    const { ctx } = installation;
+    const rejection = await installation.refused((tx) =>
+      setPublicAddress(ctx, tx, text, CLI_ACTOR),
+    );
     expect(complaintsOf(rejection)).toEqual({
       "#/public_address": expect.stringContaining(complaint),
     });
@@ -70,30 +78,30 @@ describe("the public address", () => {
   });
 
   test("is followed by links at once, and told of once", async () => {
-    await using house = openPeopleHouse();
-    const shown = await shownAddress(house);
+    await using installation = openPeopleInstallation();
+    const shown = await shownAddress(installation);
     let told = 0;
-    house.ctx.signals.settingsChanged.on(() => (told += 1));
+    installation.ctx.signals.settingsChanged.on(() => (told += 1));
     expect(shown()).toBe("http://127.0.0.1:8080/status/acme");
-    await set(house, ADDRESS);
+    await set(installation, ADDRESS);
     expect([shown(), told]).toEqual([`${ADDRESS}/status/acme`, 1]);
-    await set(house, "https://other.acme.test");
+    await set(installation, "https://other.acme.test");
     expect([shown(), told]).toEqual(["https://other.acme.test/status/acme", 2]);
   });
 
   test("set again as it is changes nothing, and is told of and audited no more", async () => {
-    await using house = openPeopleHouse();
-    await set(house, ADDRESS);
+    await using installation = openPeopleInstallation();
+    await set(installation, ADDRESS);
     let told = 0;
-    house.ctx.signals.settingsChanged.on(() => (told += 1));
-    expect(await set(house, `${ADDRESS}/`)).toBe(ADDRESS);
-    followPublicAddress(house.ctx);
-    expect([told, house.audit().length]).toEqual([0, 1]);
+    installation.ctx.signals.settingsChanged.on(() => (told += 1));
+    expect(await set(installation, `${ADDRESS}/`)).toBe(ADDRESS);
+    followPublicAddress(installation.ctx);
+    expect([told, installation.audit().length]).toEqual([0, 1]);
   });
 
   test("is not followed when its change was undone", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
     const undone = ctx.db.write((tx) => {
       setPublicAddress(ctx, tx, ADDRESS, CLI_ACTOR);
       throw new Error("undone");
@@ -103,13 +111,13 @@ describe("the public address", () => {
   });
 
   test("gives way to --base-url, and is kept for when that is gone", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
     const unset = ctx.config;
     ctx.config = { ...unset, baseUrl: "https://flag.acme.test" };
     followPublicAddress(ctx);
-    const shown = await shownAddress(house);
-    await set(house, ADDRESS);
+    const shown = await shownAddress(installation);
+    await set(installation, ADDRESS);
     expect(shown()).toBe("https://flag.acme.test/status/acme");
     expect(readPublicAddress(ctx.db)).toBe(ADDRESS);
     ctx.config = unset;
@@ -118,9 +126,9 @@ describe("the public address", () => {
   });
 
   test("without it, links are built from the address that is listened on", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
-    const shown = await shownAddress(house);
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
+    const shown = await shownAddress(installation);
     for (const [host, url] of [
       ["0.0.0.0", "http://localhost:8081"],
       ["::1", "http://[::1]:8081"],
@@ -134,14 +142,14 @@ describe("the public address", () => {
   test("set by another process is followed as soon as that is noticed", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
-    await using house = openPeopleHouse(path);
-    await using other = openPeopleHouse(path);
-    const shown = await shownAddress(house);
+    await using installation = openPeopleInstallation(path);
+    await using other = openPeopleInstallation(path);
+    const shown = await shownAddress(installation);
     expect(shown()).toBe("http://127.0.0.1:8080/status/acme");
-    const before = house.ctx.db.foreignVersion();
+    const before = installation.ctx.db.foreignVersion();
     await set(other, ADDRESS);
-    expect(house.ctx.db.foreignVersion()).not.toBe(before);
-    followPublicAddress(house.ctx);
+    expect(installation.ctx.db.foreignVersion()).not.toBe(before);
+    followPublicAddress(installation.ctx);
     expect(shown()).toBe(`${ADDRESS}/status/acme`);
   });
 });

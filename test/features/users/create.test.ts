@@ -10,16 +10,16 @@ import {
   setRole,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
-import { complaintsOf, HASH, openPeopleHouse } from "../../support/people";
+import { complaintsOf, HASH, openPeopleInstallation } from "../../support/people";
 
 const ADA = { email: "ada@acme.test", name: "Ada" };
 const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;
 
 describe("the first user", () => {
   test("is the owner without being given a role, and is audited", async () => {
-    await using house = openPeopleHouse();
-    expect(hasUsers(house.ctx.db)).toBe(false);
-    const user = await house.write((tx) => createUser(house.ctx, tx, ADA, CLI_ACTOR));
+    await using installation = openPeopleInstallation();
+    expect(hasUsers(installation.ctx.db)).toBe(false);
+    const user = await installation.write((tx) => createUser(installation.ctx, tx, ADA, CLI_ACTOR));
     expect(user).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-z]{26}$/),
       ...ADA,
@@ -29,9 +29,9 @@ describe("the first user", () => {
       has_password: false,
       created_at: "2026-03-10T12:00:00.000Z",
     });
-    expect(hasUsers(house.ctx.db)).toBe(true);
-    expect(getUser(house.ctx.db, user.id)).toEqual(user);
-    expect(house.audit()).toMatchObject([
+    expect(hasUsers(installation.ctx.db)).toBe(true);
+    expect(getUser(installation.ctx.db, user.id)).toEqual(user);
+    expect(installation.audit()).toMatchObject([
       {
         action: "user.create",
         actor_kind: "cli",
@@ -42,58 +42,64 @@ describe("the first user", () => {
   });
 
   test.each(["admin", "editor", "viewer"] as const)("is refused as %s", async (role) => {
-    await using house = openPeopleHouse();
-    const rejection = await house.refused((tx) =>
-      createUser(house.ctx, tx, { ...ADA, role }, CLI_ACTOR),
+    await using installation = openPeopleInstallation();
+    const rejection = await installation.refused((tx) =>
+      createUser(installation.ctx, tx, { ...ADA, role }, CLI_ACTOR),
     );
     expect(complaintsOf(rejection)).toEqual({ "#/role": "must be owner: this is the first user" });
-    expect(hasUsers(house.ctx.db)).toBe(false);
+    expect(hasUsers(installation.ctx.db)).toBe(false);
   });
 });
 
 describe("a later user", () => {
   test("has the role that it is given, and the hash that makes a password", async () => {
-    await using house = openPeopleHouse();
-    await house.user("Ada");
-    const bob = await house.write((tx) =>
-      createUser(house.ctx, tx, { ...BOB, passwordHash: HASH }, CLI_ACTOR),
+    await using installation = openPeopleInstallation();
+    await installation.user("Ada");
+    const bob = await installation.write((tx) =>
+      createUser(installation.ctx, tx, { ...BOB, passwordHash: HASH }, CLI_ACTOR),
     );
     expect(bob).toMatchObject({ role: "viewer", has_password: true });
-    expect(listUsers(house.ctx.db).map(({ name }) => name)).toEqual(["Bob", "Ada"]);
+    expect(listUsers(installation.ctx.db).map(({ name }) => name)).toEqual(["Bob", "Ada"]);
   });
 
   test("is refused without a role", async () => {
-    await using house = openPeopleHouse();
-    await house.user("Ada");
+    await using installation = openPeopleInstallation();
+    await installation.user("Ada");
     const { role: _, ...roleless } = BOB;
-    const rejection = await house.refused((tx) => createUser(house.ctx, tx, roleless, CLI_ACTOR));
+    const rejection = await installation.refused((tx) =>
+      createUser(installation.ctx, tx, roleless, CLI_ACTOR),
+    );
     expect(complaintsOf(rejection)).toEqual({ "#/role": "is required" });
   });
 
   test.each(["ada@acme.test", "ADA@Acme.Test", "  ada@acme.test\t"])(
     "is refused with the email %p of another user",
     async (email) => {
-      await using house = openPeopleHouse();
-      const ada = await house.user("Ada");
+      await using installation = openPeopleInstallation();
+      const ada = await installation.user("Ada");
       const input = { ...BOB, email };
       for (const make of [createUser, inviteUser]) {
-        const rejection = await house.refused((tx) => make(house.ctx, tx, input, CLI_ACTOR));
+        const rejection = await installation.refused((tx) =>
+          make(installation.ctx, tx, input, CLI_ACTOR),
+        );
         expect(complaintsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
       }
-      expect(findUserByEmail(house.ctx.db, email)).toEqual(ada);
+      expect(findUserByEmail(installation.ctx.db, email)).toEqual(ada);
     },
   );
 
   test("is refused with another's email in a case, or a composition, that only Unicode knows", async () => {
-    await using house = openPeopleHouse();
-    await house.user("Ada", { email: "zoë@ÜBER.test" });
+    await using installation = openPeopleInstallation();
+    await installation.user("Ada", { email: "zoë@ÜBER.test" });
     for (const email of ["ZOË@über.test", "zoe\u0308@u\u0308ber.test"]) {
-      const rejection = await house.refused((tx) =>
-        createUser(house.ctx, tx, { ...BOB, email }, CLI_ACTOR),
+      const rejection = await installation.refused((tx) =>
+        createUser(installation.ctx, tx, { ...BOB, email }, CLI_ACTOR),
       );
       expect(complaintsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
     }
-    expect(await house.user("Bob", { email: "zoe@über.test" })).toMatchObject({ name: "Bob" });
+    expect(await installation.user("Bob", { email: "zoe@über.test" })).toMatchObject({
+      name: "Bob",
+    });
   });
 });
 
@@ -120,48 +126,54 @@ describe("the fields of a user", () => {
     ["role", "king", "must be one of owner, admin, editor, viewer"],
     ["role", "", "must be one of owner, admin, editor, viewer"],
   ])("%s %p is refused", async (field, value, complaint) => {
-    await using house = openPeopleHouse();
-    await house.user("Ada");
+    await using installation = openPeopleInstallation();
+    await installation.user("Ada");
     for (const make of [createUser, inviteUser]) {
-      const rejection = await house.refused((tx) =>
-        make(house.ctx, tx, { ...BOB, [field]: value }, CLI_ACTOR),
+      const rejection = await installation.refused((tx) =>
+        make(installation.ctx, tx, { ...BOB, [field]: value }, CLI_ACTOR),
       );
       expect(complaintsOf(rejection)).toEqual({ [`#/${field}`]: complaint });
     }
   });
 
   test("are complained of together, a taken email included", async () => {
-    await using house = openPeopleHouse();
+    await using installation = openPeopleInstallation();
     const together = { email: "ada", name: "", role: "king" as never };
-    const all = await house.refused((tx) => createUser(house.ctx, tx, together, CLI_ACTOR));
+    const all = await installation.refused((tx) =>
+      createUser(installation.ctx, tx, together, CLI_ACTOR),
+    );
     expect(Object.keys(complaintsOf(all))).toEqual(["#/email", "#/name", "#/role"]);
-    await house.user("Ada");
+    await installation.user("Ada");
     const taken = { email: "ADA@acme.test", name: "" };
-    const some = await house.refused((tx) => createUser(house.ctx, tx, taken, CLI_ACTOR));
+    const some = await installation.refused((tx) =>
+      createUser(installation.ctx, tx, taken, CLI_ACTOR),
+    );
     expect(Object.keys(complaintsOf(some)).toSorted()).toEqual(["#/email", "#/name", "#/role"]);
   });
 
   test("may be as long as can be", async () => {
-    await using house = openPeopleHouse();
+    await using installation = openPeopleInstallation();
     const email = `${"a".repeat(244)}@acme.test`;
     expect(email).toHaveLength(254);
-    expect(await house.user("Ada", { email, name: "𝒜".repeat(255) })).toMatchObject({ email });
+    expect(await installation.user("Ada", { email, name: "𝒜".repeat(255) })).toMatchObject({
+      email,
+    });
   });
 });
 
 describe("changing a user", () => {
   test("a name and a role are changed and audited, each once", async () => {
-    await using house = openPeopleHouse();
-    const ada = await house.user("Ada");
-    const bob = await house.user("Bob");
+    await using installation = openPeopleInstallation();
+    const ada = await installation.user("Ada");
+    const bob = await installation.user("Bob");
     const actor = userActor(ada, "203.0.113.7");
     for (const _ of ["first", "again"]) {
-      await house.write((tx) => renameUser(house.ctx, tx, bob.id, "Robert", actor));
-      await house.write((tx) => setRole(house.ctx, tx, bob.id, "admin", actor));
+      await installation.write((tx) => renameUser(installation.ctx, tx, bob.id, "Robert", actor));
+      await installation.write((tx) => setRole(installation.ctx, tx, bob.id, "admin", actor));
     }
-    expect(getUser(house.ctx.db, bob.id)).toMatchObject({ name: "Robert", role: "admin" });
+    expect(getUser(installation.ctx.db, bob.id)).toMatchObject({ name: "Robert", role: "admin" });
     const by = { actor_kind: "user", actor_id: ada.id, ip: "203.0.113.7", target_id: bob.id };
-    expect(house.audit().slice(2)).toMatchObject([
+    expect(installation.audit().slice(2)).toMatchObject([
       { action: "user.rename", summary: "Renamed the user “Bob” to “Robert”", ...by },
       {
         action: "user.role",
@@ -172,15 +184,17 @@ describe("changing a user", () => {
   });
 
   test("a wrong name, a wrong role and an unknown user are refused", async () => {
-    await using house = openPeopleHouse();
-    const { id } = await house.user("Ada");
-    const { ctx } = house;
-    const name = await house.refused((tx) => renameUser(ctx, tx, id, "a\u202eb", CLI_ACTOR));
+    await using installation = openPeopleInstallation();
+    const { id } = await installation.user("Ada");
+    const { ctx } = installation;
+    const name = await installation.refused((tx) => renameUser(ctx, tx, id, "a\u202eb", CLI_ACTOR));
     expect(Object.keys(complaintsOf(name))).toEqual(["#/name"]);
-    const role = await house.refused((tx) => setRole(ctx, tx, id, "king" as never, CLI_ACTOR));
+    const role = await installation.refused((tx) =>
+      setRole(ctx, tx, id, "king" as never, CLI_ACTOR),
+    );
     expect(Object.keys(complaintsOf(role))).toEqual(["#/role"]);
     for (const change of [renameUser, setRole]) {
-      const unknown = await house.refused((tx) =>
+      const unknown = await installation.refused((tx) =>
         change(ctx, tx, "usr_nobody", "admin", CLI_ACTOR),
       );
       expect(unknown.code).toBe("not_found");

@@ -10,19 +10,21 @@ import {
   setRole,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
-import { openPeopleHouse } from "../../support/people";
+import { openPeopleInstallation } from "../../support/people";
 
 describe("disabling a user", () => {
   test("ends their sessions and voids their links at once, and nobody else's", async () => {
-    await using house = openPeopleHouse();
-    const { ctx, clock } = house;
-    const [ada, bob] = [await house.user("Ada"), await house.user("Bob")];
-    const tokens = [await house.start(bob.id), await house.start(bob.id)];
-    const others = await house.start(ada.id);
-    const link = await house.write((tx) => issuePasswordLink(ctx, tx, bob.id, CLI_ACTOR));
-    const othersLink = await house.write((tx) => issuePasswordLink(ctx, tx, ada.id, CLI_ACTOR));
+    await using installation = openPeopleInstallation();
+    const { ctx, clock } = installation;
+    const [ada, bob] = [await installation.user("Ada"), await installation.user("Bob")];
+    const tokens = [await installation.start(bob.id), await installation.start(bob.id)];
+    const others = await installation.start(ada.id);
+    const link = await installation.write((tx) => issuePasswordLink(ctx, tx, bob.id, CLI_ACTOR));
+    const othersLink = await installation.write((tx) =>
+      issuePasswordLink(ctx, tx, ada.id, CLI_ACTOR),
+    );
 
-    const disabled = await house.write((tx) => disableUser(ctx, tx, bob.id, CLI_ACTOR));
+    const disabled = await installation.write((tx) => disableUser(ctx, tx, bob.id, CLI_ACTOR));
     expect(disabled).toEqual({ ...bob, disabled_at: "2026-03-10T12:00:00.000Z" });
     expect(getUser(ctx.db, bob.id)).toEqual(disabled);
     const sessions = createSessions(ctx);
@@ -31,43 +33,46 @@ describe("disabling a user", () => {
     expect(findLink(ctx.db, link.token, clock.now())).toBeUndefined();
     expect(sessions.find(others, clock.now())).toBeDefined();
     expect(findLink(ctx.db, othersLink.token, clock.now())).toBeDefined();
-    expect(house.audit().at(-1)).toMatchObject({ action: "user.disable", target_id: bob.id });
+    expect(installation.audit().at(-1)).toMatchObject({
+      action: "user.disable",
+      target_id: bob.id,
+    });
   });
 
   test("is not undone for their old sessions by enabling them", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
-    await house.user("Ada");
-    const bob = await house.user("Bob");
-    const token = await house.start(bob.id);
-    await house.write((tx) => disableUser(ctx, tx, bob.id, CLI_ACTOR));
-    const enabled = await house.write((tx) => enableUser(ctx, tx, bob.id, CLI_ACTOR));
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
+    await installation.user("Ada");
+    const bob = await installation.user("Bob");
+    const token = await installation.start(bob.id);
+    await installation.write((tx) => disableUser(ctx, tx, bob.id, CLI_ACTOR));
+    const enabled = await installation.write((tx) => enableUser(ctx, tx, bob.id, CLI_ACTOR));
     expect(enabled).toEqual(bob);
-    expect(createSessions(ctx).find(token, house.clock.now())).toBeUndefined();
-    expect(house.audit().at(-1)).toMatchObject({ action: "user.enable", target_id: bob.id });
+    expect(createSessions(ctx).find(token, installation.clock.now())).toBeUndefined();
+    expect(installation.audit().at(-1)).toMatchObject({ action: "user.enable", target_id: bob.id });
   });
 
   test("twice changes nothing more, and neither does enabling twice", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
-    await house.user("Ada");
-    const { id } = await house.user("Bob");
-    const first = await house.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR));
-    await house.clock.advance(1_000);
-    expect(await house.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR))).toEqual(first);
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
+    await installation.user("Ada");
+    const { id } = await installation.user("Bob");
+    const first = await installation.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR));
+    await installation.clock.advance(1_000);
+    expect(await installation.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR))).toEqual(first);
     for (const _ of ["first", "again"]) {
-      await house.write((tx) => enableUser(ctx, tx, id, CLI_ACTOR));
+      await installation.write((tx) => enableUser(ctx, tx, id, CLI_ACTOR));
     }
-    const actions = house.audit().map(({ action }) => action);
+    const actions = installation.audit().map(({ action }) => action);
     expect(actions.slice(2)).toEqual(["user.disable", "user.enable"]);
   });
 
   test("leaves their keys alone, and the live ones can be listed", async () => {
-    await using house = openPeopleHouse();
-    const { ctx, clock } = house;
-    const [ada, bob] = [await house.user("Ada"), await house.user("Bob")];
+    await using installation = openPeopleInstallation();
+    const { ctx, clock } = installation;
+    const [ada, bob] = [await installation.user("Ada"), await installation.user("Bob")];
     const make = (name: string, by: typeof bob, expires?: string) =>
-      house.write((tx) => {
+      installation.write((tx) => {
         const input = { name, scopes: ["read:status" as const], ...(expires ? { expires } : {}) };
         return createKey(ctx, tx, input, userActor(by)).key;
       });
@@ -76,7 +81,7 @@ describe("disabling a user", () => {
     await make("until today", bob, "2026-03-10");
     const revoked = await make("revoked", bob);
     await make("of Ada", ada);
-    await house.write((tx) => {
+    await installation.write((tx) => {
       createKey(ctx, tx, { name: "of nobody", scopes: ["read:status"] }, CLI_ACTOR);
       revokeKey(ctx, tx, revoked.id, CLI_ACTOR);
       disableUser(ctx, tx, bob.id, CLI_ACTOR);
@@ -90,13 +95,13 @@ describe("disabling a user", () => {
 });
 
 test("a role that is changed is the role of an open session at its next look", async () => {
-  await using house = openPeopleHouse();
-  const { ctx, clock } = house;
-  await house.user("Ada");
-  const { id } = await house.user("Bob");
-  const token = await house.start(id);
+  await using installation = openPeopleInstallation();
+  const { ctx, clock } = installation;
+  await installation.user("Ada");
+  const { id } = await installation.user("Bob");
+  const token = await installation.start(id);
   const sessions = createSessions(ctx);
   expect(sessions.find(token, clock.now())?.user.role).toBe("editor");
-  await house.write((tx) => setRole(ctx, tx, id, "viewer", CLI_ACTOR));
+  await installation.write((tx) => setRole(ctx, tx, id, "viewer", CLI_ACTOR));
   expect(sessions.find(token, clock.now())?.user.role).toBe("viewer");
 });

@@ -9,52 +9,52 @@ import {
   issuePasswordLink,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
-import { HASH, openPeopleHouse, type PeopleHouse } from "../../support/people";
+import { HASH, openPeopleInstallation, type PeopleInstallation } from "../../support/people";
 
 const NEW_HASH = `${HASH}-new`;
 
 /** Ada with two sessions, and Bob with one. */
 async function threeSessions() {
-  const house = openPeopleHouse();
-  const [ada, bob] = [await house.user("Ada"), await house.user("Bob")];
+  const installation = openPeopleInstallation();
+  const [ada, bob] = [await installation.user("Ada"), await installation.user("Bob")];
   const tokens = {
-    own: await house.start(ada.id),
-    other: await house.start(ada.id),
-    bobs: await house.start(bob.id),
+    own: await installation.start(ada.id),
+    other: await installation.start(ada.id),
+    bobs: await installation.start(bob.id),
   };
-  const sessions = createSessions(house.ctx);
-  const find = (name: keyof typeof tokens) => sessions.find(tokens[name], house.clock.now());
+  const sessions = createSessions(installation.ctx);
+  const find = (name: keyof typeof tokens) => sessions.find(tokens[name], installation.clock.now());
   return {
-    house,
+    installation,
     ada,
     bob,
     find,
     idOf: (name: keyof typeof tokens) => find(name)?.id ?? Number.NaN,
     live: () => (Object.keys(tokens) as (keyof typeof tokens)[]).filter((name) => find(name)),
-    [Symbol.asyncDispose]: () => house[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
   };
 }
 
-function hashOf(house: PeopleHouse, id: string): unknown {
-  return house.sqlite.query("SELECT password_hash AS hash FROM users WHERE id = ?").get(id);
+function hashOf(installation: PeopleInstallation, id: string): unknown {
+  return installation.sqlite.query("SELECT password_hash AS hash FROM users WHERE id = ?").get(id);
 }
 
 describe("changing a password", () => {
   test("ends all other sessions of the user and keeps the own", async () => {
     await using at = await threeSessions();
-    const { house, ada } = at;
+    const { installation, ada } = at;
     const actor = userActor(ada, "203.0.113.7");
-    await house.write((tx) => {
+    await installation.write((tx) => {
       changePassword(
-        house.ctx,
+        installation.ctx,
         tx,
         { userId: ada.id, passwordHash: NEW_HASH, keepSessionId: at.idOf("own") },
         actor,
       );
     });
     expect(at.live()).toEqual(["own", "bobs"]);
-    expect(hashOf(house, ada.id)).toEqual({ hash: NEW_HASH });
-    expect(house.audit().at(-1)).toMatchObject({
+    expect(hashOf(installation, ada.id)).toEqual({ hash: NEW_HASH });
+    expect(installation.audit().at(-1)).toMatchObject({
       action: "user.password",
       actor_id: ada.id,
       target_id: ada.id,
@@ -65,11 +65,13 @@ describe("changing a password", () => {
 
   test("ends every session where none is to be kept, and voids the user's links", async () => {
     await using at = await threeSessions();
-    const { house, ada } = at;
-    const { ctx, clock } = house;
-    const { token } = await house.write((tx) => issuePasswordLink(ctx, tx, ada.id, CLI_ACTOR));
+    const { installation, ada } = at;
+    const { ctx, clock } = installation;
+    const { token } = await installation.write((tx) =>
+      issuePasswordLink(ctx, tx, ada.id, CLI_ACTOR),
+    );
     expect(findLink(ctx.db, token, clock.now())).toBeDefined();
-    await house.write((tx) =>
+    await installation.write((tx) =>
       changePassword(ctx, tx, { userId: ada.id, passwordHash: NEW_HASH }, CLI_ACTOR),
     );
     expect(at.live()).toEqual(["bobs"]);
@@ -78,46 +80,46 @@ describe("changing a password", () => {
 
   test("is refused when the session to keep was ended, as by another change, or is another's", async () => {
     await using at = await threeSessions();
-    const { house, ada } = at;
+    const { installation, ada } = at;
     const change = (hash: string, keep: number) => (tx: Tx) =>
       changePassword(
-        house.ctx,
+        installation.ctx,
         tx,
         { userId: ada.id, passwordHash: hash, keepSessionId: keep },
         userActor(ada),
       );
     const [own, stolen] = [at.idOf("own"), at.idOf("other")];
-    await house.write(change(NEW_HASH, own));
-    expect((await house.refused(change(HASH, stolen))).code).toBe("conflict");
-    expect((await house.refused(change(HASH, at.idOf("bobs")))).code).toBe("conflict");
-    await house.write(change(HASH, own));
-    expect(hashOf(house, ada.id)).toEqual({ hash: HASH });
+    await installation.write(change(NEW_HASH, own));
+    expect((await installation.refused(change(HASH, stolen))).code).toBe("conflict");
+    expect((await installation.refused(change(HASH, at.idOf("bobs")))).code).toBe("conflict");
+    await installation.write(change(HASH, own));
+    expect(hashOf(installation, ada.id)).toEqual({ hash: HASH });
   });
 
   test("is refused for a disabled user and for nobody", async () => {
     await using at = await threeSessions();
-    const { house, bob } = at;
-    await house.write((tx) => disableUser(house.ctx, tx, bob.id, CLI_ACTOR));
+    const { installation, bob } = at;
+    await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
     const change = (id: string) => (tx: Tx) =>
-      changePassword(house.ctx, tx, { userId: id, passwordHash: NEW_HASH }, CLI_ACTOR);
-    expect((await house.refused(change(bob.id))).code).toBe("conflict");
-    expect((await house.refused(change("usr_nobody"))).code).toBe("not_found");
+      changePassword(installation.ctx, tx, { userId: id, passwordHash: NEW_HASH }, CLI_ACTOR);
+    expect((await installation.refused(change(bob.id))).code).toBe("conflict");
+    expect((await installation.refused(change("usr_nobody"))).code).toBe("not_found");
   });
 });
 
 describe("ending sessions", () => {
   test("ends all, or all but one, tells how many, and is audited where there were any", async () => {
     await using at = await threeSessions();
-    const { house, ada } = at;
+    const { installation, ada } = at;
     const end = (except?: number) =>
-      house.write((tx) => endSessions(house.ctx, tx, ada.id, userActor(ada), except));
+      installation.write((tx) => endSessions(installation.ctx, tx, ada.id, userActor(ada), except));
     const own = at.idOf("own");
     expect(await end(own)).toBe(1);
     expect(at.live()).toEqual(["own", "bobs"]);
     expect(await end(own)).toBe(0);
     expect(await end()).toBe(1);
     expect(at.live()).toEqual(["bobs"]);
-    const ended = house.audit().filter(({ action }) => action === "session.end");
+    const ended = installation.audit().filter(({ action }) => action === "session.end");
     expect(ended.map(({ summary }) => summary)).toEqual([
       "Ended 1 session of “Ada”",
       "Ended 1 session of “Ada”",
@@ -126,16 +128,16 @@ describe("ending sessions", () => {
 
   test("ends one of the user's own, and never another's", async () => {
     await using at = await threeSessions();
-    const { house, ada } = at;
+    const { installation, ada } = at;
     const end = (id: number) =>
-      house.write((tx) => endOneSession(house.ctx, tx, ada.id, id, userActor(ada)));
+      installation.write((tx) => endOneSession(installation.ctx, tx, ada.id, id, userActor(ada)));
     expect(await end(at.idOf("bobs"))).toBe(false);
     expect(at.live()).toEqual(["own", "other", "bobs"]);
     const other = at.idOf("other");
     expect(await end(other)).toBe(true);
     expect(await end(other)).toBe(false);
     expect(at.live()).toEqual(["own", "bobs"]);
-    const ended = house.audit().filter(({ action }) => action === "session.end");
+    const ended = installation.audit().filter(({ action }) => action === "session.end");
     expect(ended).toMatchObject([{ summary: "Ended a session of “Ada”", target_id: ada.id }]);
   });
 });

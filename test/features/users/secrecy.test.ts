@@ -16,50 +16,50 @@ import {
 import { sha256 } from "../../../src/kernel/hash";
 import { client } from "../../support/auth";
 import { userActor } from "../../../src/kernel/actor";
-import { FROM, openPeopleHouse } from "../../support/people";
+import { FROM, openPeopleInstallation } from "../../support/people";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const PASSWORDS = ["correct horse battery", "a wrong guess at it", "staple of another kind"];
 
 test("no password, token or hash is in an audit row, a log line or a refusal, and no token or password on the disk", async () => {
   using folder = temporaryFolder();
-  await using house = openPeopleHouse(join(folder.path, "allclear.db"));
-  const { ctx } = house;
+  await using installation = openPeopleInstallation(join(folder.path, "allclear.db"));
+  const { ctx } = installation;
   const [right = "", wrong = "", later = ""] = PASSWORDS;
   const passwords = createPasswords();
   const throttle = createLoginThrottle(ctx);
   const [first, second] = [await passwords.hash(right), await passwords.hash(later)];
   const rejections: unknown[] = [];
-  const refused = async (change: Parameters<typeof house.refused>[0]) => {
-    const { message, fields, headers, stack, cause } = await house.refused(change);
+  const refused = async (change: Parameters<typeof installation.refused>[0]) => {
+    const { message, fields, headers, stack, cause } = await installation.refused(change);
     rejections.push({ message, fields, headers, stack, cause });
   };
 
   const ada = { email: "ada@acme.test", name: "Ada", passwordHash: first };
-  const setUp = (await house.write((tx) => issueSetUpLink(ctx, tx))) ?? "none";
+  const setUp = (await installation.write((tx) => issueSetUpLink(ctx, tx))) ?? "none";
   await refused((tx) => setUpOwner(ctx, tx, setUp, { ...ada, email: "ada" }, FROM));
-  const owner = await house.write((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
+  const owner = await installation.write((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
   await refused((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
 
   const actor = userActor(owner.user, FROM.ip);
   const bob = { email: "bob@acme.test", name: "Bob", role: "admin" } as const;
-  const invited = await house.write((tx) => inviteUser(ctx, tx, bob, actor));
+  const invited = await installation.write((tx) => inviteUser(ctx, tx, bob, actor));
   const chosen = { passwordHash: second };
-  const joined = await house.write((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
+  const joined = await installation.write((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
   await refused((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
-  const reset = await house.write((tx) => issuePasswordLink(ctx, tx, joined.user.id, actor));
+  const reset = await installation.write((tx) => issuePasswordLink(ctx, tx, joined.user.id, actor));
 
   const knock = (password: string) =>
     authenticate(ctx, { passwords, throttle }, { email: ada.email, password }, client(FROM.ip));
   expect(await knock(wrong)).toEqual({ rejection: "wrong" });
   const outcome = await knock(right);
   if (!("user" in outcome)) throw new Error(outcome.rejection);
-  const session = await house.write((tx) => signIn(ctx, tx, outcome.user, FROM));
-  await house.write((tx) =>
+  const session = await installation.write((tx) => signIn(ctx, tx, outcome.user, FROM));
+  await installation.write((tx) =>
     changePassword(ctx, tx, { userId: owner.user.id, passwordHash: second }, actor),
   );
   await refused((tx) => signIn(ctx, tx, outcome.user, FROM));
-  await house.write((tx) => disableUser(ctx, tx, joined.user.id, actor));
+  await installation.write((tx) => disableUser(ctx, tx, joined.user.id, actor));
 
   const tokens = [
     setUp,
@@ -70,8 +70,8 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
     session,
   ];
   const hashes = [first, second, ...tokens.map((token) => sha256(token).toString("hex"))];
-  const told = JSON.stringify([house.audit(), house.logged, rejections]);
-  expect(house.audit().map(({ action }) => action)).toEqual([
+  const told = JSON.stringify([installation.audit(), installation.logged, rejections]);
+  expect(installation.audit().map(({ action }) => action)).toEqual([
     "user.set_up",
     "user.invite",
     "user.accept",
@@ -80,7 +80,7 @@ test("no password, token or hash is in an audit row, a log line or a refusal, an
     "user.password",
     "user.disable",
   ]);
-  expect(house.logged.map(({ msg }) => msg)).toEqual(["a sign-in was refused"]);
+  expect(installation.logged.map(({ msg }) => msg)).toEqual(["a sign-in was refused"]);
   expect(rejections).toHaveLength(4);
   for (const secret of [...PASSWORDS, ...tokens, ...hashes]) expect(told).not.toContain(secret);
 

@@ -17,7 +17,7 @@ import {
 } from "../../../src/features/users";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { client } from "../../support/auth";
-import { FROM, HASH, openPeopleHouse, type PeopleHouse } from "../../support/people";
+import { FROM, HASH, openPeopleInstallation, type PeopleInstallation } from "../../support/people";
 
 const RIGHT = "correct horse battery";
 const HOME = client("203.0.113.7");
@@ -37,25 +37,25 @@ function markedPasswords(): Passwords & { verified: [string, string | null | und
 
 /** A house with one of each kind, and a door to knock at as any of them. */
 async function knocking() {
-  const house = openPeopleHouse();
+  const installation = openPeopleInstallation();
   const passwords = markedPasswords();
-  const throttle = createLoginThrottle(house.ctx);
+  const throttle = createLoginThrottle(installation.ctx);
   const passwordHash = await passwords.hash(RIGHT);
-  await house.user("Ada", { passwordHash });
-  const bob = await house.user("Bob", { passwordHash });
-  await house.write((tx) => disableUser(house.ctx, tx, bob.id, CLI_ACTOR));
-  await house.addUser("usr_eve", { email: "eve@acme.test" });
+  await installation.user("Ada", { passwordHash });
+  const bob = await installation.user("Bob", { passwordHash });
+  await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
+  await installation.addUser("usr_eve", { email: "eve@acme.test" });
   return {
-    house,
+    installation,
     bob,
     passwords,
     knock: (email: string, password: string, from = HOME) =>
-      authenticate(house.ctx, { passwords, throttle }, { email, password }, from),
-    [Symbol.asyncDispose]: () => house[Symbol.asyncDispose](),
+      authenticate(installation.ctx, { passwords, throttle }, { email, password }, from),
+    [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
   };
 }
 
-async function authenticated(house: PeopleHouse, email: string): Promise<UserRow> {
+async function authenticated(installation: PeopleInstallation, email: string): Promise<UserRow> {
   const passwords = { ...markedPasswords(), verify: async () => true };
   const throttle: LoginThrottle = {
     takeAttempt: () => 0,
@@ -65,7 +65,7 @@ async function authenticated(house: PeopleHouse, email: string): Promise<UserRow
     succeeded: () => {},
   };
   const parts = { passwords, throttle };
-  const outcome = await authenticate(house.ctx, parts, { email, password: RIGHT }, HOME);
+  const outcome = await authenticate(installation.ctx, parts, { email, password: RIGHT }, HOME);
   if (!("user" in outcome)) throw new Error(outcome.rejection);
   return outcome.user;
 }
@@ -76,7 +76,7 @@ describe("authenticating", () => {
     async (email) => {
       await using at = await knocking();
       expect(await at.knock(email, RIGHT)).toMatchObject({ user: { name: "Ada" } });
-      expect(at.house.logged).toEqual([]);
+      expect(at.installation.logged).toEqual([]);
     },
   );
 
@@ -98,17 +98,17 @@ describe("authenticating", () => {
       [RIGHT, null],
       [RIGHT, null],
     ]);
-    await at.house.write((tx) => enableUser(at.house.ctx, tx, at.bob.id, CLI_ACTOR));
+    await at.installation.write((tx) => enableUser(at.installation.ctx, tx, at.bob.id, CLI_ACTOR));
     expect(await at.knock("bob@acme.test", RIGHT)).toMatchObject({ user: { name: "Bob" } });
   });
 
   test("works with real hashes", async () => {
-    await using house = openPeopleHouse();
+    await using installation = openPeopleInstallation();
     const passwords = createPasswords();
-    const throttle = createLoginThrottle(house.ctx);
-    await house.user("Ada", { passwordHash: await passwords.hash(RIGHT) });
+    const throttle = createLoginThrottle(installation.ctx);
+    await installation.user("Ada", { passwordHash: await passwords.hash(RIGHT) });
     const knock = (email: string, password: string) =>
-      authenticate(house.ctx, { passwords, throttle }, { email, password }, HOME);
+      authenticate(installation.ctx, { passwords, throttle }, { email, password }, HOME);
     expect(await knock("ada@acme.test", "wrong horse battery")).toEqual({ rejection: "wrong" });
     expect(await knock("nobody@acme.test", RIGHT)).toEqual({ rejection: "wrong" });
     expect(await knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
@@ -121,7 +121,7 @@ describe("authenticating", () => {
     }
     expect(await at.knock("ada@acme.test", RIGHT)).toEqual({ rejection: "wait", seconds: 1 });
     expect(at.passwords.verified).toHaveLength(3);
-    await at.house.clock.advance(1_000);
+    await at.installation.clock.advance(1_000);
     expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
     // Which forgets the failures: it takes three more until the next wait.
     for (let n = 0; n < 2; n++) {
@@ -146,25 +146,25 @@ describe("authenticating", () => {
     await at.knock(" ADA@acme.test", "wrong horse battery");
     // A password in the place of the email.
     await at.knock(RIGHT, "ada@acme.test");
-    expect(at.house.logged).toEqual([
+    expect(at.installation.logged).toEqual([
       expect.objectContaining({ level: 30, email: "ada@acme.test", ip: HOME.ip }),
       expect.objectContaining({ level: 30, ip: HOME.ip, msg: "a sign-in was refused" }),
     ]);
-    expect(JSON.stringify(at.house.logged)).not.toContain("horse");
+    expect(JSON.stringify(at.installation.logged)).not.toContain("horse");
   });
 });
 
 describe("signing in", () => {
   test("starts a session, notes when, and is audited with the address", async () => {
-    await using house = openPeopleHouse();
-    const { id } = await house.user("Ada");
-    const user = await authenticated(house, "ada@acme.test");
-    await house.clock.advance(60_000);
-    const token = await house.write((tx) => signIn(house.ctx, tx, user, FROM));
-    const session = createSessions(house.ctx).find(token, house.clock.now());
+    await using installation = openPeopleInstallation();
+    const { id } = await installation.user("Ada");
+    const user = await authenticated(installation, "ada@acme.test");
+    await installation.clock.advance(60_000);
+    const token = await installation.write((tx) => signIn(installation.ctx, tx, user, FROM));
+    const session = createSessions(installation.ctx).find(token, installation.clock.now());
     expect(session).toMatchObject({ ...FROM, user: { id, role: "owner" } });
-    expect(getUser(house.ctx.db, id).last_login_at).toBe("2026-03-10T12:01:00.000Z");
-    expect(house.audit().at(-1)).toMatchObject({
+    expect(getUser(installation.ctx.db, id).last_login_at).toBe("2026-03-10T12:01:00.000Z");
+    expect(installation.audit().at(-1)).toMatchObject({
       action: "user.sign_in",
       actor_kind: "user",
       actor_id: id,
@@ -175,41 +175,44 @@ describe("signing in", () => {
   });
 
   test("ends the session that the browser had, whoever's it was, and no other", async () => {
-    await using house = openPeopleHouse();
-    const { ctx, clock } = house;
-    await house.user("Ada");
-    const bob = await house.user("Bob");
-    const [before, elsewhere] = [await house.start(bob.id), await house.start(bob.id)];
+    await using installation = openPeopleInstallation();
+    const { ctx, clock } = installation;
+    await installation.user("Ada");
+    const bob = await installation.user("Bob");
+    const [before, elsewhere] = [
+      await installation.start(bob.id),
+      await installation.start(bob.id),
+    ];
     const sessions = createSessions(ctx);
     const old = sessions.find(before, clock.now());
-    const user = await authenticated(house, "ada@acme.test");
-    const token = await house.write((tx) => signIn(ctx, tx, user, FROM, old));
+    const user = await authenticated(installation, "ada@acme.test");
+    const token = await installation.write((tx) => signIn(ctx, tx, user, FROM, old));
     const found = [before, elsewhere, token].map((it) => sessions.find(it, clock.now())?.user.name);
     expect(found).toEqual([undefined, "Bob", "Ada"]);
   });
 
   test("is refused when the user was disabled since the password was verified", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
-    await house.user("Ada");
-    const { id } = await house.user("Bob");
-    const user = await authenticated(house, "bob@acme.test");
-    await house.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR));
-    expect((await house.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
-    await house.write((tx) => enableUser(ctx, tx, id, CLI_ACTOR));
-    expect(await house.write((tx) => signIn(ctx, tx, user, FROM))).toMatch(/^\w{43}$/);
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
+    await installation.user("Ada");
+    const { id } = await installation.user("Bob");
+    const user = await authenticated(installation, "bob@acme.test");
+    await installation.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR));
+    expect((await installation.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
+    await installation.write((tx) => enableUser(ctx, tx, id, CLI_ACTOR));
+    expect(await installation.write((tx) => signIn(ctx, tx, user, FROM))).toMatch(/^\w{43}$/);
   });
 
   test("is refused when the password was changed since it was verified", async () => {
-    await using house = openPeopleHouse();
-    const { ctx } = house;
-    const { id } = await house.user("Ada");
-    const user = await authenticated(house, "ada@acme.test");
-    await house.write((tx) =>
+    await using installation = openPeopleInstallation();
+    const { ctx } = installation;
+    const { id } = await installation.user("Ada");
+    const user = await authenticated(installation, "ada@acme.test");
+    await installation.write((tx) =>
       changePassword(ctx, tx, { userId: id, passwordHash: `${HASH}-new` }, CLI_ACTOR),
     );
-    expect((await house.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
-    const again = await authenticated(house, "ada@acme.test");
-    expect(await house.write((tx) => signIn(ctx, tx, again, FROM))).toMatch(/^\w{43}$/);
+    expect((await installation.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
+    const again = await authenticated(installation, "ada@acme.test");
+    expect(await installation.write((tx) => signIn(ctx, tx, again, FROM))).toMatch(/^\w{43}$/);
   });
 });

@@ -1,16 +1,16 @@
-import { inFurnished, type Screen } from "./screen";
+import { inDemoData, type Screen } from "./screen";
 
 const LIST = "/admin/settings/activity";
 
 /** Who changed what. */
 export const ACTIVITY_SCREENS: readonly Screen[] = [
-  { name: "activity", open: inFurnished(() => LIST) },
+  { name: "activity", open: inDemoData(() => LIST) },
   {
     name: "activity-narrowed",
-    open: inFurnished(
+    open: inDemoData(
       ({ users }) => `${LIST}?actor=${users.jonas}&action=maintenance&from=2026-01-01`,
       "admin",
     ),
   },
-  { name: "activity-nothing-found", open: inFurnished(() => `${LIST}?q=mainframe`) },
+  { name: "activity-nothing-found", open: inDemoData(() => `${LIST}?q=mainframe`) },
 ];

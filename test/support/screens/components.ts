@@ -1,11 +1,11 @@
-import { inComponent, inFurnished, inGroup, openDialog, send, type Screen } from "./screen";
+import { inComponent, inDemoData, inGroup, openDialog, send, type Screen } from "./screen";
 
 /** Components and groups. */
 export const COMPONENT_SCREENS: readonly Screen[] = [
-  { name: "components", open: inFurnished(() => "/admin/components") },
+  { name: "components", open: inDemoData(() => "/admin/components") },
   {
     name: "components-to-read",
-    open: inFurnished(() => "/admin/components?page=northwind-internal", "editor"),
+    open: inDemoData(() => "/admin/components?page=northwind-internal", "editor"),
   },
   { name: "component", open: inComponent("Search", "") },
   {
@@ -22,15 +22,15 @@ export const COMPONENT_SCREENS: readonly Screen[] = [
   {
     name: "component-status-dialog",
     isOverlay: true,
-    open: inFurnished(() => "/admin/components"),
+    open: inDemoData(() => "/admin/components"),
     reach: (page) => openDialog(page, "Mark status of Search"),
   },
   { name: "component-delete", open: inComponent("Search", "/delete") },
-  { name: "component-create", open: inFurnished(() => "/admin/components/new") },
+  { name: "component-create", open: inDemoData(() => "/admin/components/new") },
   {
     name: "group-create-errors",
     status: 422,
-    open: inFurnished(() => "/admin/components/groups/new"),
+    open: inDemoData(() => "/admin/components/groups/new"),
     reach: (page) => send(page, "Add group"),
   },
   { name: "group", open: inGroup("Catalogue", "") },

@@ -4,12 +4,12 @@ import { send, type Screen } from "./screen";
 export const ENTRY_SCREENS: readonly Screen[] = [
   {
     name: "sign-in",
-    open: ({ furnished }) => ({ site: furnished, path: "/admin/sign-in" }),
+    open: ({ demoData }) => ({ site: demoData, path: "/admin/sign-in" }),
   },
   {
     name: "sign-in-error",
     status: 422,
-    open: ({ furnished }) => ({ site: furnished, path: "/admin/sign-in" }),
+    open: ({ demoData }) => ({ site: demoData, path: "/admin/sign-in" }),
     async reach(page) {
       await page.getByLabel("Email").fill("nobody@northwind.example");
       await page.getByLabel("Password").fill("not the password");
@@ -18,21 +18,21 @@ export const ENTRY_SCREENS: readonly Screen[] = [
   },
   {
     name: "join",
-    open: ({ furnished }) => ({
-      site: furnished,
-      path: `/admin/join/${furnished.links.invitation}`,
+    open: ({ demoData }) => ({
+      site: demoData,
+      path: `/admin/join/${demoData.links.invitation}`,
     }),
   },
   {
     name: "new-password",
-    open: ({ furnished }) => ({
-      site: furnished,
-      path: `/admin/join/${furnished.links.newPassword}`,
+    open: ({ demoData }) => ({
+      site: demoData,
+      path: `/admin/join/${demoData.links.newPassword}`,
     }),
   },
   {
     name: "dead-link",
     status: 404,
-    open: ({ furnished }) => ({ site: furnished, path: "/admin/join/used-before" }),
+    open: ({ demoData }) => ({ site: demoData, path: "/admin/join/used-before" }),
   },
 ];

@@ -1,5 +1,5 @@
 import {
-  inFurnished,
+  inDemoData,
   inIncident,
   inNewestUpdate,
   openDialog,
@@ -15,28 +15,28 @@ const OVER = "Payments by card fail for some customers";
 
 /** What is going on, and incidents. */
 export const INCIDENT_SCREENS: readonly Screen[] = [
-  { name: "overview", open: inFurnished(() => "/admin") },
-  { name: "overview-as-editor", open: inFurnished(() => "/admin", "editor") },
-  { name: "overview-as-viewer", open: inFurnished(() => "/admin", "viewer") },
-  { name: "incidents", open: inFurnished(() => "/admin/incidents") },
+  { name: "overview", open: inDemoData(() => "/admin") },
+  { name: "overview-as-editor", open: inDemoData(() => "/admin", "editor") },
+  { name: "overview-as-viewer", open: inDemoData(() => "/admin", "viewer") },
+  { name: "incidents", open: inDemoData(() => "/admin/incidents") },
   {
     name: "incidents-narrowed",
-    open: inFurnished(() => "/admin/incidents?page=northwind&show=resolved", "viewer"),
+    open: inDemoData(() => "/admin/incidents?page=northwind&show=resolved", "viewer"),
   },
   {
     name: "incidents-nothing-found",
-    open: inFurnished(() => "/admin/incidents?q=mainframe&show=open"),
+    open: inDemoData(() => "/admin/incidents?q=mainframe&show=open"),
   },
-  { name: "report", open: inFurnished(() => "/admin/incidents/new", "editor") },
+  { name: "report", open: inDemoData(() => "/admin/incidents/new", "editor") },
   {
     name: "report-template",
-    open: inFurnished(() => "/admin/incidents/new"),
+    open: inDemoData(() => "/admin/incidents/new"),
     reach: (page) => page.getByRole("button", { name: "Slow responses" }).click(),
   },
   {
     name: "report-errors",
     status: 422,
-    open: inFurnished(() => "/admin/incidents/new"),
+    open: inDemoData(() => "/admin/incidents/new"),
     async reach(page) {
       await page.getByText("More", { exact: true }).click();
       await page.getByLabel("External reference").fill("OPS-1");
@@ -45,7 +45,7 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
   },
   {
     name: "report-preview",
-    open: inFurnished(() => "/admin/incidents/new"),
+    open: inDemoData(() => "/admin/incidents/new"),
     async reach(page) {
       await page.getByLabel("Name").fill("Checkout is slow");
       await page.getByLabel("Checkout").selectOption("Degraded performance");

@@ -1,20 +1,20 @@
-import { inFurnished, inMaintenance, openDialog, preview, type Screen, send } from "./screen";
+import { inDemoData, inMaintenance, openDialog, preview, type Screen, send } from "./screen";
 
 const PLANNED = "Database upgrade";
 const UNDER_WAY = "New machines for the build farm";
 
 /** Maintenance. */
 export const MAINTENANCE_SCREENS: readonly Screen[] = [
-  { name: "maintenance", open: inFurnished(() => "/admin/maintenance") },
+  { name: "maintenance", open: inDemoData(() => "/admin/maintenance") },
   {
     name: "maintenance-to-read",
-    open: inFurnished(() => "/admin/maintenance?page=northwind-internal", "viewer"),
+    open: inDemoData(() => "/admin/maintenance?page=northwind-internal", "viewer"),
   },
-  { name: "plan", open: inFurnished(() => "/admin/maintenance/new", "editor") },
+  { name: "plan", open: inDemoData(() => "/admin/maintenance/new", "editor") },
   {
     name: "plan-errors",
     status: 422,
-    open: inFurnished(() => "/admin/maintenance/new"),
+    open: inDemoData(() => "/admin/maintenance/new"),
     async reach(page) {
       await page.getByLabel("Starts at (UTC)").fill("2026-03-12T22:00");
       await page.getByRole("radio", { name: "Until …" }).check();
@@ -24,7 +24,7 @@ export const MAINTENANCE_SCREENS: readonly Screen[] = [
   },
   {
     name: "plan-preview",
-    open: inFurnished(() => "/admin/maintenance/new"),
+    open: inDemoData(() => "/admin/maintenance/new"),
     async reach(page) {
       await page.getByLabel("Name").fill("Certificates are renewed");
       await page.getByLabel("Starts at (UTC)").fill("2026-03-12T22:00");

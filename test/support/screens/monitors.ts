@@ -1,13 +1,13 @@
-import { inEmpty, inFurnished, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
+import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
 
 const NEW = "/admin/monitors/new";
 
 /** Monitors. */
 export const MONITOR_SCREENS: readonly Screen[] = [
   { name: "monitors-empty", open: ({ empty }) => inEmpty(empty, "/admin/monitors") },
-  { name: "monitors", open: inFurnished(() => "/admin/monitors") },
-  { name: "monitors-down", open: inFurnished(() => "/admin/monitors?state=down", "viewer") },
-  { name: "monitors-nothing-found", open: inFurnished(() => "/admin/monitors?q=mainframe") },
+  { name: "monitors", open: inDemoData(() => "/admin/monitors") },
+  { name: "monitors-down", open: inDemoData(() => "/admin/monitors?state=down", "viewer") },
+  { name: "monitors-nothing-found", open: inDemoData(() => "/admin/monitors?q=mainframe") },
   { name: "monitor", open: inMonitor("Storefront", "") },
   { name: "monitor-90-days", open: inMonitor("Storefront", "?range=90d", "viewer") },
   { name: "monitor-down", open: inMonitor("VPN gateway", "?range=7d") },
@@ -26,12 +26,12 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   { name: "monitor-rotate", open: inMonitor("Nightly backup", "/rotate") },
   ...["http", "tcp", "tls", "dns", "ping", "push"].map((type) => ({
     name: `new-monitor-${type}`,
-    open: inFurnished(() => `${NEW}?type=${type}`),
+    open: inDemoData(() => `${NEW}?type=${type}`),
   })),
   {
     name: "new-monitor-errors",
     status: 422,
-    open: inFurnished(() => NEW),
+    open: inDemoData(() => NEW),
     async reach(page) {
       await page.getByLabel("URL").fill("shop.northwind.example");
       await page.getByLabel("Condition 1: What is looked at").selectOption("json");
@@ -44,7 +44,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   },
   {
     name: "new-monitor-tried",
-    open: inFurnished(() => NEW),
+    open: inDemoData(() => NEW),
     async reach(page) {
       await page.getByLabel("Name", { exact: true }).fill("Shop");
       await page.getByLabel("URL").fill("https://shop.northwind.example/");

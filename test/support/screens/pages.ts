@@ -1,13 +1,13 @@
-import { inFurnished, inPage, openDialog, send, type Screen } from "./screen";
+import { inDemoData, inPage, openDialog, send, type Screen } from "./screen";
 
 /** Status pages. */
 export const PAGE_SCREENS: readonly Screen[] = [
-  { name: "pages", open: inFurnished(() => "/admin/pages") },
-  { name: "page-create", open: inFurnished(() => "/admin/pages/new") },
+  { name: "pages", open: inDemoData(() => "/admin/pages") },
+  { name: "page-create", open: inDemoData(() => "/admin/pages/new") },
   {
     name: "page-create-errors",
     status: 422,
-    open: inFurnished(() => "/admin/pages/new"),
+    open: inDemoData(() => "/admin/pages/new"),
     async reach(page) {
       await page.getByLabel("Name", { exact: true }).fill("Northwind");
       await page.getByText("More", { exact: true }).click();

@@ -5,100 +5,101 @@ import { listMaintenance } from "../../../src/features/maintenance";
 import { listMonitors } from "../../../src/features/monitors";
 import { findPageBySlug } from "../../../src/features/pages";
 import type { BrowserSite } from "../browser-site";
-import type { Furnished } from "../furnished";
-import type { Houses } from "../houses";
+import type { DemoData } from "../demo-data";
+import type { DemoSites } from "../demo-sites";
 
 /** A screen of the dashboard, in one of its states. */
 export interface Screen {
   name: string;
   /** Of the document; 200 unless given. */
   status?: number;
-  open(houses: Houses): { site: BrowserSite; path: string; session?: string };
+  open(demoSites: DemoSites): { site: BrowserSite; path: string; session?: string };
   /** Whether it lies over another, so that what is to be seen of it is in the window. */
   isOverlay?: boolean;
   /** Whether it is there in a small window only. */
   isSmallOnly?: boolean;
   /** What is to be done until the screen is there. */
-  reach?(page: Page, houses: Houses): Promise<void>;
+  reach?(page: Page, demoSites: DemoSites): Promise<void>;
 }
 
-type Role = keyof Furnished["sessions"];
+type Role = keyof DemoData["sessions"];
 
-export function inEmpty(site: Houses["empty"], path: string) {
+export function inEmpty(site: DemoSites["empty"], path: string) {
   return { site, path, session: site.session };
 }
 
-export function inFurnished(
-  path: (furnished: Furnished) => string,
+export function inDemoData(
+  path: (demoData: DemoData) => string,
   role: Role = "owner",
 ): Screen["open"] {
-  return ({ furnished }) => ({
-    site: furnished,
-    path: path(furnished),
-    session: furnished.sessions[role],
+  return ({ demoData }) => ({
+    site: demoData,
+    path: path(demoData),
+    session: demoData.sessions[role],
   });
 }
 
 /** A screen of the first page. */
 export function inPage(path: string, role?: Role): Screen["open"] {
-  return (houses) => inFurnished(() => `/admin/pages/${pageId(houses)}${path}`, role)(houses);
+  return (demoSites) =>
+    inDemoData(() => `/admin/pages/${pageId(demoSites)}${path}`, role)(demoSites);
 }
 
 /** A screen of a component of the first page, by its name. */
 export function inComponent(name: string, path: string, role?: Role): Screen["open"] {
-  return (houses) => {
-    const rows = listComponentsOfPage(databaseOf(houses), { pageId: pageId(houses) });
-    return inFurnished(() => `/admin/components/${named(rows, name)}${path}`, role)(houses);
+  return (demoSites) => {
+    const rows = listComponentsOfPage(databaseOf(demoSites), { pageId: pageId(demoSites) });
+    return inDemoData(() => `/admin/components/${named(rows, name)}${path}`, role)(demoSites);
   };
 }
 
 /** A screen of a group of the first page, by its name. */
 export function inGroup(name: string, path: string): Screen["open"] {
-  return (houses) => {
-    const rows = listGroups(databaseOf(houses), { pageId: pageId(houses) });
-    return inFurnished(() => `/admin/components/groups/${named(rows, name)}${path}`)(houses);
+  return (demoSites) => {
+    const rows = listGroups(databaseOf(demoSites), { pageId: pageId(demoSites) });
+    return inDemoData(() => `/admin/components/groups/${named(rows, name)}${path}`)(demoSites);
   };
 }
 
 /** A screen of an incident, by its name. */
 export function inIncident(name: string, path: string, role?: Role): Screen["open"] {
-  return (houses) => {
-    const [record] = listIncidents(databaseOf(houses), { name, limit: 1 });
-    return inFurnished(() => `/admin/incidents/${record?.row.id}${path}`, role)(houses);
+  return (demoSites) => {
+    const [record] = listIncidents(databaseOf(demoSites), { name, limit: 1 });
+    return inDemoData(() => `/admin/incidents/${record?.row.id}${path}`, role)(demoSites);
   };
 }
 
 /** A screen of the newest update of an incident, by the incident's name. */
 export function inNewestUpdate(name: string): Screen["open"] {
-  return (houses) => {
-    const [record] = listIncidents(databaseOf(houses), { name, limit: 1 });
+  return (demoSites) => {
+    const [record] = listIncidents(databaseOf(demoSites), { name, limit: 1 });
     const [update] = record?.updates ?? [];
-    return inIncident(name, `/updates/${update?.id}`)(houses);
+    return inIncident(name, `/updates/${update?.id}`)(demoSites);
   };
 }
 
 /** A screen of a maintenance, by its name. */
 export function inMaintenance(name: string, path: string, role?: Role): Screen["open"] {
-  return (houses) => {
-    const rows = listMaintenance(databaseOf(houses), { limit: 100 }).map(({ row }) => row);
-    return inFurnished(() => `/admin/maintenance/${named(rows, name)}${path}`, role)(houses);
+  return (demoSites) => {
+    const rows = listMaintenance(databaseOf(demoSites), { limit: 100 }).map(({ row }) => row);
+    return inDemoData(() => `/admin/maintenance/${named(rows, name)}${path}`, role)(demoSites);
   };
 }
 
 /** A screen of a monitor, by its name. */
 export function inMonitor(name: string, path: string, role?: Role): Screen["open"] {
-  return (houses) => {
-    const rows = listMonitors(databaseOf(houses), { limit: 100 }).map(({ row }) => row);
-    return inFurnished(() => `/admin/monitors/${named(rows, name)}${path}`, role)(houses);
+  return (demoSites) => {
+    const rows = listMonitors(databaseOf(demoSites), { limit: 100 }).map(({ row }) => row);
+    return inDemoData(() => `/admin/monitors/${named(rows, name)}${path}`, role)(demoSites);
   };
 }
 
-function databaseOf({ furnished }: Houses) {
-  return furnished.app.ctx.db;
+function databaseOf({ demoData }: DemoSites) {
+  return demoData.app.ctx.db;
 }
 
-function pageId(houses: Houses): string {
-  return findPageBySlug(databaseOf(houses), { slug: "northwind" })?.id ?? "";
+function pageId(demoSites: DemoSites): string {
+  return findPageBySlug(databaseOf(demoSites), { slug: "northwind" })?.id ?? "";
 }
 
 function named(rows: readonly { id: string; name: string }[], name: string): string {
@@ -107,7 +108,7 @@ function named(rows: readonly { id: string; name: string }[], name: string): str
   return row.id;
 }
 
-export function keyPath(keys: Furnished["keys"], name: string): string {
+export function keyPath(keys: DemoData["keys"], name: string): string {
   return `/admin/settings/keys/${keys[name]}`;
 }
 

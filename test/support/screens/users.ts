@@ -1,28 +1,28 @@
-import { inFurnished, send, type Screen } from "./screen";
+import { inDemoData, send, type Screen } from "./screen";
 
 /** Users, and everything else in the settings. */
 export const USER_SCREENS: readonly Screen[] = [
-  { name: "users", open: inFurnished(() => "/admin/settings/users") },
-  { name: "invite", open: inFurnished(() => "/admin/settings/users/new") },
+  { name: "users", open: inDemoData(() => "/admin/settings/users") },
+  { name: "invite", open: inDemoData(() => "/admin/settings/users/new") },
   {
     name: "invite-errors",
     status: 422,
-    open: inFurnished(() => "/admin/settings/users/new"),
+    open: inDemoData(() => "/admin/settings/users/new"),
     async reach(page) {
       await page.getByLabel("Email").fill("jonas@northwind.example");
       await page.getByLabel("Name").fill("Jonas");
       await send(page, "Create invitation link");
     },
   },
-  { name: "user", open: inFurnished(({ users }) => `/admin/settings/users/${users.jonas}`) },
+  { name: "user", open: inDemoData(({ users }) => `/admin/settings/users/${users.jonas}`) },
   {
     name: "user-disabled",
-    open: inFurnished(({ users }) => `/admin/settings/users/${users.elif}`),
+    open: inDemoData(({ users }) => `/admin/settings/users/${users.elif}`),
   },
   {
     name: "user-last-owner",
     status: 422,
-    open: inFurnished(({ users }) => `/admin/settings/users/${users.maya}`),
+    open: inDemoData(({ users }) => `/admin/settings/users/${users.maya}`),
     async reach(page) {
       await page.getByLabel("Viewer").check();
       await send(page, "Save role");
@@ -30,23 +30,23 @@ export const USER_SCREENS: readonly Screen[] = [
   },
   {
     name: "disable",
-    open: inFurnished(({ users }) => `/admin/settings/users/${users.jonas}/disable`),
+    open: inDemoData(({ users }) => `/admin/settings/users/${users.jonas}/disable`),
   },
-  { name: "general", open: inFurnished(() => "/admin/settings/general") },
+  { name: "general", open: inDemoData(() => "/admin/settings/general") },
   {
     name: "general-errors",
     status: 422,
-    open: inFurnished(() => "/admin/settings/general"),
+    open: inDemoData(() => "/admin/settings/general"),
     async reach(page) {
       await page.getByLabel("Public address").fill("https://status.northwind.example/status");
       await send(page, "Save address");
     },
   },
-  { name: "account", open: inFurnished(() => "/admin/settings/account") },
+  { name: "account", open: inDemoData(() => "/admin/settings/account") },
   {
     name: "account-errors",
     status: 422,
-    open: inFurnished(() => "/admin/settings/account"),
+    open: inDemoData(() => "/admin/settings/account"),
     async reach(page) {
       await page.getByLabel("New password").fill("short");
       await send(page, "Change password");
@@ -56,9 +56,9 @@ export const USER_SCREENS: readonly Screen[] = [
     name: "menu",
     isOverlay: true,
     isSmallOnly: true,
-    open: inFurnished(() => "/admin/settings/keys"),
+    open: inDemoData(() => "/admin/settings/keys"),
     reach: (page) => page.getByRole("button", { name: "Menu" }).click(),
   },
-  { name: "forbidden", status: 403, open: inFurnished(() => "/admin/settings/keys", "editor") },
-  { name: "not-found", status: 404, open: inFurnished(() => "/admin/nothing") },
+  { name: "forbidden", status: 403, open: inDemoData(() => "/admin/settings/keys", "editor") },
+  { name: "not-found", status: 404, open: inDemoData(() => "/admin/nothing") },
 ];

@@ -1,23 +1,23 @@
 import { MINUTE_MS } from "../../../src/kernel/time";
-import type { Furnished } from "../furnished";
-import { inEmpty, inFurnished, openDialog, send, sendLate, type Screen } from "./screen";
+import type { DemoData } from "../demo-data";
+import { inEmpty, inDemoData, openDialog, send, sendLate, type Screen } from "./screen";
 
 const LIST = "/admin/settings/webhooks";
 
 function of(name: string, path = "") {
-  return ({ webhooks }: Furnished) => `${LIST}/${webhooks.ids[name]}${path}`;
+  return ({ webhooks }: DemoData) => `${LIST}/${webhooks.ids[name]}${path}`;
 }
 
-const retried = ({ webhooks }: Furnished) =>
+const retried = ({ webhooks }: DemoData) =>
   `${LIST}/${webhooks.ids["On-call relay"]}/deliveries/${webhooks.retried}`;
 
 /** Webhooks. What makes one is among the screens of an empty installation. */
 export const WEBHOOK_SCREENS: readonly Screen[] = [
-  { name: "webhooks", open: inFurnished(() => LIST, "admin") },
-  { name: "webhook-create", open: inFurnished(() => `${LIST}/new`) },
+  { name: "webhooks", open: inDemoData(() => LIST, "admin") },
+  { name: "webhook-create", open: inDemoData(() => `${LIST}/new`) },
   {
     name: "webhook-create-telegram",
-    open: inFurnished(() => `${LIST}/new`),
+    open: inDemoData(() => `${LIST}/new`),
     async reach(page) {
       await page.getByLabel("Description").fill("The team's group");
       await send(page, "Telegram");
@@ -26,7 +26,7 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
   {
     name: "webhook-create-errors",
     status: 422,
-    open: inFurnished(() => `${LIST}/new?format=telegram`),
+    open: inDemoData(() => `${LIST}/new?format=telegram`),
     async reach(page) {
       await page.getByLabel("URL").fill("https://api.telegram.org");
       await page.getByLabel("Chat id").fill("our group");
@@ -34,37 +34,40 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
       await send(page, "Create webhook");
     },
   },
-  { name: "webhook", open: inFurnished(of("On-call relay")) },
-  { name: "webhook-of-a-channel", open: inFurnished(of("#status in Slack")) },
-  { name: "webhook-failing", open: inFurnished(of("Screen in the warehouse")) },
-  { name: "webhook-disabled", open: inFurnished(of("The pager before this one")) },
+  { name: "webhook", open: inDemoData(of("On-call relay")) },
+  { name: "webhook-of-a-channel", open: inDemoData(of("#status in Slack")) },
+  { name: "webhook-failing", open: inDemoData(of("Screen in the warehouse")) },
+  { name: "webhook-disabled", open: inDemoData(of("The pager before this one")) },
   {
     name: "webhook-nothing-found",
-    open: inFurnished(of("#status in Slack", "?show=failed")),
+    open: inDemoData(of("#status in Slack", "?show=failed")),
   },
-  { name: "webhook-edit", open: inFurnished(of("Screen in the warehouse", "/edit")) },
+  { name: "webhook-edit", open: inDemoData(of("Screen in the warehouse", "/edit")) },
   {
     name: "webhook-edit-late",
     status: 409,
-    open: inFurnished(of("On-call relay", "/edit")),
+    open: inDemoData(of("On-call relay", "/edit")),
     reach: (page) => sendLate(page, "Save changes"),
   },
-  { name: "webhook-rotate", open: inFurnished(of("On-call relay", "/rotate")) },
+  { name: "webhook-rotate", open: inDemoData(of("On-call relay", "/rotate")) },
   {
     name: "webhook-redeliver-dialog",
     isOverlay: true,
-    open: inFurnished(of("On-call relay")),
+    open: inDemoData(of("On-call relay")),
     reach: (page) => openDialog(page, "Redeliver failed"),
   },
   {
     name: "webhook-disable-dialog",
     isOverlay: true,
-    open: inFurnished(of("On-call relay")),
+    open: inDemoData(of("On-call relay")),
     reach: (page) => openDialog(page, "Disable"),
   },
-  { name: "webhook-delete", open: inFurnished(of("#status in Slack", "/delete")) },
-  { name: "delivery", open: inFurnished(retried) },
-  { name: "delivery-first-try", open: inFurnished((house) => `${retried(house)}?try=1`) },
+  { name: "webhook-delete", open: inDemoData(of("#status in Slack", "/delete")) },
+  { name: "delivery", open: inDemoData(retried) },
+  {
+    name: "delivery-first-try",
+    open: inDemoData((installation) => `${retried(installation)}?try=1`),
+  },
 ];
 
 /** Those that make one, in an installation that has none. */

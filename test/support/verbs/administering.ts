@@ -2,7 +2,7 @@ import { listSessionsOf } from "../../../src/features/auth";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";
 import { deliveryOf } from "./api";
-import { byForm, OWNER_EMAIL, OWNER_PASSWORD, type VerbHouse, type Verbs } from "./verb";
+import { byForm, OWNER_EMAIL, OWNER_PASSWORD, type ActionInstallation, type Verbs } from "./verb";
 
 const KEY = { name: "CI", scopes: ["read:status"], rate_limit: "500", expires: "never" };
 const PERSON = { email: "grace@example.com", name: "Grace", role: "viewer" };
@@ -15,16 +15,23 @@ const WEBHOOK = {
 };
 
 /** Somebody else, who was invited. */
-async function guest({ app, session }: VerbHouse): Promise<{ path: string; id: string }> {
+async function guest({ app, session }: ActionInstallation): Promise<{ path: string; id: string }> {
   return invite(app, session, PERSON.email, "viewer");
 }
 
-async function keyForm(house: VerbHouse, verb: string, fields = {}) {
-  return byForm(house, `/settings/keys/${house.keyId}${verb}`, { form: "1", ...fields });
+async function keyForm(installation: ActionInstallation, verb: string, fields = {}) {
+  return byForm(installation, `/settings/keys/${installation.keyId}${verb}`, {
+    form: "1",
+    ...fields,
+  });
 }
 
-async function webhookForm(house: VerbHouse, verb: string, fields = {}) {
-  return byForm(house, `/settings/webhooks/${(await house.webhook()).id}${verb}`, fields);
+async function webhookForm(installation: ActionInstallation, verb: string, fields = {}) {
+  return byForm(
+    installation,
+    `/settings/webhooks/${(await installation.webhook()).id}${verb}`,
+    fields,
+  );
 }
 
 /** What changes something by the dashboard: settings, and who comes in. */
@@ -38,149 +45,157 @@ export const ADMINISTERING_VERBS: Verbs = {
   },
   "POST /admin/sign-out": {
     leaves: ["session.end"],
-    prepare: (house) => byForm(house, "/sign-out"),
+    prepare: (installation) => byForm(installation, "/sign-out"),
   },
   "POST /admin/join/:token": {
     leaves: ["user.accept"],
-    async prepare(house) {
-      return { path: (await guest(house)).path, options: { form: CHOSEN } };
+    async prepare(installation) {
+      return { path: (await guest(installation)).path, options: { form: CHOSEN } };
     },
   },
   "POST /admin/settings/keys/new": {
     leaves: ["key.create"],
-    prepare: (house) => byForm(house, "/settings/keys/new", { form: "1", ...KEY }),
+    prepare: (installation) => byForm(installation, "/settings/keys/new", { form: "1", ...KEY }),
   },
   "POST /admin/settings/keys/:id": {
     leaves: ["key.update"],
-    prepare: (house) => keyForm(house, "", { name: "Another", rate_limit: "5" }),
+    prepare: (installation) => keyForm(installation, "", { name: "Another", rate_limit: "5" }),
   },
   "POST /admin/settings/keys/:id/rotate": {
     leaves: ["key.rotate"],
-    prepare: (house) => keyForm(house, "/rotate", { overlap: "1h" }),
+    prepare: (installation) => keyForm(installation, "/rotate", { overlap: "1h" }),
   },
   "POST /admin/settings/keys/:id/end-old-value": {
     leaves: ["key.end_old_value"],
-    async prepare(house) {
-      const { path, options } = await keyForm(house, "/rotate", { overlap: "1h" });
-      await house.app.call(path, options);
-      return keyForm(house, "/end-old-value");
+    async prepare(installation) {
+      const { path, options } = await keyForm(installation, "/rotate", { overlap: "1h" });
+      await installation.app.call(path, options);
+      return keyForm(installation, "/end-old-value");
     },
   },
   "POST /admin/settings/keys/:id/revoke": {
     leaves: ["key.revoke"],
-    prepare: (house) => keyForm(house, "/revoke"),
+    prepare: (installation) => keyForm(installation, "/revoke"),
   },
   "POST /admin/settings/webhooks/new": {
     leaves: ["webhook.create"],
-    prepare: (house) => byForm(house, "/settings/webhooks/new", { form: "1", ...WEBHOOK }),
+    prepare: (installation) =>
+      byForm(installation, "/settings/webhooks/new", { form: "1", ...WEBHOOK }),
   },
   "POST /admin/settings/webhooks/:id/edit": {
     leaves: ["webhook.update"],
-    async prepare(house) {
-      const path = `/settings/webhooks/${(await house.webhook()).id}/edit`;
-      return byForm(house, path, { ...WEBHOOK, version: await house.version(path) });
+    async prepare(installation) {
+      const path = `/settings/webhooks/${(await installation.webhook()).id}/edit`;
+      return byForm(installation, path, { ...WEBHOOK, version: await installation.version(path) });
     },
   },
   "POST /admin/settings/webhooks/:id/test": {
     leaves: ["webhook.test"],
-    prepare: (house) => webhookForm(house, "/test", { form: "1" }),
+    prepare: (installation) => webhookForm(installation, "/test", { form: "1" }),
   },
   "POST /admin/settings/webhooks/:id/rotate": {
     leaves: ["webhook.rotate_secret"],
-    prepare: (house) => webhookForm(house, "/rotate", { form: "1" }),
+    prepare: (installation) => webhookForm(installation, "/rotate", { form: "1" }),
   },
   "POST /admin/settings/webhooks/:id/disable": {
     leaves: ["webhook.disable"],
-    prepare: (house) => webhookForm(house, "/disable"),
+    prepare: (installation) => webhookForm(installation, "/disable"),
   },
   "POST /admin/settings/webhooks/:id/enable": {
     leaves: ["webhook.enable"],
-    async prepare(house) {
-      const { id } = await house.webhook();
-      await house.api("PATCH", `/webhooks/${id}`, { enabled: false });
-      return byForm(house, `/settings/webhooks/${id}/enable`);
+    async prepare(installation) {
+      const { id } = await installation.webhook();
+      await installation.api("PATCH", `/webhooks/${id}`, { enabled: false });
+      return byForm(installation, `/settings/webhooks/${id}/enable`);
     },
   },
   "POST /admin/settings/webhooks/:id/delete": {
     leaves: ["webhook.delete"],
-    prepare: (house) => webhookForm(house, "/delete"),
+    prepare: (installation) => webhookForm(installation, "/delete"),
   },
   "POST /admin/settings/webhooks/:id/deliveries/:delivery_id/redeliver": {
     leaves: ["webhook.redeliver"],
-    prepare: async (house) => byForm(house, `/settings${(await deliveryOf(house)).path}/redeliver`),
+    prepare: async (installation) =>
+      byForm(installation, `/settings${(await deliveryOf(installation)).path}/redeliver`),
   },
   "POST /admin/settings/webhooks/:id/redeliver": {
     leaves: ["webhook.redeliver"],
-    async prepare(house) {
-      const { path } = await deliveryOf(house);
+    async prepare(installation) {
+      const { path } = await deliveryOf(installation);
       const id = path.split("/")[2] ?? "";
-      const { ctx } = house.app;
-      await house.api("PATCH", `/webhooks/${id}`, { enabled: false });
+      const { ctx } = installation.app;
+      await installation.api("PATCH", `/webhooks/${id}`, { enabled: false });
       const cancelled = { webhookId: id, now: ctx.clock.now(), limit: 10 };
       await ctx.db.write((tx) => cancelPending(tx, cancelled));
-      await house.api("PATCH", `/webhooks/${id}`, { enabled: true });
-      return byForm(house, `/settings/webhooks/${id}/redeliver`, { since: "2026-01-01T00:00" });
+      await installation.api("PATCH", `/webhooks/${id}`, { enabled: true });
+      return byForm(installation, `/settings/webhooks/${id}/redeliver`, {
+        since: "2026-01-01T00:00",
+      });
     },
   },
   "POST /admin/settings/users/new": {
     leaves: ["user.invite"],
-    prepare: (house) => byForm(house, "/settings/users/new", { form: "1", ...PERSON }),
+    prepare: (installation) =>
+      byForm(installation, "/settings/users/new", { form: "1", ...PERSON }),
   },
   "POST /admin/settings/users/:id/role": {
     leaves: ["user.role"],
-    prepare: async (house) =>
-      byForm(house, `/settings/users/${(await guest(house)).id}/role`, { role: "editor" }),
+    prepare: async (installation) =>
+      byForm(installation, `/settings/users/${(await guest(installation)).id}/role`, {
+        role: "editor",
+      }),
   },
   "POST /admin/settings/users/:id/link": {
     leaves: ["user.password_link"],
-    prepare: async (house) =>
-      byForm(house, `/settings/users/${(await guest(house)).id}/link`, { form: "1" }),
+    prepare: async (installation) =>
+      byForm(installation, `/settings/users/${(await guest(installation)).id}/link`, { form: "1" }),
   },
   "POST /admin/settings/users/:id/disable": {
     leaves: ["user.disable"],
-    prepare: async (house) => byForm(house, `/settings/users/${(await guest(house)).id}/disable`),
+    prepare: async (installation) =>
+      byForm(installation, `/settings/users/${(await guest(installation)).id}/disable`),
   },
   "POST /admin/settings/users/:id/enable": {
     leaves: ["user.enable"],
-    async prepare(house) {
-      const path = `/settings/users/${(await guest(house)).id}`;
-      const { path: at, options } = byForm(house, `${path}/disable`);
-      await house.app.call(at, options);
-      return byForm(house, `${path}/enable`);
+    async prepare(installation) {
+      const path = `/settings/users/${(await guest(installation)).id}`;
+      const { path: at, options } = byForm(installation, `${path}/disable`);
+      await installation.app.call(at, options);
+      return byForm(installation, `${path}/enable`);
     },
   },
   "POST /admin/settings/general": {
     leaves: ["settings.public_address"],
-    prepare: (house) =>
-      byForm(house, "/settings/general", { public_address: "https://other.example.com" }),
+    prepare: (installation) =>
+      byForm(installation, "/settings/general", { public_address: "https://other.example.com" }),
   },
   "POST /admin/settings/account/name": {
     leaves: ["user.rename"],
-    prepare: (house) => byForm(house, "/settings/account/name", { name: "Ada King" }),
+    prepare: (installation) => byForm(installation, "/settings/account/name", { name: "Ada King" }),
   },
   "POST /admin/settings/account/password": {
     leaves: ["user.password"],
-    prepare: (house) =>
-      byForm(house, "/settings/account/password", {
+    prepare: (installation) =>
+      byForm(installation, "/settings/account/password", {
         current_password: OWNER_PASSWORD,
         new_password: "another horse battery",
       }),
   },
   "POST /admin/settings/account/sessions/end-others": {
     leaves: ["session.end"],
-    async prepare(house) {
-      await signIn(house.app, OWNER_EMAIL);
-      return byForm(house, "/settings/account/sessions/end-others");
+    async prepare(installation) {
+      await signIn(installation.app, OWNER_EMAIL);
+      return byForm(installation, "/settings/account/sessions/end-others");
     },
   },
   "POST /admin/settings/account/sessions/end": {
     leaves: ["session.end"],
-    async prepare(house) {
-      await signIn(house.app, OWNER_EMAIL);
-      const { db, clock } = house.app.ctx;
-      const ids = listSessionsOf(db, house.ownerId, clock.now()).map(({ id }) => id);
+    async prepare(installation) {
+      await signIn(installation.app, OWNER_EMAIL);
+      const { db, clock } = installation.app.ctx;
+      const ids = listSessionsOf(db, installation.ownerId, clock.now()).map(({ id }) => id);
       const session = String(Math.max(...ids));
-      return byForm(house, "/settings/account/sessions/end", { session });
+      return byForm(installation, "/settings/account/sessions/end", { session });
     },
   },
 };

@@ -1,11 +1,11 @@
 import { listDeliveries } from "../../../src/features/webhooks";
-import { byKey, type VerbHouse, type Verbs } from "./verb";
+import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it tells how something is, and changes nothing that somebody set";
 
 /** A push monitor of which a job tells, and its token. */
-async function pushToken(house: VerbHouse): Promise<string> {
-  const made = await house.api("POST", "/monitors", {
+async function pushToken(installation: ActionInstallation): Promise<string> {
+  const made = await installation.api("POST", "/monitors", {
     type: "push",
     name: "Backup",
     interval_seconds: 60,
@@ -17,48 +17,58 @@ async function pushToken(house: VerbHouse): Promise<string> {
 export const API_VERBS: Verbs = {
   "PATCH /api/v1/components": {
     leaves: ["component.set_status"],
-    prepare: (house) =>
-      byKey(house, "PATCH", "/components", {
-        components: { [house.components["API"] ?? ""]: "major_outage" },
+    prepare: (installation) =>
+      byKey(installation, "PATCH", "/components", {
+        components: { [installation.components["API"] ?? ""]: "major_outage" },
       }),
   },
   "PATCH /api/v1/components/:id": {
     leaves: ["component.set_status"],
-    prepare: (house) =>
-      byKey(house, "PATCH", `/components/${house.components["API"]}`, { status: "major_outage" }),
+    prepare: (installation) =>
+      byKey(installation, "PATCH", `/components/${installation.components["API"]}`, {
+        status: "major_outage",
+      }),
   },
   "POST /api/v1/incidents": {
     leaves: ["incident.create"],
-    prepare: (house) =>
-      byKey(house, "POST", "/incidents", { page: "acme", name: "Down", body: "It is down." }),
+    prepare: (installation) =>
+      byKey(installation, "POST", "/incidents", {
+        page: "acme",
+        name: "Down",
+        body: "It is down.",
+      }),
   },
   "PATCH /api/v1/incidents/:id": {
     leaves: ["incident.update"],
-    prepare: async (house) =>
-      byKey(house, "PATCH", `/incidents/${await house.incident()}`, { name: "Up" }),
+    prepare: async (installation) =>
+      byKey(installation, "PATCH", `/incidents/${await installation.incident()}`, { name: "Up" }),
   },
   "POST /api/v1/incidents/:id/updates": {
     leaves: ["incident.add_update"],
-    prepare: async (house) =>
-      byKey(house, "POST", `/incidents/${await house.incident()}/updates`, { body: "Still." }),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/incidents/${await installation.incident()}/updates`, {
+        body: "Still.",
+      }),
   },
   "PATCH /api/v1/incidents/:id/updates/:update_id": {
     leaves: ["incident.edit_update"],
-    async prepare(house) {
-      const path = `/incidents/${await house.incident()}/updates`;
-      const { id } = await house.api("POST", path, { body: "Still." });
-      return byKey(house, "PATCH", `${path}/${id}`, { body: "No more." });
+    async prepare(installation) {
+      const path = `/incidents/${await installation.incident()}/updates`;
+      const { id } = await installation.api("POST", path, { body: "Still." });
+      return byKey(installation, "PATCH", `${path}/${id}`, { body: "No more." });
     },
   },
   "PUT /api/v1/incidents/:id/postmortem": {
     leaves: ["incident.write_postmortem"],
-    prepare: async (house) =>
-      byKey(house, "PUT", `/incidents/${await house.incident()}/postmortem`, { body: "Why." }),
+    prepare: async (installation) =>
+      byKey(installation, "PUT", `/incidents/${await installation.incident()}/postmortem`, {
+        body: "Why.",
+      }),
   },
   "POST /api/v1/maintenance": {
     leaves: ["maintenance.plan"],
-    prepare: (house) =>
-      byKey(house, "POST", "/maintenance", {
+    prepare: (installation) =>
+      byKey(installation, "POST", "/maintenance", {
         page: "acme",
         name: "Upgrade",
         body: "A minute.",
@@ -69,55 +79,62 @@ export const API_VERBS: Verbs = {
   },
   "PATCH /api/v1/maintenance/:id": {
     leaves: ["maintenance.update"],
-    prepare: async (house) =>
-      byKey(house, "PATCH", `/maintenance/${await house.maintenance()}`, { name: "Another" }),
+    prepare: async (installation) =>
+      byKey(installation, "PATCH", `/maintenance/${await installation.maintenance()}`, {
+        name: "Another",
+      }),
   },
   "POST /api/v1/maintenance/:id/updates": {
     leaves: ["maintenance.add_update"],
-    prepare: async (house) =>
-      byKey(house, "POST", `/maintenance/${await house.maintenance()}/updates`, { body: "Soon." }),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/maintenance/${await installation.maintenance()}/updates`, {
+        body: "Soon.",
+      }),
   },
   "POST /api/v1/maintenance/:id/cancel": {
     leaves: ["maintenance.cancel"],
-    prepare: async (house) =>
-      byKey(house, "POST", `/maintenance/${await house.maintenance()}/cancel`),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/maintenance/${await installation.maintenance()}/cancel`),
   },
   "POST /api/v1/webhooks": {
     leaves: ["webhook.create"],
-    prepare: (house) => byKey(house, "POST", "/webhooks", { url: "https://a.example.com" }),
+    prepare: (installation) =>
+      byKey(installation, "POST", "/webhooks", { url: "https://a.example.com" }),
   },
   "PATCH /api/v1/webhooks/:id": {
     leaves: ["webhook.update", "webhook.disable"],
-    prepare: async (house) =>
-      byKey(house, "PATCH", `/webhooks/${(await house.webhook()).id}`, {
+    prepare: async (installation) =>
+      byKey(installation, "PATCH", `/webhooks/${(await installation.webhook()).id}`, {
         description: "Pager",
         enabled: false,
       }),
   },
   "DELETE /api/v1/webhooks/:id": {
     leaves: ["webhook.delete"],
-    prepare: async (house) => byKey(house, "DELETE", `/webhooks/${(await house.webhook()).id}`),
+    prepare: async (installation) =>
+      byKey(installation, "DELETE", `/webhooks/${(await installation.webhook()).id}`),
   },
   "POST /api/v1/webhooks/:id/rotate-secret": {
     leaves: ["webhook.rotate_secret"],
-    prepare: async (house) =>
-      byKey(house, "POST", `/webhooks/${(await house.webhook()).id}/rotate-secret`),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/webhooks/${(await installation.webhook()).id}/rotate-secret`),
   },
   "POST /api/v1/webhooks/:id/test": {
     leaves: ["webhook.test"],
-    prepare: async (house) => byKey(house, "POST", `/webhooks/${(await house.webhook()).id}/test`),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/webhooks/${(await installation.webhook()).id}/test`),
   },
   "POST /api/v1/webhooks/:id/deliveries/:delivery_id/redeliver": {
     leaves: ["webhook.redeliver"],
-    async prepare(house) {
-      const { path } = await deliveryOf(house);
-      return byKey(house, "POST", `${path}/redeliver`);
+    async prepare(installation) {
+      const { path } = await deliveryOf(installation);
+      return byKey(installation, "POST", `${path}/redeliver`);
     },
   },
   "POST /api/v1/monitors": {
     leaves: ["monitor.create"],
-    prepare: (house) =>
-      byKey(house, "POST", "/monitors", {
+    prepare: (installation) =>
+      byKey(installation, "POST", "/monitors", {
         type: "tcp",
         name: "Port",
         config: { host: "a.example.com", port: 80 },
@@ -125,63 +142,68 @@ export const API_VERBS: Verbs = {
   },
   "PATCH /api/v1/monitors/:id": {
     leaves: ["monitor.update"],
-    prepare: async (house) =>
-      byKey(house, "PATCH", `/monitors/${await house.monitor()}`, { name: "Another" }),
+    prepare: async (installation) =>
+      byKey(installation, "PATCH", `/monitors/${await installation.monitor()}`, {
+        name: "Another",
+      }),
   },
   "DELETE /api/v1/monitors/:id": {
     leaves: ["monitor.delete"],
-    prepare: async (house) => byKey(house, "DELETE", `/monitors/${await house.monitor()}`),
+    prepare: async (installation) =>
+      byKey(installation, "DELETE", `/monitors/${await installation.monitor()}`),
   },
   "POST /api/v1/monitors/:id/pause": {
     leaves: ["monitor.pause"],
-    prepare: async (house) => byKey(house, "POST", `/monitors/${await house.monitor()}/pause`),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/monitors/${await installation.monitor()}/pause`),
   },
   "POST /api/v1/monitors/:id/resume": {
     leaves: ["monitor.resume"],
-    async prepare(house) {
-      const path = `/monitors/${await house.monitor({ paused: true })}`;
-      return byKey(house, "POST", `${path}/resume`);
+    async prepare(installation) {
+      const path = `/monitors/${await installation.monitor({ paused: true })}`;
+      return byKey(installation, "POST", `${path}/resume`);
     },
   },
   "POST /api/v1/monitors/:id/rotate-token": {
     leaves: ["monitor.rotate_token"],
-    async prepare(house) {
-      const { id } = await house.api("POST", "/monitors", {
+    async prepare(installation) {
+      const { id } = await installation.api("POST", "/monitors", {
         type: "push",
         name: "Backup",
         interval_seconds: 60,
       });
-      return byKey(house, "POST", `/monitors/${id}/rotate-token`);
+      return byKey(installation, "POST", `/monitors/${id}/rotate-token`);
     },
   },
   "POST /api/v1/monitors/:id/check": {
     leaves: [],
     because: FOUND_OUT,
-    prepare: async (house) => byKey(house, "POST", `/monitors/${await house.monitor()}/check`),
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/monitors/${await installation.monitor()}/check`),
   },
   "POST /api/v1/heartbeats/:token": {
     leaves: [],
     because: FOUND_OUT,
-    prepare: async (house) => ({
-      path: `/api/v1/heartbeats/${await pushToken(house)}`,
+    prepare: async (installation) => ({
+      path: `/api/v1/heartbeats/${await pushToken(installation)}`,
       options: { method: "POST" },
     }),
   },
   "POST /api/v1/heartbeats": {
     leaves: [],
     because: FOUND_OUT,
-    prepare: async (house) => ({
+    prepare: async (installation) => ({
       path: "/api/v1/heartbeats",
-      options: { method: "POST", key: await pushToken(house) },
+      options: { method: "POST", key: await pushToken(installation) },
     }),
   },
 };
 
 /** A delivery of a webhook, by the path of both below the API or the dashboard's webhooks. */
-export async function deliveryOf(house: VerbHouse): Promise<{ path: string }> {
-  const { id } = await house.webhook();
-  await house.incident();
-  const [delivery] = listDeliveries(house.app.ctx.db, {
+export async function deliveryOf(installation: ActionInstallation): Promise<{ path: string }> {
+  const { id } = await installation.webhook();
+  await installation.incident();
+  const [delivery] = listDeliveries(installation.app.ctx.db, {
     webhookId: id,
     status: null,
     before: "~",

@@ -1,9 +1,9 @@
 import { getIncident } from "../../../src/features/incidents";
-import { byForm, type Verb, type VerbHouse, type Verbs } from "./verb";
+import { byForm, type Verb, type ActionInstallation, type Verbs } from "./verb";
 
 const PREVIEW = "it shows what would be, and takes it back";
 
-function reportOf({ pageId }: VerbHouse, more: object = {}) {
+function reportOf({ pageId }: ActionInstallation, more: object = {}) {
   return {
     page: pageId,
     shown_page: pageId,
@@ -14,9 +14,9 @@ function reportOf({ pageId }: VerbHouse, more: object = {}) {
   };
 }
 
-function planOf({ pageId, components }: VerbHouse) {
+function planOf({ pageId, components }: ActionInstallation) {
   return {
-    ...reportOf({ pageId } as VerbHouse),
+    ...reportOf({ pageId } as ActionInstallation),
     components: [components["API"] ?? ""],
     scheduled_for: "2030-01-01T00:00",
     lasts: "60",
@@ -25,7 +25,7 @@ function planOf({ pageId, components }: VerbHouse) {
   };
 }
 
-async function newestUpdate({ app }: VerbHouse, id: string): Promise<string> {
+async function newestUpdate({ app }: ActionInstallation, id: string): Promise<string> {
   return getIncident(app.ctx.db, id, true).updates[0]?.id ?? "";
 }
 
@@ -34,8 +34,8 @@ function previewOf(verb: Verb): Verb {
   return {
     leaves: [],
     because: PREVIEW,
-    async prepare(house) {
-      const { path, options } = await verb.prepare(house);
+    async prepare(installation) {
+      const { path, options } = await verb.prepare(installation);
       return { path: `${path}/preview`, options };
     },
   };
@@ -43,49 +43,56 @@ function previewOf(verb: Verb): Verb {
 
 const report: Verb = {
   leaves: ["incident.create"],
-  prepare: (house) => byForm(house, "/incidents/new", reportOf(house)),
+  prepare: (installation) => byForm(installation, "/incidents/new", reportOf(installation)),
 };
 const addUpdate: Verb = {
   leaves: ["incident.add_update"],
-  async prepare(house) {
-    const path = `/incidents/${await house.incident()}/updates`;
-    return byForm(house, path, { form: "1", status: "identified", body: "Known." });
+  async prepare(installation) {
+    const path = `/incidents/${await installation.incident()}/updates`;
+    return byForm(installation, path, { form: "1", status: "identified", body: "Known." });
   },
 };
 const publish: Verb = {
   leaves: ["incident.publish"],
-  async prepare(house) {
-    const id = await house.incident({ draft: true });
-    return byForm(house, `/incidents/${id}/publish`);
+  async prepare(installation) {
+    const id = await installation.incident({ draft: true });
+    return byForm(installation, `/incidents/${id}/publish`);
   },
 };
 const postmortem: Verb = {
   leaves: ["incident.write_postmortem"],
-  async prepare(house) {
-    const path = `/incidents/${await house.incident()}/postmortem`;
-    return byForm(house, path, { version: await house.version(path), body: "Why.", do: "publish" });
+  async prepare(installation) {
+    const path = `/incidents/${await installation.incident()}/postmortem`;
+    return byForm(installation, path, {
+      version: await installation.version(path),
+      body: "Why.",
+      do: "publish",
+    });
   },
 };
 const plan: Verb = {
   leaves: ["maintenance.plan"],
-  prepare: (house) => byForm(house, "/maintenance/new", planOf(house)),
+  prepare: (installation) => byForm(installation, "/maintenance/new", planOf(installation)),
 };
 const tellOfMaintenance: Verb = {
   leaves: ["maintenance.add_update"],
-  prepare: async (house) =>
-    byForm(house, `/maintenance/${await house.maintenance()}`, { form: "1", body: "Soon." }),
+  prepare: async (installation) =>
+    byForm(installation, `/maintenance/${await installation.maintenance()}`, {
+      form: "1",
+      body: "Soon.",
+    }),
 };
 
 function step(name: "start" | "finish" | "cancel", action: string): Verb {
   return {
     leaves: [action],
-    async prepare(house) {
-      const id = await house.maintenance();
+    async prepare(installation) {
+      const id = await installation.maintenance();
       if (name === "finish") {
         const update = { status: "in_progress", body: "It begins." };
-        await house.api("POST", `/maintenance/${id}/updates`, update);
+        await installation.api("POST", `/maintenance/${id}/updates`, update);
       }
-      return byForm(house, `/maintenance/${id}/${name}`, { form: "1", body: "Told." });
+      return byForm(installation, `/maintenance/${id}/${name}`, { form: "1", body: "Told." });
     },
   };
 }
@@ -102,24 +109,29 @@ export const TELLING_VERBS: Verbs = {
   "POST /admin/incidents/:id/postmortem/preview": previewOf(postmortem),
   "POST /admin/incidents/:id/edit": {
     leaves: ["incident.update"],
-    async prepare(house) {
-      const path = `/incidents/${await house.incident()}/edit`;
-      const version = await house.version(path);
-      return byForm(house, path, { version, name: "Up", started_at: "2026-03-10T11:00" });
+    async prepare(installation) {
+      const path = `/incidents/${await installation.incident()}/edit`;
+      const version = await installation.version(path);
+      return byForm(installation, path, { version, name: "Up", started_at: "2026-03-10T11:00" });
     },
   },
   "POST /admin/incidents/:id/updates/:update_id": {
     leaves: ["incident.edit_update"],
-    async prepare(house) {
-      const id = await house.incident();
-      const path = `/incidents/${id}/updates/${await newestUpdate(house, id)}`;
-      const version = await house.version(path);
-      return byForm(house, path, { version, body: "Otherwise.", display_at: "2026-03-10T11:00" });
+    async prepare(installation) {
+      const id = await installation.incident();
+      const path = `/incidents/${id}/updates/${await newestUpdate(installation, id)}`;
+      const version = await installation.version(path);
+      return byForm(installation, path, {
+        version,
+        body: "Otherwise.",
+        display_at: "2026-03-10T11:00",
+      });
     },
   },
   "POST /admin/incidents/:id/delete": {
     leaves: ["incident.delete"],
-    prepare: async (house) => byForm(house, `/incidents/${await house.incident()}/delete`),
+    prepare: async (installation) =>
+      byForm(installation, `/incidents/${await installation.incident()}/delete`),
   },
   "POST /admin/maintenance/new": plan,
   "POST /admin/maintenance/new/preview": previewOf(plan),
@@ -127,12 +139,12 @@ export const TELLING_VERBS: Verbs = {
   "POST /admin/maintenance/:id/preview": previewOf(tellOfMaintenance),
   "POST /admin/maintenance/:id/edit": {
     leaves: ["maintenance.update"],
-    async prepare(house) {
-      const path = `/maintenance/${await house.maintenance()}/edit`;
-      const version = await house.version(path);
+    async prepare(installation) {
+      const path = `/maintenance/${await installation.maintenance()}/edit`;
+      const version = await installation.version(path);
       const times = { scheduled_for: "2030-01-01T00:00", scheduled_until: "2030-01-01T01:00" };
       const fields = { version, name: "Another", lasts: "until", remind_minutes_before: "60" };
-      return byForm(house, path, { ...fields, ...times });
+      return byForm(installation, path, { ...fields, ...times });
     },
   },
   "POST /admin/maintenance/:id/start": step("start", "maintenance.add_update"),
@@ -140,7 +152,9 @@ export const TELLING_VERBS: Verbs = {
   "POST /admin/maintenance/:id/cancel": step("cancel", "maintenance.cancel"),
   "POST /admin/components/:id/status": {
     leaves: ["component.set_status"],
-    prepare: (house) =>
-      byForm(house, `/components/${house.components["API"]}/status`, { status: "major_outage" }),
+    prepare: (installation) =>
+      byForm(installation, `/components/${installation.components["API"]}/status`, {
+        status: "major_outage",
+      }),
   },
 };

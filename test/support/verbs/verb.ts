@@ -7,7 +7,7 @@ import { typedIn } from "../html";
 import { createMonitorApi } from "../monitor-api";
 
 /** An installation in which each verb can be done once. */
-export interface VerbHouse extends AsyncDisposable {
+export interface ActionInstallation extends AsyncDisposable {
   app: TestApp;
   /** Of a page with the components API and Website in the group Core. */
   pageId: string;
@@ -42,32 +42,37 @@ export interface Verb {
   /** Why it leaves none. */
   because?: string;
   /** Makes ready what it is done to. */
-  prepare(house: VerbHouse): Sent | Promise<Sent>;
+  prepare(installation: ActionInstallation): Sent | Promise<Sent>;
 }
 
 /** By method and path, as they are declared. */
 export type Verbs = Readonly<Record<string, Verb>>;
 
 /** A request by API. */
-export function byKey({ key }: VerbHouse, method: string, path: string, json?: unknown): Sent {
+export function byKey(
+  { key }: ActionInstallation,
+  method: string,
+  path: string,
+  json?: unknown,
+): Sent {
   return { path: `/api/v1${path}`, options: { method, key, ...(json ? { json } : {}) } };
 }
 
 /** A form of the dashboard. */
-export function byForm({ session }: VerbHouse, path: string, form: Fields = {}): Sent {
+export function byForm({ session }: ActionInstallation, path: string, form: Fields = {}): Sent {
   return { path: `/admin${path}`, options: { session, form } };
 }
 
 const OWNER = "ada@example.com";
 export { OWNER as OWNER_EMAIL, PASSWORD as OWNER_PASSWORD };
 
-export async function createVerbHouse(): Promise<VerbHouse> {
+export async function createActionInstallation(): Promise<ActionInstallation> {
   const { app, components } = await createMonitorApi({ env: NO_BASE_URL });
   const { ctx } = app;
   const { key, value } = await app.createKey({ name: "All", scopes: [...SCOPE_NAMES] });
   const { id: ownerId } = await userWithPassword(app, OWNER);
   const session = await signIn(app, OWNER);
-  const api: VerbHouse["api"] = async (method, path, json) => {
+  const api: ActionInstallation["api"] = async (method, path, json) => {
     const answer = await app.call(`/api/v1${path}`, { method, key: value, json });
     if (answer.status >= 400) throw new Error(answer.text);
     return answer.body;

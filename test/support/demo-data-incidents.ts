@@ -9,8 +9,8 @@ import {
 import type { Actor } from "../../src/kernel/actor";
 import type { ComponentStatus } from "../../src/kernel/component-status";
 import type { TestApp } from "./app";
-import type { Entry } from "./furnished-diary";
-import type { FurnishedPage } from "./furnished-pages";
+import type { Entry } from "./demo-data-diary";
+import type { DemoPage } from "./demo-data-pages";
 
 type Told = Omit<AddUpdateBody, "components"> & {
   by: Actor;
@@ -22,7 +22,7 @@ type Told = Omit<AddUpdateBody, "components"> & {
 
 /** An incident from its beginning to its end. */
 export interface Story {
-  page: FurnishedPage;
+  page: DemoPage;
   name: string;
   /** How long ago it began, in ms. */
   ago: number;
@@ -68,7 +68,7 @@ export function incidentEntries({ ctx }: TestApp, story: Story): Entry[] {
   return [report, ...updates];
 }
 
-function namesToIds(page: FurnishedPage, { components = {} }: Told) {
+function namesToIds(page: DemoPage, { components = {} }: Told) {
   return Object.fromEntries(
     Object.entries(components).map(([name, status]) => [page.component(name), status]),
   );

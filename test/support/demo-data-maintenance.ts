@@ -7,11 +7,11 @@ import {
 import type { Actor } from "../../src/kernel/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-import type { Entry } from "./furnished-diary";
-import type { FurnishedPage } from "./furnished-pages";
+import type { Entry } from "./demo-data-diary";
+import type { DemoPage } from "./demo-data-pages";
 
 interface Plan {
-  page: FurnishedPage;
+  page: DemoPage;
   name: string;
   body: string;
   /** By name. */
@@ -30,7 +30,7 @@ interface Plan {
 export function maintenanceDiary(
   { ctx }: TestApp,
   now: number,
-  { shop, inside }: { shop: FurnishedPage; inside: FurnishedPage },
+  { shop, inside }: { shop: DemoPage; inside: DemoPage },
   by: Actor,
 ): Entry[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS;

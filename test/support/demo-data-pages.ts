@@ -5,7 +5,7 @@ import { DAY_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 
 /** A page of a furnished installation. */
-export interface FurnishedPage {
+export interface DemoPage {
   row: PageRow;
   /** The id of a component by its name. Throws for another name. */
   component(name: string): string;
@@ -45,11 +45,11 @@ const INSIDE: PagePlan = {
 };
 
 /** A public page and one for those inside, as they are for 200 days; a component of the latter is set by hand. */
-export async function addPages(house: TestApp, now: number, actor: Actor) {
-  const { ctx, clock } = house;
+export async function addPages(installation: TestApp, now: number, actor: Actor) {
+  const { ctx, clock } = installation;
   clock.setWallClock(now - 200 * DAY_MS);
-  const shop = await addPage(house, SHOP, actor);
-  const inside = await addPage(house, INSIDE, actor);
+  const shop = await addPage(installation, SHOP, actor);
+  const inside = await addPage(installation, INSIDE, actor);
   clock.setWallClock(now - 150 * DAY_MS);
   await ctx.db.write((tx) => updatePage(ctx, tx, shop.row.id, { slug: "northwind" }, actor));
   clock.setWallClock(now - 2 * DAY_MS);
@@ -59,7 +59,7 @@ export async function addPages(house: TestApp, now: number, actor: Actor) {
   return { shop, inside };
 }
 
-function addPage({ ctx }: TestApp, plan: PagePlan, actor: Actor): Promise<FurnishedPage> {
+function addPage({ ctx }: TestApp, plan: PagePlan, actor: Actor): Promise<DemoPage> {
   return ctx.db.write((tx) => {
     const row = createPage(ctx, tx, plan.page, actor);
     const ids = new Map<string, string>();

@@ -3,7 +3,7 @@ import { EVENTS, type EventType } from "../../src/events";
 import type { CreateWebhookBody } from "../../src/features/webhooks";
 import { DescriptionText } from "../../src/kernel/schema";
 import type { WebhookFormat } from "../../src/kernel/webhook";
-import { textOf } from "./any-text";
+import { textOf } from "./arbitrary-text";
 
 /** What no file holds, wherever it was written. */
 export const WEBHOOK_SECRET = "s3cret-4-webhooks";
@@ -59,7 +59,7 @@ const more = fc.record(
 );
 
 /** What makes an endpoint of whatever format, but for the page that it is for. */
-export const anyWebhook: fc.Arbitrary<Omit<CreateWebhookBody, "page">> = fc
+export const arbitraryWebhook: fc.Arbitrary<Omit<CreateWebhookBody, "page">> = fc
   .constantFrom(...(Object.keys(reaches) as WebhookFormat[]))
   .chain((format) => fc.tuple(fc.constant(format), reaches[format], more))
   .map(([format, reach, others]) => ({ format, ...reach, ...others }));

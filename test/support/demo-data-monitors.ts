@@ -14,7 +14,7 @@ import type { Actor } from "../../src/kernel/actor";
 import type { MonitorState } from "../../src/kernel/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-import type { FurnishedPage } from "./furnished-pages";
+import type { DemoPage } from "./demo-data-pages";
 
 /** A state that a monitor entered, in ms before now, and in words why. */
 interface StateChange {
@@ -164,7 +164,7 @@ const PLANS: readonly Plan[] = [
 export async function addMonitors(
   { ctx, clock }: TestApp,
   now: number,
-  pages: readonly FurnishedPage[],
+  pages: readonly DemoPage[],
   by: Actor,
 ): Promise<void> {
   const componentOf = (name: string) => {

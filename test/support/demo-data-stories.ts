@@ -1,7 +1,7 @@
 import type { Actor } from "../../src/kernel/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
-import type { Story } from "./furnished-incidents";
-import type { FurnishedPage } from "./furnished-pages";
+import type { Story } from "./demo-data-incidents";
+import type { DemoPage } from "./demo-data-pages";
 
 const CARDS_POSTMORTEM = `## What happened
 
@@ -26,7 +26,7 @@ export interface Tellers {
 
 /** What went wrong in half a year: two incidents are open, one is a draft, the others are over. */
 export function incidentStories(
-  { shop, inside }: { shop: FurnishedPage; inside: FurnishedPage },
+  { shop, inside }: { shop: DemoPage; inside: DemoPage },
   { noor, jonas, bot }: Tellers,
 ): readonly Story[] {
   return [

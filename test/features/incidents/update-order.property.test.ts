@@ -105,7 +105,7 @@ function causesShown({ shown }: World, id: string): CauseInterval[] {
 
 const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
-const anySteps = stepsOn(["0", "1"]);
+const arbitrarySteps = stepsOn(["0", "1"]);
 
 /** Steps name components by their place, since ids are made anew in each run. */
 function withIds(step: Step, ids: readonly string[]): Step {
@@ -129,7 +129,7 @@ test(
   "components show the worst of what is open, and each change is told once",
   async () => {
     await fc.assert(
-      fc.asyncProperty(anySteps, (steps) =>
+      fc.asyncProperty(arbitrarySteps, (steps) =>
         afterAll(steps, async (world) => {
           expect(await statusesOf(world)).toEqual(world.model.statuses());
           const expected = world.shown.map(({ id, status }) => ({ id, status }));
@@ -146,7 +146,7 @@ test(
   "ending all that is open brings back the baselines, and setting these all is well",
   async () => {
     await fc.assert(
-      fc.asyncProperty(anySteps, (steps) =>
+      fc.asyncProperty(arbitrarySteps, (steps) =>
         afterAll(steps, async (world) => {
           const { app, ids, key, model } = world;
           const step = { which: 0, status: "resolved", causes: {}, afterHours: 1 } as const;
@@ -177,7 +177,7 @@ test(
   "folding the causes gives the days that were shown, and telling incidents over from nothing gives the same causes",
   async () => {
     await fc.assert(
-      fc.asyncProperty(anySteps, (steps) =>
+      fc.asyncProperty(arbitrarySteps, (steps) =>
         afterAll(steps, async (world) => {
           const { app, ids, incidents } = world;
           await app.clock.advance(HOUR_MS);

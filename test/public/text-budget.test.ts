@@ -7,12 +7,12 @@ import { renderStatusPage } from "../../src/public/status-page";
 import { expectProblem } from "../support/app";
 import { type HtmlPage, readHtml } from "../support/html";
 import { createPublicSite, type PublicSite } from "../support/public-site";
-import { longText, tellAtLength } from "../support/told-at-length";
+import { longText, writeLongTexts } from "../support/long-texts";
 
 describe("a status page with 50 open incidents of 20 long updates each", () => {
   test("has room for 100 KB of texts: the rest are first words that lead to the permalinks", async () => {
     await using site = await createPublicSite();
-    const ids = await tellAtLength(site.app, { incidents: 50, updates: 20 });
+    const ids = await writeLongTexts(site.app, { incidents: 50, updates: 20 });
     const { text } = await site.app.call("/status/acme");
     expect(Buffer.byteLength(text)).toBeLessThan(200_000);
     const page = readHtml(text);
@@ -27,7 +27,7 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
 
   test("renders no more texts than it shows", async () => {
     await using site = await createPublicSite();
-    await tellAtLength(site.app, { incidents: 50, updates: 5 });
+    await writeLongTexts(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
     const beside = { past: [], latency: new Map() };
     renderStatusPage(site.snapshot(), beside, site.app.clock.now(), {
@@ -108,7 +108,7 @@ const firstWordOf = (text: string) => text.split(" ")[0];
 describe("a permalink", () => {
   test("of an incident tells 500 KB at a time, each update once, newest first", async () => {
     await using site = await createPublicSite();
-    const [id = ""] = await tellAtLength(site.app, { incidents: 1, updates: 120 });
+    const [id = ""] = await writeLongTexts(site.app, { incidents: 1, updates: 120 });
     const pages = await readParts(site, `/status/acme/incidents/${id}`);
     expect(pages.length).toBeGreaterThan(1);
     const told = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));

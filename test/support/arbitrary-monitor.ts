@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { CreateMonitorBody } from "../../src/features/monitors";
 import { NameText, Text } from "../../src/kernel/schema";
 import type { MonitorType } from "../../src/kernel/monitor-state";
-import { textOf } from "./any-text";
+import { textOf } from "./arbitrary-text";
 
 /** What is never read back, wherever it was written. */
 export const MONITOR_SECRET = "s3cret-4-monitors";
@@ -83,7 +83,7 @@ const settings = fc.record(
 type AnyMonitor = Omit<CreateMonitorBody, "component_ids">;
 
 /** What makes a monitor of whatever type, but for what it watches. */
-export const anyMonitor: fc.Arbitrary<AnyMonitor> = fc
+export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
   .constantFrom<MonitorType[]>("http", "http", "http", "tcp", "tls", "dns", "ping", "push")
   .chain((type) => fc.tuple(fc.constant(type), textOf(NameText, 12), settings, configs[type]))
   .map(([type, name, more, config]) => ({ type, name, ...more, config }));

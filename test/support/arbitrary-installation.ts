@@ -26,11 +26,11 @@ import { createPage, listAllPages, updatePage } from "../../src/features/pages";
 import { deleteWebhook, listStoredWebhooks } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { DescriptionText, NameText } from "../../src/kernel/schema";
-import { anyMonitor } from "./any-monitor";
-import { textOf } from "./any-text";
-import { anyWebhook } from "./any-webhook";
+import { arbitraryMonitor } from "./arbitrary-monitor";
+import { textOf } from "./arbitrary-text";
+import { arbitraryWebhook } from "./arbitrary-webhook";
 import type { TestApp } from "./app";
-import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-acts";
+import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-actions";
 
 const name = textOf(NameText, 12);
 const description = fc.option(textOf(DescriptionText, 60));
@@ -110,18 +110,21 @@ const act = fc.record({
   pageFields,
   groupFields,
   componentFields,
-  monitorFields: anyMonitor,
-  webhookFields: anyWebhook,
+  monitorFields: arbitraryMonitor,
+  webhookFields: arbitraryWebhook,
   /** Those of the components that there are, on whatever page. */
   scheduled: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
 /** What was done to an installation, from nothing on. */
-export const anyActs: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 40, size: "max" });
+export const arbitraryActions: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 40, size: "max" });
 
 /** Does it, once all that was there is gone. What the rules forbid, such as a slug in use, is left undone. */
-export async function furnishAnyhow(app: TestApp, acts: readonly Act[]): Promise<void> {
+export async function createArbitraryInstallation(
+  app: TestApp,
+  acts: readonly Act[],
+): Promise<void> {
   const { ctx } = app;
   const empty = ctx.db.write((tx) => {
     for (const { id } of listAllPages(tx, {})) deletePage(ctx, tx, id, CLI_ACTOR);

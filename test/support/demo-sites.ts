@@ -5,35 +5,35 @@ import { createUser, issueSetUpLink } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";
-import { furnish, type Furnished, furnishingClock } from "./furnished";
-import { PUBLIC_ADDRESS } from "./furnished-people";
+import { fillDemoData, type DemoData, demoClock } from "./demo-data";
+import { PUBLIC_ADDRESS } from "./demo-data-people";
 
 /**
  * Installations to look at: without a user, with an owner and nothing else, one in use, and one whose
  * database fails as each screen of it says.
  */
-export interface Houses extends AsyncDisposable {
+export interface DemoSites extends AsyncDisposable {
   bare: BrowserSite & { setUpToken: string };
   empty: BrowserSite & { session: string };
-  furnished: BrowserSite & Furnished;
+  demoData: BrowserSite & DemoData;
   failing: BrowserSite & { session: string };
 }
 
 /** Their clocks stand still. `prepare` is called with each before anything is made in it. */
-export async function openHouses(
+export async function openDemoSites(
   browser: Browser,
   prepare: (site: BrowserSite) => void = () => {},
-): Promise<Houses> {
-  const [bare, empty, furnished, failing] = await Promise.all(
-    Array.from({ length: 4 }, () => openSite(browser, { clock: furnishingClock() })),
+): Promise<DemoSites> {
+  const [bare, empty, demoData, failing] = await Promise.all(
+    Array.from({ length: 4 }, () => openSite(browser, { clock: demoClock() })),
   );
-  if (!bare || !empty || !furnished || !failing) throw new Error("four were opened");
-  const sites = [bare, empty, furnished, failing];
+  if (!bare || !empty || !demoData || !failing) throw new Error("four were opened");
+  const sites = [bare, empty, demoData, failing];
   for (const site of sites) prepare(site);
   return {
     bare: { ...bare, setUpToken: await issueToken(bare.app) },
     empty: { ...empty, session: await enterAlone(empty.app) },
-    furnished: { ...furnished, ...(await furnish(furnished.app)) },
+    demoData: { ...demoData, ...(await fillDemoData(demoData.app)) },
     failing: { ...failing, session: await enterAlone(failing.app) },
     async [Symbol.asyncDispose]() {
       await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));

@@ -9,7 +9,7 @@ export function longText(word: string): string {
 }
 
 /** Opens incidents on the page `acme`, a second after another, each told in as many long updates: their ids. */
-export function tellAtLength(
+export function writeLongTexts(
   { ctx, clock }: TestApp,
   { incidents, updates }: { incidents: number; updates: number },
 ): Promise<string[]> {

@@ -118,7 +118,7 @@ const PLANS: readonly KeyPlan[] = [
   },
 ];
 
-export interface FurnishedKey {
+export interface DemoKey {
   id: string;
   value: string;
   use: KeyUse | undefined;
@@ -129,8 +129,8 @@ export async function makeKeys(
   { ctx, clock }: TestApp,
   now: number,
   actors: Record<Maker, Actor>,
-): Promise<Map<string, FurnishedKey>> {
-  const made = new Map<string, FurnishedKey>();
+): Promise<Map<string, DemoKey>> {
+  const made = new Map<string, DemoKey>();
   for (const { name, scopes, rateLimit, by, madeDaysAgo, expiresInDays, use } of PLANS) {
     clock.setWallClock(now - madeDaysAgo * DAY_MS);
     const expires =
@@ -148,7 +148,7 @@ export async function makeKeys(
 export async function useKeys(
   { app, ctx }: TestApp,
   now: number,
-  keys: Iterable<FurnishedKey>,
+  keys: Iterable<DemoKey>,
 ): Promise<void> {
   const directory = createKeyDirectory(ctx);
   const firstHour = now - (now % HOUR_MS) - 23 * HOUR_MS;

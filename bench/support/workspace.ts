@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** What a row works with. */
-export interface Workshop {
+export interface Workspace {
   /** The compiled Allclear. */
   allclear: string;
   /** A folder of this run's own, gone at its end. */
@@ -14,7 +14,7 @@ export interface Workshop {
 const REPOSITORY = join(import.meta.dir, "../..");
 
 /** Runs some work in a workshop on a disk that commits must reach, and clears it away. */
-export async function inWorkshop<T>(work: (workshop: Workshop) => Promise<T>): Promise<T> {
+export async function withWorkspace<T>(work: (workspace: Workspace) => Promise<T>): Promise<T> {
   const allclear = join(REPOSITORY, "dist/allclear");
   if (!(await Bun.file(allclear).exists())) {
     throw new Error("dist/allclear is not there: run `bun run build` first");

@@ -12,10 +12,10 @@ import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { Actor } from "../../src/kernel/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-import type { Entry } from "./furnished-diary";
-import type { FurnishedPage } from "./furnished-pages";
+import type { Entry } from "./demo-data-diary";
+import type { DemoPage } from "./demo-data-pages";
 
-export interface FurnishedWebhooks {
+export interface DemoWebhooks {
   /** Ids by description. */
   ids: Record<string, string>;
   /** A delivery to the first one that took more than one try. */
@@ -32,7 +32,7 @@ interface Plan {
 
 const OK = { statusCode: 204, latencyMs: 41 };
 
-function plansOf({ shop }: { shop: FurnishedPage }): Plan[] {
+function plansOf({ shop }: { shop: DemoPage }): Plan[] {
   return [
     {
       input: { url: "https://relay.northwind.example/allclear", description: "On-call relay" },
@@ -77,11 +77,7 @@ function plansOf({ shop }: { shop: FurnishedPage }): Plan[] {
 }
 
 /** Their creation, each at its time; what happens from then on is queued for them. */
-export function webhookEntries(
-  { ctx }: TestApp,
-  pages: { shop: FurnishedPage },
-  by: Actor,
-): Entry[] {
+export function webhookEntries({ ctx }: TestApp, pages: { shop: DemoPage }, by: Actor): Entry[] {
   return plansOf(pages).map(({ input, ago }) => ({
     ago,
     act: (tx) => void createWebhook(ctx, tx, input, by),
@@ -97,11 +93,11 @@ const listIds = selectMany((orm, _$: Record<string, never>) =>
 
 /** Delivers, or tries to, what was queued by `now`. */
 export async function deliverAll(
-  house: TestApp,
+  installation: TestApp,
   now: number,
-  pages: { shop: FurnishedPage },
-): Promise<FurnishedWebhooks> {
-  const { db } = house.ctx;
+  pages: { shop: DemoPage },
+): Promise<DemoWebhooks> {
+  const { db } = installation.ctx;
   const ids = Object.fromEntries(
     listIds(db, {}).map(({ id, description }) => [description ?? "", id]),
   );
@@ -112,7 +108,7 @@ export async function deliverAll(
     for (const row of listRows(db, {}).filter((one) => one.webhookId === webhookId)) {
       // One after the other: they are what happened.
       // oxlint-disable-next-line no-await-in-loop
-      const outcome = await deliver(house, now, row, tries);
+      const outcome = await deliver(installation, now, row, tries);
       if (outcome === "retried" && input.description === "On-call relay") retried = row.id;
     }
   }
