@@ -27,7 +27,7 @@ export { FilterDate } from "./filter-date";
 export { FilterSelect } from "./filter-select";
 export { Fold } from "./fold";
 export { Actions, Form, HiddenFields } from "./form";
-export { FormErrors } from "./form-errors";
+export { ErrorSummary } from "./error-summary";
 export { Columns, Facts, Section, Toolbar } from "./layout";
 export { type LinkedAssets, renderLinkedDocument } from "./linked-document";
 export { type ChartPoint, LineChart } from "./line-chart";

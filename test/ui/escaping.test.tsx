@@ -37,7 +37,7 @@ const COMPONENTS: Record<string, VNode> = {
       {EVIL}
     </ui.ChoiceField>
   ),
-  FormErrors: <ui.FormErrors errors={[{ name: EVIL, label: EVIL, detail: EVIL }]} />,
+  ErrorSummary: <ui.ErrorSummary errors={[{ name: EVIL, label: EVIL, detail: EVIL }]} />,
   Form: (
     <ui.Form action="/" hidden={{ [EVIL]: EVIL }}>
       {EVIL}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { CheckboxList, ChoiceField, FormErrors, SelectField, TextField } from "../../src/ui";
+import { CheckboxList, ChoiceField, ErrorSummary, SelectField, TextField } from "../../src/ui";
 import { elementsOf, valuesOf } from "./elements";
 
 const OPTIONS = [
@@ -99,7 +99,7 @@ describe("the summary of what is wrong with a form", () => {
       { name: "name", label: "Name", detail: "is required" },
       { name: "scopes", label: "Scopes", detail: "Choose one." },
     ];
-    const html = renderToString(<FormErrors errors={errors} />);
+    const html = renderToString(<ErrorSummary errors={errors} />);
     const elements = elementsOf(html);
     expect(elements[0]?.attributes).toMatchObject({ role: "alert", tabindex: "-1" });
     expect(elements[0]?.attributes).toHaveProperty("autofocus");
@@ -110,6 +110,6 @@ describe("the summary of what is wrong with a form", () => {
   });
 
   test("is not there when nothing is wrong", () => {
-    expect(renderToString(<FormErrors errors={[]} />)).toBe("");
+    expect(renderToString(<ErrorSummary errors={[]} />)).toBe("");
   });
 });

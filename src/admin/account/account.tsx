@@ -7,7 +7,7 @@ import {
   Cell,
   Chip,
   Form,
-  FormErrors,
+  ErrorSummary,
   RelativeTime,
   PageHead,
   PostButton,
@@ -82,7 +82,7 @@ function NameForm({ name, complaints }: { name: string; complaints: Complaints }
   const wrong = wording(complaints, NAME_LABELS);
   return (
     <Form action={`${ACCOUNT_PATH}/name`}>
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <TextField
         label={NAME_LABELS.name}
         name="name"
@@ -104,7 +104,7 @@ function PasswordForm({ complaints }: { complaints: Complaints }) {
   const wrong = wording(complaints, PASSWORD_LABELS);
   return (
     <Form action={`${ACCOUNT_PATH}/password`}>
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <TextField
         label={PASSWORD_LABELS.current_password}
         name="current_password"

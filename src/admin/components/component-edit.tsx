@@ -1,5 +1,5 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
-import { Actions, Button, Form, FormErrors, FormNotice, Section } from "../../ui";
+import { Actions, Button, Form, ErrorSummary, FormNotice, Section } from "../../ui";
 import { wording } from "../field-errors";
 import { componentPath } from "../paths";
 import { type FormRejection, versionField } from "../stale";
@@ -21,7 +21,7 @@ export function ComponentEdit(props: {
       <Form action={componentPath(component.id)} hidden={versionField(component)}>
         {component.managedBy === "apply" ? <ManagedByFile what="component" /> : null}
         {rejection?.stale === undefined ? null : <FormNotice>{rejection.stale}</FormNotice>}
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <ComponentFields values={values} groups={groups} wrong={wrong} />
         <Actions>
           <Button kind="primary">Save changes</Button>

@@ -5,7 +5,7 @@ import {
   Button,
   ButtonLink,
   Form,
-  FormErrors,
+  ErrorSummary,
   PageHead,
   RadioList,
   FormNotice,
@@ -95,7 +95,7 @@ function GroupFields({ values, rejection }: GroupFormProps) {
   return (
     <>
       {rejection?.stale === undefined ? null : <FormNotice>{rejection.stale}</FormNotice>}
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <NameField
         value={values.name}
         hint="What its components have in common, such as “Europe” or “Payments”."

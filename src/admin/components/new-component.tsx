@@ -1,6 +1,6 @@
 import type { GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
-import { Actions, Button, ButtonLink, Form, FormErrors, PageHead } from "../../ui";
+import { Actions, Button, ButtonLink, Form, ErrorSummary, PageHead } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import { ComponentFields } from "./component-fields";
@@ -25,7 +25,7 @@ export function NewComponent(props: {
         crumbs={[{ href: back, label: "Components" }, { label: page.name }]}
       />
       <Form action={`${COMPONENTS_PATH}/new`} hidden={{ form: formToken, page: page.id }}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <ComponentFields values={values} groups={groups} wrong={wrong} />
         <Actions>
           <Button kind="primary">Add component</Button>

@@ -1,7 +1,7 @@
 import type { ComponentRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
 import { COMPONENT_STATUSES } from "../../kernel/component-status";
-import { DialogForm, FormErrors, RadioList, STATUS_WORDS, StatusLabel, TextArea } from "../../ui";
+import { DialogForm, ErrorSummary, RadioList, STATUS_WORDS, StatusLabel, TextArea } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { componentPath } from "../paths";
 import { placeInList } from "./component-paths";
@@ -27,7 +27,7 @@ export function SetStatusForm(props: {
       button="Mark status"
       cancelHref={placeInList(page.slug, component.id)}
     >
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <OtherCauses causes={otherCauses(props.causes)} />
       <RadioList
         legend={LABELS.status}

@@ -4,7 +4,7 @@ import {
   CheckboxList,
   ChoiceField,
   Form,
-  FormErrors,
+  ErrorSummary,
   Section,
   SelectField,
   TextField,
@@ -15,7 +15,7 @@ export function DesignWrongForm({ path }: { path: string }) {
   return (
     <Section title="A form that was refused">
       <Form action={path}>
-        <FormErrors
+        <ErrorSummary
           autofocus={false}
           errors={[
             { name: "email", label: "Email", detail: "belongs to another user" },

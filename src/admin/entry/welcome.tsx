@@ -1,5 +1,5 @@
 import { SIGN_IN_PATH } from "../../http";
-import { Actions, Button, ButtonLink, Form, FormErrors, TextField } from "../../ui";
+import { Actions, Button, ButtonLink, Form, ErrorSummary, TextField } from "../../ui";
 import { type Complaints, type Wording, wording } from "../field-errors";
 
 const LABELS = {
@@ -25,7 +25,7 @@ export function SetUp(props: {
     <>
       <p class="muted">You will be the owner, who invites the other users.</p>
       <Form action={action}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <TextField
           label={LABELS.name}
           name="name"
@@ -84,7 +84,7 @@ export function Join(props: {
           : `New password for ${email}. Saving it signs this user out everywhere.`}
       </p>
       <Form action={action}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         {isInvitation ? (
           <TextField
             label={LABELS.name}

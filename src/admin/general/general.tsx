@@ -1,4 +1,4 @@
-import { Actions, Button, Form, FormErrors, PageHead, TextField } from "../../ui";
+import { Actions, Button, Form, ErrorSummary, PageHead, TextField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { GENERAL_PATH } from "../paths";
 
@@ -18,7 +18,7 @@ export function General(props: { address: string; complaints: Complaints; isFixe
         </p>
       ) : (
         <Form action={GENERAL_PATH}>
-          <FormErrors errors={wrong.all} />
+          <ErrorSummary errors={wrong.all} />
           <TextField
             label={LABELS.public_address}
             name="public_address"

@@ -6,7 +6,7 @@ import {
   Button,
   ButtonLink,
   Form,
-  FormErrors,
+  ErrorSummary,
   DateTimeField,
   PageHead,
   FormNotice,
@@ -54,7 +54,7 @@ export function EditUpdate(props: {
       </PageHead>
       <Form action={paths.update(update.id)} hidden={versionField(props)}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <MessageField
           label={LABELS.body}
           value={values.body}

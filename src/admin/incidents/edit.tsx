@@ -7,7 +7,7 @@ import {
   Button,
   ButtonLink,
   Form,
-  FormErrors,
+  ErrorSummary,
   DateTimeField,
   PageHead,
   FormNotice,
@@ -76,7 +76,7 @@ export function EditIncident(props: {
       </PageHead>
       <Form action={paths.edit} hidden={versionField(incident)}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <NameField value={values.name} wrong={wrong} />
         <SelectField
           label={LABELS.impact_override}

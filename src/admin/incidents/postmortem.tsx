@@ -4,7 +4,7 @@ import {
   Button,
   ButtonLink,
   Form,
-  FormErrors,
+  ErrorSummary,
   PageHead,
   FormNotice,
   TextArea,
@@ -54,7 +54,7 @@ export function PostmortemEditor(props: {
       </PageHead>
       <Form action={paths.postmortem} hidden={versionField(incident)}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <TextArea
           label={LABELS.body}
           name="body"

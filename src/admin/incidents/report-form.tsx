@@ -9,7 +9,7 @@ import {
   ChoiceField,
   Fold,
   Form,
-  FormErrors,
+  ErrorSummary,
   DateTimeField,
   PageHead,
   SelectField,
@@ -55,7 +55,7 @@ export function ReportForm(props: ReportFormProps) {
         hidden={{ form: formToken }}
         enter={{ name: "intent", value: "publish" }}
       >
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <PageChoice pages={pages} page={page} error={wrong.about("page")} />
         <NameField
           value={values.name}

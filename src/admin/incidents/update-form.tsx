@@ -1,7 +1,7 @@
 import type { Form as SentForm } from "../../http";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Actions, Button, Card, ChoiceField, Fold, Form, FormErrors, FormNotice } from "../../ui";
+import { Actions, Button, Card, ChoiceField, Fold, Form, ErrorSummary, FormNotice } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
@@ -52,7 +52,7 @@ export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateF
       enter={{}}
     >
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <TemplateButtons
         action={paths.updates}
         templates={UPDATE_TEMPLATES.filter(({ status }) => status !== incident.status)}

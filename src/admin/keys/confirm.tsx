@@ -1,29 +1,19 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys";
-import { ChoiceField, DialogForm, RelativeTime } from "../../ui";
-import { type Complaints, wording } from "../field-errors";
+import { DialogForm, RelativeTime } from "../../ui";
+import { FormInputs, type StateOf } from "../forms/form";
 import { keyPath } from "../paths";
+import { ROTATE_FORM } from "./forms";
 import { UsageSentence } from "./parts";
 
-const LABELS = { overlap: "The old value ends" };
-
-const OVERLAP_CHOICES = [
-  { value: "now", label: "Now" },
-  { value: "1h", label: "In 1 hour" },
-  { value: "24h", label: "In 24 hours" },
-  { value: "7d", label: "In 7 days" },
-];
-
-/** Asks how long the old value is to go on working. */
+/** Asks how long the old value keeps working. */
 export function RotateKey(props: {
   title: string;
   listing: KeyListing;
-  overlap: string;
-  complaints: Complaints;
+  state: StateOf<typeof ROTATE_FORM>;
   formToken: string;
   now: number;
 }) {
-  const { title, listing, overlap, formToken, now } = props;
-  const wrong = wording(props.complaints, LABELS);
+  const { title, listing, state, formToken, now } = props;
   return (
     <DialogForm
       title={title}
@@ -44,13 +34,7 @@ export function RotateKey(props: {
         )}{" "}
         keeps working for as long as you choose below.
       </p>
-      <ChoiceField
-        legend={LABELS.overlap}
-        name="overlap"
-        options={OVERLAP_CHOICES}
-        value={overlap}
-        error={wrong.about("overlap")}
-      />
+      <FormInputs form={ROTATE_FORM} state={state} />
     </DialogForm>
   );
 }

@@ -15,17 +15,15 @@ import {
   Sparkline,
   Table,
 } from "../../ui";
-import type { Complaints } from "../field-errors";
+import { FormFields, type StateOf } from "../forms/form";
 import { KEYS_PATH, keyPath } from "../paths";
-import { EditForm } from "./edit";
+import { KEY_EDIT_FORM } from "./forms";
 import { KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./parts";
 
 interface KeyDetailProps {
   listing: KeyListing;
   usage: KeyUsageSummary;
-  /** What stands in the form: the key's own, or what was typed and is wrong. */
-  values: { name: string; rateLimit: string };
-  complaints: Complaints;
+  edit: StateOf<typeof KEY_EDIT_FORM>;
   now: number;
 }
 
@@ -37,7 +35,7 @@ const VALUE_COLUMNS = [
 ];
 
 /** One key: what it may do, how it is used, its values, and what can still be changed. */
-export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetailProps) {
+export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
   const isLive = listing.state === "live";
   return (
     <>
@@ -93,8 +91,21 @@ export function KeyDetail({ listing, usage, values, complaints, now }: KeyDetail
         </Table>
       </Section>
       {listing.old_value && isLive ? <EndOldValue listing={listing} now={now} /> : null}
-      {isLive ? <EditForm id={listing.id} values={values} complaints={complaints} /> : null}
+      {isLive ? <EditForm id={listing.id} state={edit} /> : null}
     </>
+  );
+}
+
+function EditForm({ id, state }: { id: string; state: StateOf<typeof KEY_EDIT_FORM> }) {
+  return (
+    <Section title="Name and limit">
+      <Form action={keyPath(id)}>
+        <FormFields form={KEY_EDIT_FORM} state={state} />
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+        </Actions>
+      </Form>
+    </Section>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Maintenance } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import { Actions, Button, ButtonLink, Form, FormErrors, PageHead, FormNotice } from "../../ui";
+import { Actions, Button, ButtonLink, Form, ErrorSummary, PageHead, FormNotice } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { NameField } from "../name-field";
 import { MAINTENANCE_PATH } from "../paths";
@@ -38,7 +38,7 @@ export function EditForm(props: EditFormProps) {
       />
       <Form action={paths.edit} hidden={versionField(maintenance)}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <NameField value={values.name} wrong={wrong} />
         <ComponentChoice
           {...choosable}

@@ -1,5 +1,5 @@
 import type { PageRow } from "../../features/pages";
-import { Actions, Button, ButtonLink, Fold, Form, FormErrors, PageHead } from "../../ui";
+import { Actions, Button, ButtonLink, Fold, Form, ErrorSummary, PageHead } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NameField } from "../name-field";
@@ -37,7 +37,7 @@ export function PlanForm(props: PlanFormProps) {
         crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
       />
       <Form action={PLAN_PATH} hidden={{ form: formToken }} enter={{}}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <PageChoice pages={pages} page={page} error={wrong.about("page")} />
         <NameField
           value={values.name}

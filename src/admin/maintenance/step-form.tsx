@@ -1,6 +1,6 @@
 import type { Maintenance } from "../../features/maintenance";
 import type { Form } from "../../http";
-import { DialogForm, FormErrors } from "../../ui";
+import { DialogForm, ErrorSummary } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MessageField } from "../message-field";
 import { NOTIFY_LABEL, NotifyField } from "../notify-field";
@@ -42,7 +42,7 @@ export function StepForm({ maintenance, name, values, complaints, formToken }: S
       cancelHref={paths.home}
       cancel={step.keep}
     >
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <p>{step.text}</p>
       <MessageField label={LABELS.body} value={values.body} rows={3} wrong={wrong} />
       <NotifyField isChecked={values.isNotifying} error={wrong.about("notify")} />

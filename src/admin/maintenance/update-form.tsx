@@ -9,7 +9,7 @@ import {
   ChoiceField,
   Fold,
   Form,
-  FormErrors,
+  ErrorSummary,
   DateTimeField,
 } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
@@ -60,7 +60,7 @@ export function UpdateForm(props: UpdateFormProps) {
   return (
     <Card title="Next update">
       <Form action={paths.home} hidden={{ form: formToken }}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <MessageField
           label={LABELS.body}
           value={values.body}

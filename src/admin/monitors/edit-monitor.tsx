@@ -1,5 +1,5 @@
 import type { Monitor } from "../../features/monitors";
-import { Actions, Button, ButtonLink, Form, FormErrors, PageHead, FormNotice } from "../../ui";
+import { Actions, Button, ButtonLink, Form, ErrorSummary, PageHead, FormNotice } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import { type Complaints, wording } from "../field-errors";
 import { MONITORS_PATH } from "../paths";
@@ -44,7 +44,7 @@ export function EditMonitor(props: EditMonitorProps) {
       {trial ? <TrialNotice trial={trial} /> : null}
       <Form action={paths.edit} hidden={{ draft, ...versionField(monitor) }} enter={{}}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <MonitorFields values={values} parts={parts} wrong={wrong} />
         <Actions>
           <Button kind="primary">Save changes</Button>

@@ -1,5 +1,5 @@
 import { MONITOR_TYPES } from "../../kernel/monitor-state";
-import { Actions, Button, ButtonLink, Form, FormErrors, PageHead, Tabs } from "../../ui";
+import { Actions, Button, ButtonLink, Form, ErrorSummary, PageHead, Tabs } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MONITORS_PATH } from "../paths";
 import type { ComponentPart } from "./component-choice";
@@ -41,7 +41,7 @@ export function NewMonitor({ values, parts, complaints, trial, hidden }: NewMoni
       <p class="muted">{sentence}</p>
       {trial ? <TrialNotice trial={trial} /> : null}
       <Form action={NEW_MONITOR_PATH} hidden={{ type, ...hidden }} enter={{}}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <MonitorFields values={values} parts={parts} wrong={wrong} />
         <Actions>
           <Button kind="primary">Create monitor</Button>

@@ -7,7 +7,7 @@ import {
   Cell,
   Day,
   Form,
-  FormErrors,
+  ErrorSummary,
   FormNotice,
   Row,
   Section,
@@ -37,7 +37,7 @@ export function Address({ page, values, complaints, stale, oldSlugs }: AddressPr
     <>
       {stale ? <FormNotice>{stale}</FormNotice> : null}
       <Form action={pageTabPath(page.id, "address")} hidden={versionField(page)}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <SlugField values={values} wrong={wrong} />
         <p class="muted">
           After a change the old address goes on answering: links to{" "}
@@ -51,7 +51,7 @@ export function Address({ page, values, complaints, stale, oldSlugs }: AddressPr
       {oldSlugs.length > 0 ? <EarlierSlugs page={page} oldSlugs={oldSlugs} /> : null}
       <Section title="Custom domains">
         <Form action={`${pagePath(page.id)}/domains`} hidden={versionField(page)}>
-          <FormErrors errors={wrongDomains.all} />
+          <ErrorSummary errors={wrongDomains.all} />
           <TextArea
             label={PAGE_LABELS.custom_domains}
             name="custom_domains"

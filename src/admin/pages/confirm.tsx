@@ -1,7 +1,7 @@
 import type { Belongings } from "../../features/page-deletion";
 import type { PageRow } from "../../features/pages";
 import { plural } from "../../kernel/text";
-import { DialogForm, FormErrors, TextField } from "../../ui";
+import { DialogForm, ErrorSummary, TextField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { pagePath } from "../paths";
 import { releasePath } from "./address";
@@ -51,7 +51,7 @@ export function DeletePage(props: {
       isDanger
       cancelHref={pagePath(page.id)}
     >
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <p>
         Its components, incidents, maintenance, feeds and badges are deleted, and links to them
         answer “not found”. Other pages can use its slugs. This cannot be undone.

@@ -5,7 +5,7 @@ import {
   Checkbox,
   Fold,
   Form,
-  FormErrors,
+  ErrorSummary,
   Notice,
   PageHead,
 } from "../../ui";
@@ -50,7 +50,7 @@ export function NewPage({ values, complaints, formToken, hasSample, hasPages }: 
         </Notice>
       ) : null}
       <Form action={`${PAGES_PATH}/new`} hidden={{ form: formToken }}>
-        <FormErrors errors={wrong.all} />
+        <ErrorSummary errors={wrong.all} />
         <PageNameField {...fields} />
         <SlugField {...fields} isNew />
         <DescriptionField {...fields} />

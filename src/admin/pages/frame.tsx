@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { PageRow } from "../../features/pages";
-import { ButtonLink, FormErrors, Notice, PageHead, FormNotice, Tabs } from "../../ui";
+import { ButtonLink, ErrorSummary, Notice, PageHead, FormNotice, Tabs } from "../../ui";
 import type { Complaints, Wording } from "../field-errors";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 import type { PageValues } from "./values";
@@ -41,7 +41,7 @@ export function WhyRefused({ stale, wrong }: { stale: string | undefined; wrong:
   return (
     <>
       {stale ? <FormNotice>{stale}</FormNotice> : null}
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
     </>
   );
 }

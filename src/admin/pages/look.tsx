@@ -1,4 +1,4 @@
-import { Actions, Button, FileField, Form, FormErrors, PostButton, Section } from "../../ui";
+import { Actions, Button, FileField, Form, ErrorSummary, PostButton, Section } from "../../ui";
 import { LOGO_MAX_BYTES } from "../../features/pages";
 import { wording } from "../field-errors";
 import { pagePath } from "../paths";
@@ -28,7 +28,7 @@ export function Look({ page, values, complaints, stale }: SectionProps) {
       <Section title="Logo">
         <PageLogo page={page} />
         <Form action={action} sendsFiles>
-          <FormErrors errors={wrongFile.all} />
+          <ErrorSummary errors={wrongFile.all} />
           <FileField
             label={PAGE_LABELS.logo}
             name="logo"

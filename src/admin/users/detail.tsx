@@ -8,29 +8,22 @@ import {
   RelativeTime,
   PageHead,
   PostButton,
-  RadioList,
   FormNotice,
   Section,
 } from "../../ui";
-import type { Complaints } from "../field-errors";
+import { FormInputs, type StateOf } from "../forms/form";
 import { userPath, USERS_PATH } from "../paths";
-import { ROLE_CHOICES } from "./role-choice";
+import { ROLE_FORM } from "./forms";
 
-const LAST_OWNER =
-  "The last owner keeps this role and cannot be disabled. First make another user an owner.";
-
-/** One user: the role, a new link, the end. */
+/** One user, with the forms that change the role, create a link and disable the user. */
 export function UserDetail(props: {
   user: UserResource;
   isSelf: boolean;
-  /** Whether the user is the last owner, who can be neither disabled nor given another role. */
-  isLast: boolean;
-  /** About the `role`, and about the `user` as a whole where a change was refused. */
-  complaints: Complaints;
+  role: StateOf<typeof ROLE_FORM>;
   formToken: string;
   now: number;
 }) {
-  const { user, isSelf, isLast, complaints, formToken, now } = props;
+  const { user, isSelf, role, formToken, now } = props;
   return (
     <>
       <PageHead
@@ -39,7 +32,7 @@ export function UserDetail(props: {
         actions={
           user.disabled_at ? (
             <PostButton action={`${userPath(user.id)}/enable`}>Enable user</PostButton>
-          ) : isLast ? undefined : (
+          ) : role.context.isLastOwner ? undefined : (
             <ButtonLink href={`${userPath(user.id)}/disable`} kind="danger" dialog>
               Disable
             </ButtonLink>
@@ -55,18 +48,10 @@ export function UserDetail(props: {
         ) : null}
         {isSelf ? " · this is you" : null}
       </PageHead>
-      {complaints["user"] ? <FormNotice>{complaints["user"]}</FormNotice> : null}
+      {role.notice === undefined ? null : <FormNotice>{role.notice}</FormNotice>}
       <Section title="Role">
         <Form action={`${userPath(user.id)}/role`}>
-          <RadioList
-            legend="Role"
-            isLegendHidden
-            name="role"
-            options={ROLE_CHOICES}
-            value={user.role}
-            hint={isLast ? LAST_OWNER : undefined}
-            error={complaints["role"]}
-          />
+          <FormInputs form={ROLE_FORM} state={role} />
           <Actions>
             <Button>Save role</Button>
           </Actions>

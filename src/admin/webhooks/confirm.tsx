@@ -1,5 +1,5 @@
 import { webhookName, type WebhookRow } from "../../features/webhooks";
-import { DialogForm, FormErrors, DateTimeField } from "../../ui";
+import { DialogForm, ErrorSummary, DateTimeField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { pathsOfWebhook } from "./webhook-paths";
 
@@ -87,7 +87,7 @@ export function RedeliverFailed({ row, since, complaints }: RedeliverFailedProps
       button="Redeliver"
       cancelHref={paths.home}
     >
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <p>
         Everything that was queued since then and has failed or was cancelled is sent once more, in
         its order. Events keep their ids, by which a receiver drops what it has had.

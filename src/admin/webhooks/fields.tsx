@@ -1,7 +1,7 @@
 import { FORMATS } from "../../features/webhooks";
 import type { PageRow } from "../../features/pages";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../kernel/webhook";
-import { Button, FormErrors, HiddenFields, SelectField, TextField } from "../../ui";
+import { Button, ErrorSummary, HiddenFields, SelectField, TextField } from "../../ui";
 import { type Complaints, type Wording, wording } from "../field-errors";
 import { labelAmong } from "../page-choice";
 import { EventChoice } from "./event-choice";
@@ -23,7 +23,7 @@ export function WebhookFields(props: WebhookFieldsProps) {
   const wrong = wording(complaints, labelsOf(format));
   return (
     <>
-      <FormErrors errors={wrong.all} />
+      <ErrorSummary errors={wrong.all} />
       <FormatButtons current={format} />
       <HiddenFields values={{ format }} />
       <TextField

@@ -12,7 +12,7 @@ interface FormErrorsProps {
 }
 
 /** What is wrong with a form, first of all: it takes the focus, and each line leads to its field. */
-export function FormErrors({ errors, autofocus = true }: FormErrorsProps) {
+export function ErrorSummary({ errors, autofocus = true }: FormErrorsProps) {
   if (errors.length === 0) return null;
   return (
     <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus={autofocus}>

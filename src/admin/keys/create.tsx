@@ -1,0 +1,68 @@
+import { KEY_PRESETS, SCOPE_NAMES, SCOPES } from "../../features/keys";
+import { Actions, Button, ButtonLink, Columns, Form, PageHead, Summary } from "../../ui";
+import { FormFields, type StateOf } from "../forms/form";
+import { KEYS_PATH } from "../paths";
+import { KEY_FORM } from "./forms";
+
+/** Settings → API Keys → Create API Key. */
+export function CreateKey({
+  state,
+  formToken,
+}: {
+  state: StateOf<typeof KEY_FORM>;
+  formToken: string;
+}) {
+  return (
+    <>
+      <PageHead title="Create API Key" crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
+      <Columns aside={<ScopeSummary scopes={state.values.scopes} />}>
+        <Form action={`${KEYS_PATH}/new`} hidden={{ form: formToken }}>
+          <FormFields form={KEY_FORM} state={state}>
+            <Presets />
+          </FormFields>
+          <Actions>
+            <Button kind="primary">Create API Key</Button>
+            <ButtonLink href={KEYS_PATH}>Cancel</ButtonLink>
+          </Actions>
+        </Form>
+      </Columns>
+    </>
+  );
+}
+
+function Presets() {
+  return (
+    <div class="field">
+      <p class="label" id="presets">
+        Start from
+      </p>
+      <div class="presets" role="group" aria-labelledby="presets">
+        {KEY_PRESETS.map(({ id, name, scopes, sentence }) => (
+          <ButtonLink
+            key={id}
+            href={`${KEYS_PATH}/new?preset=${id}`}
+            preset={{ name, scopes }}
+            title={sentence}
+          >
+            {name}
+          </ButtonLink>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Sentences about the selected scopes: "This key can …". */
+function ScopeSummary({ scopes }: { scopes: readonly string[] }) {
+  return (
+    <Summary
+      title="This key can"
+      field="scopes"
+      lines={SCOPE_NAMES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPES[scope])}
+      emptyLine="Nothing yet: choose a scope."
+    >
+      It works for every status page here. Its value is shown once, when it is created; only a hash
+      is kept.
+    </Summary>
+  );
+}

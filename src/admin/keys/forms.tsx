@@ -1,0 +1,153 @@
+import {
+  type CreateKeyBody,
+  DEFAULT_RATE_LIMIT,
+  EXPIRY_DAYS,
+  expiryOfChoice,
+  KEY_PRESETS,
+  type Overlap,
+  SCOPE_NAMES,
+  SCOPES,
+  type Scope,
+  type UpdateKeyBody,
+} from "../../features/keys";
+import { plural } from "../../kernel/text";
+import { toIso } from "../../kernel/time";
+import { CheckboxList, ChoiceField, TextField } from "../../ui";
+import { type Field, InvalidInput } from "../forms/field";
+import { choiceField, integerField, nameField } from "../forms/fields";
+import { defineForm } from "../forms/form";
+
+interface KeyFormContext {
+  now: number;
+  /** Endpoints that each scope opens, such as `GET /api/v1/status/{slug}`. */
+  endpoints: ReadonlyMap<Scope, readonly string[]>;
+}
+
+export const KEY_FORM = defineForm<CreateKeyBody, KeyFormContext>()({
+  name: nameField({
+    hint: "The program that will use the key. Look for this name when something goes wrong.",
+  }),
+  scopes: scopesField(),
+  rate_limit: integerField({
+    label: "Rate limit",
+    hint: "Requests per minute, 1 to 1,000,000.",
+    initial: DEFAULT_RATE_LIMIT,
+  }),
+  expires: expiryField(),
+});
+
+export const KEY_EDIT_FORM = defineForm<UpdateKeyBody>()({
+  name: nameField(),
+  rate_limit: integerField({
+    label: "Rate limit",
+    hint: "Requests per minute, 1 to 1,000,000. A change applies to the next request.",
+    isRequired: true,
+  }),
+});
+
+export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
+  overlap: choiceField<Overlap>({
+    label: "The old value ends",
+    initial: "24h",
+    invalid: "Choose when the old value ends.",
+    options: [
+      { value: "now", label: "Now" },
+      { value: "1h", label: "In 1 hour" },
+      { value: "24h", label: "In 24 hours" },
+      { value: "7d", label: "In 7 days" },
+    ],
+  }),
+});
+
+/** Returns what a preset fills in; nothing for an unknown one. */
+export function presetValues(id: string | undefined) {
+  const preset = KEY_PRESETS.find((candidate) => candidate.id === id);
+  return preset ? { name: preset.name, scopes: preset.scopes } : {};
+}
+
+function scopesField(): Field<readonly string[], CreateKeyBody["scopes"], KeyFormContext> {
+  return {
+    label: "Scopes",
+    initial: [],
+    read: (sent, name) => sent.all(name),
+    // More than all scopes hold an unknown or repeated one; thousands would be slow to report.
+    toBody: (typed) => typed.slice(0, SCOPE_NAMES.length + 1) as CreateKeyBody["scopes"],
+    fromStored: (scopes) => scopes,
+    Input: ({ name, value, errors, context }) => (
+      <CheckboxList
+        legend="Scopes"
+        name={name}
+        hint="Everything the key may do. No scope includes another, and scopes cannot be changed later."
+        error={errors[name]}
+        isCode
+        options={SCOPE_NAMES.map((scope) => ({
+          value: scope,
+          label: scope,
+          hint: SCOPES[scope],
+          details: <Endpoints of={context.endpoints.get(scope) ?? []} />,
+          isChecked: value.includes(scope),
+        }))}
+      />
+    ),
+  };
+}
+
+function Endpoints({ of: endpoints }: { of: readonly string[] }) {
+  if (endpoints.length === 0) return <p class="hint">No endpoint needs this scope yet.</p>;
+  return (
+    <details class="hint">
+      <summary>{plural(endpoints.length, "endpoint")}</summary>
+      <ul class="plain-list">
+        {endpoints.map((endpoint) => (
+          <li key={endpoint}>
+            <code>{endpoint}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const EXPIRY_CHOICES = [
+  { value: "never", label: "Never" },
+  ...EXPIRY_DAYS.map((days) => ({ value: days, label: `In ${days} days` })),
+  { value: "date", label: "On a date" },
+];
+
+/** Two inputs: `expires` is `never`, a number of days or `date`, and `expires_date` the day. */
+function expiryField(): Field<{ choice: string; date: string }, string | null, KeyFormContext> {
+  const date = "expires_date";
+  const dateLabel = "Expiration date";
+  return {
+    label: "Expires",
+    inputs: { [date]: dateLabel },
+    initial: { choice: "never", date: "" },
+    read: (sent, name) => ({ choice: sent.text(name) || "never", date: sent.text(date) }),
+    toBody(typed, { now }) {
+      const expiry = expiryOfChoice(typed.choice, typed.date, now);
+      if (expiry === null || typeof expiry === "string") return expiry;
+      return new InvalidInput(expiry.complaint, typed.choice === "date" ? date : undefined);
+    },
+    fromStored: (day) => ({ choice: day === null ? "never" : "date", date: day ?? "" }),
+    Input: ({ name, value, errors, context }) => (
+      <ChoiceField
+        legend="Expires"
+        name={name}
+        options={EXPIRY_CHOICES}
+        value={value.choice}
+        error={errors[name]}
+      >
+        <TextField
+          label={dateLabel}
+          name={date}
+          type="date"
+          value={value.date}
+          min={toIso(context.now).slice(0, 10)}
+          hint="The last day, in UTC, on which the key works."
+          error={errors[date]}
+          isShort
+        />
+      </ChoiceField>
+    ),
+  };
+}

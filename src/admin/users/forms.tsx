@@ -1,0 +1,45 @@
+import type { NewUser } from "../../features/users";
+import { type Role, ROLE_SENTENCES, ROLES } from "../../kernel/role";
+import { capitalised } from "../../kernel/text";
+import { RadioList } from "../../ui";
+import { choiceField, nameField, textField } from "../forms/fields";
+import { defineForm } from "../forms/form";
+
+const ROLE_OPTIONS = ROLES.map((role) => ({
+  value: role,
+  label: capitalised(role),
+  hint: ROLE_SENTENCES[role],
+}));
+
+const roleField = choiceField<Role>({ label: "Role", initial: "editor", options: ROLE_OPTIONS });
+
+export const INVITE_FORM = defineForm<NewUser>()({
+  email: textField({
+    label: "Email",
+    type: "email",
+    hint: "They sign in with it. Allclear sends no email; pass the link on yourself.",
+    isRequired: true,
+  }),
+  name: nameField({ hint: "They can change it when they join." }),
+  role: roleField,
+});
+
+const LAST_OWNER =
+  "The last owner keeps this role and cannot be disabled. First make another user an owner.";
+
+export const ROLE_FORM = defineForm<{ role: Role }, { isLastOwner: boolean }>()({
+  role: {
+    ...roleField,
+    Input: ({ name, value, errors, context }) => (
+      <RadioList
+        legend="Role"
+        isLegendHidden
+        name={name}
+        options={ROLE_OPTIONS}
+        value={value}
+        hint={context.isLastOwner ? LAST_OWNER : undefined}
+        error={errors[name]}
+      />
+    ),
+  },
+});
