@@ -4,15 +4,12 @@ import { Glob } from "bun";
 
 const SRC = join(import.meta.dir, "..", "src");
 
-/**
- * The floors of the house, lowest first. An import goes down or stays on its floor, never up.
- * Each is a pattern of paths below src/.
- */
-const FLOORS: readonly { name: string; files: RegExp }[] = [
+/** Layers from the lowest to the highest, as patterns of paths below src/. Imports never go up. */
+const LAYERS: readonly { name: string; files: RegExp }[] = [
   { name: "kernel", files: /^kernel\/|^version\.ts$|\.d\.ts$/ },
   { name: "config, errors", files: /^(config|errors)\// },
   { name: "db, events, egress, context", files: /^(db|events|egress)\/|^context\.ts$/ },
-  { name: "rooms", files: /^features\/(?!.*[/-]routes\.ts$)/ },
+  { name: "feature modules", files: /^features\/(?!.*[/-]routes\.ts$)/ },
   { name: "http", files: /^http\// },
   { name: "routes", files: /^features\/[^/]+\/([a-z]+-)?routes\.ts$/ },
   { name: "ui", files: /^ui\// },
@@ -26,8 +23,8 @@ const FLOORS: readonly { name: string; files: RegExp }[] = [
   { name: "main", files: /^main\.ts$/ },
 ];
 
-/** Who may use whom sideways, beyond what everybody may: a room's neighbours, through their index. */
-const NEIGHBOURS: Record<string, readonly string[]> = {
+/** Feature modules that a feature module may import, through their index.ts. */
+const DEPENDENCIES: Record<string, readonly string[]> = {
   components: ["pages"],
   incidents: ["pages", "components"],
   maintenance: ["pages", "components"],
@@ -79,45 +76,45 @@ async function resolve(folder: string, specifier: string): Promise<string> {
   throw new Error(`nothing at ${base}`);
 }
 
-function floorOf(file: string): number {
-  const floor = FLOORS.findIndex(({ files }) => files.test(file));
-  if (floor === -1) throw new Error(`${file} is on no floor of the house`);
-  return floor;
+function layerOf(file: string): number {
+  const layer = LAYERS.findIndex(({ files }) => files.test(file));
+  if (layer === -1) throw new Error(`${file} belongs to no layer`);
+  return layer;
 }
 
-function roomOf(file: string): string | undefined {
+function moduleOf(file: string): string | undefined {
   return /^features\/([^/]+)\//.exec(file)?.[1];
 }
 
 const imports = await readImports();
 
-describe("the house", () => {
-  test("every file stands on a floor, and imports go down, never up", () => {
-    const up = imports.filter(({ from, to }) => floorOf(to) > floorOf(from));
+describe("the architecture", () => {
+  test("every file belongs to a layer, and no import goes up", () => {
+    const up = imports.filter(({ from, to }) => layerOf(to) > layerOf(from));
     expect(up.map(({ line }) => line)).toEqual([]);
     expect(imports.length).toBeGreaterThan(100);
   });
 
-  test("a room is entered through its index.ts, and its routes by app.ts alone", () => {
+  test("a feature module is imported through its index.ts, and its routes by app.ts alone", () => {
     const broken = imports.filter(({ from, to }) => {
-      const room = roomOf(to);
-      if (room === undefined || room === roomOf(from)) return false;
+      const module = moduleOf(to);
+      if (module === undefined || module === moduleOf(from)) return false;
       if (to.endsWith("/routes.ts")) return from !== "app.ts";
-      return to !== `features/${room}/index.ts`;
+      return to !== `features/${module}/index.ts`;
     });
     expect(broken.map(({ line }) => line)).toEqual([]);
   });
 
-  test("rooms use only the neighbours that are allowed to them", () => {
+  test("feature modules import only the modules that the table allows", () => {
     const broken = imports.filter(({ from, to }) => {
-      const [user, used] = [roomOf(from), roomOf(to)];
+      const [user, used] = [moduleOf(from), moduleOf(to)];
       if (user === undefined || used === undefined || user === used) return false;
-      return !NEIGHBOURS[user]?.includes(used);
+      return !DEPENDENCIES[user]?.includes(used);
     });
     expect(broken.map(({ line }) => line)).toEqual([]);
   });
 
-  test("no import runs in a circle", () => {
+  test("imports form no cycle", () => {
     const graph = Map.groupBy(imports, ({ from }) => from);
     const done = new Set<string>();
     const circles: string[] = [];
@@ -134,7 +131,7 @@ describe("the house", () => {
     expect(circles).toEqual([]);
   });
 
-  test("rules decide by their arguments: no clock, no database, no web framework", async () => {
+  test("rules depend on their arguments alone: no clock, no database, no web framework", async () => {
     const broken: string[] = [];
     for await (const file of new Glob("features/*/rules.ts").scan(SRC)) {
       const source = await Bun.file(join(SRC, file)).text();
@@ -147,7 +144,7 @@ describe("the house", () => {
     expect(broken).toEqual([]);
   });
 
-  test("SQL stands in stores, in db/ and in the outbox and audit log that belong to events/", async () => {
+  test("SQL appears only in stores, db/ and events/", async () => {
     const broken: string[] = [];
     for await (const file of new Glob("**/*.{ts,tsx}").scan(SRC)) {
       if (/^(db|events)\/|[/-]store\.ts$/.test(file)) continue;
@@ -165,9 +162,9 @@ describe("the house", () => {
       const source = await Bun.file(join(SRC, file)).text();
       if (/db\s*\.write\(/.test(source)) openers.push(file);
     }
-    // What a POST made and its kept answer are one transaction, for all routes alike: http/create-once.
+    // http/create-once stores what a POST creates and the answer to its repetition in one transaction.
     const allowed =
-      /^cli\/|routes\.tsx?$|^server\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/create-once\.ts$|^features\/(keys\/usage|auth\/last-seen|maintenance\/clock|monitors\/(engine\/recorder|rollup-clock)|webhooks\/deliver\/(errands|recorder))\.ts$/;
+      /^cli\/|routes\.tsx?$|^server\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/create-once\.ts$|^features\/(keys\/usage|auth\/last-seen|maintenance\/clock|monitors\/(engine\/recorder|rollup-clock)|webhooks\/deliver\/(queue-cleanup|recorder))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 
@@ -180,7 +177,7 @@ describe("the house", () => {
     expect(broken).toEqual([]);
   });
 
-  test("every room's index.ts opens by saying what lives there", async () => {
+  test("every index.ts of a module starts with a comment about the module", async () => {
     for await (const file of new Glob("{features/*,db,events,errors,config,http,ui}/index.ts").scan(
       SRC,
     )) {

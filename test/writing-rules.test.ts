@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
+
+const ROOT = join(import.meta.dir, "..");
+const MAX_LINES = 250;
+
+/**
+ * Doc comments that start with a question word, by folder. The numbers may only fall: lower them with each
+ * comment that is rewritten.
+ */
+const QUESTION_COMMENTS: Readonly<Record<string, number>> = {};
+
+/** Names of the older vocabulary, each with the name to use. */
+const RETIRED_NAMES: readonly [RegExp, string][] = [
+  [/^[Aa]dmissions?$/, "requestContext"],
+  [/^Door$|^createDoor$|^DoorParts$/, "Gateway"],
+  [/Means$/, "…Dependencies or …Context"],
+  [/^[Jj]udge/, "validate…, require… or the result's name"],
+  [/^[Rr]efusal$|^FormRefusal$|^refusalOrThrow$/, "rejection"],
+  [/^[Ww]henAsked$/, "lazy"],
+  [/^Moment$|^MomentField$|^parseMoment$/, "RelativeTime, DateTimeField"],
+  [/^(replace|open|end|refresh|mark)Marks?$|^Marking$|^markComponents$/, "cause"],
+  [/^[Ss]tanding$|[a-z]Standing$/, "evaluation"],
+  [/^(Roster|Agenda|Findings|Watched|Lanes|Waker|Errands|Shares|Pace)$/, "the term of its subject"],
+  [/^(Story|storyOf|Teller|TELLERS)$/, "notification"],
+  [/AtHome$/, "Stored…"],
+  [/Wish$/, "…Plan"],
+  [/^createKept|^Kept[A-Z]/, "…Cache"],
+  [/^[Ff]urnished|^[Hh]ouses?$|^Workshop$/, "demo data, installation, workspace"],
+];
+
+async function readSources(pattern: string): Promise<{ file: string; text: string }[]> {
+  const sources: { file: string; text: string }[] = [];
+  for await (const file of new Glob(pattern).scan(ROOT)) {
+    sources.push({ file, text: await Bun.file(join(ROOT, file)).text() });
+  }
+  return sources;
+}
+
+function folderOf(file: string): string {
+  const parts = file.split("/").slice(0, -1);
+  const isDeep = parts[0] === "src" && (parts[1] === "features" || parts[1] === "admin");
+  return parts.slice(0, isDeep ? 3 : 2).join("/");
+}
+
+test("no folder has more doc comments that start with a question word than recorded", async () => {
+  const counts: Record<string, number> = {};
+  for (const { file, text } of await readSources("{src,test,bench}/**/*.{ts,tsx}")) {
+    const found = text.match(/\/\*\*\s*(?:\*\s*)?(?:What|How|Whether|Where|Who|When|Why|Which)\b/g);
+    if (found) counts[folderOf(file)] = (counts[folderOf(file)] ?? 0) + found.length;
+  }
+  expect(counts).toEqual(QUESTION_COMMENTS);
+});
+
+test("no identifier is a name of the older vocabulary", async () => {
+  const violations = new Set<string>();
+  for (const { file, text } of await readSources("src/**/*.{ts,tsx}")) {
+    const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$|"[^"\n]*"|`[^`]*`/gm, "");
+    for (const [name] of code.matchAll(/\b[A-Za-z]\w*\b/g)) {
+      const retired = RETIRED_NAMES.find(([pattern]) => pattern.test(name));
+      if (retired) violations.add(`${file}: ${name} → ${retired[1]}`);
+    }
+  }
+  expect([...violations]).toEqual([]);
+});
+
+test("no source file has more than 250 lines", async () => {
+  const long = (await readSources("src/**/*.{ts,tsx}"))
+    .map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }))
+    .filter(({ lines }) => lines > MAX_LINES);
+  expect(long).toEqual([]);
+});
