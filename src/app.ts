@@ -53,27 +53,27 @@ import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
 import { VERSION } from "./version";
 
-/** One independent system: two of them in one process share nothing. */
+/** One independent application. Several in one process share no state. */
 export interface App {
-  /** The only entrance. */
+  /** Handles all requests. */
   handle: Gateway;
   routes: RouteTable;
   readiness: Readiness;
   limiter: Limiter;
   usage: KeyUsage;
-  /** What else counts something adds its figures here. */
+  /** Registry of the metrics, to which other modules add theirs. */
   metrics: Metrics;
   openApi(): unknown;
   /**
-   * Loads the dashboard and its routes, if that has not been done: else the first request for it does. It is
-   * as much as all the rest, and a server that runs for weeks may never be asked for it.
+   * Loads the dashboard and its routes, if not yet loaded. Otherwise the first request loads them.
+   * The dashboard is as large as all other code, and many servers never need it.
    */
   loadDashboard(): Promise<void>;
 }
 
 /**
- * Puts the application together: the table of contents of what it can do. `monitoring` runs the checks;
- * without it none is run, and who asks for one is told so.
+ * Creates the application from its feature modules. Without `monitoring` no checks run, and
+ * requests for one are refused.
  */
 export function createApp(
   ctx: AppContext,

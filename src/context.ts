@@ -7,16 +7,16 @@ import type { Log } from "./kernel/log";
 import type { RandomBytes } from "./kernel/random";
 import type { Signal } from "./kernel/signal";
 
-/** What wakes whom after a commit. They carry no data: a listener reads the database again. */
+/** Signals sent after a commit. They carry no rows; listeners read the database again. */
 export interface Signals {
   /** A key was created, edited, rotated or revoked. */
   keysChanged: Signal<void>;
-  /** What a page shows was changed; the value is the page's id. */
+  /** The content of a page changed; the value is the page's id. */
   pageChanged: Signal<string>;
-  /** Where a page is found may be another: its slugs, its custom domains, whether it is public. */
+  /** The slugs, custom domains or visibility of a page changed. */
   addressesChanged: Signal<void>;
   /**
-   * A webhook endpoint has something to be sent, or was enabled, disabled or deleted; the value is its
+   * A webhook endpoint has new deliveries, or was enabled, disabled or deleted; the value is its
    * id.
    */
   deliveriesQueued: Signal<string>;
@@ -24,16 +24,16 @@ export interface Signals {
   deliveriesBatched: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: Signal<void>;
-  /** The public address, from which links are built, is another one. */
+  /** The public address, from which links are built, changed. */
   settingsChanged: Signal<void>;
-  /** Another process has committed something, whatever it was. */
+  /** Another process committed a change. */
   databaseChangedElsewhere: Signal<void>;
 }
 
-/** What a service is given: all that it may reach beyond its arguments. */
+/** Dependencies of services besides their arguments. */
 export interface AppContext {
   config: Config;
-  /** The address that links are built from, without a slash at its end. */
+  /** Public address from which links are built, without a trailing slash. */
   baseUrl: string;
   db: Db;
   clock: Clock;

@@ -7,17 +7,17 @@ declare module "*.css" {
   const text: string;
   export default text;
 }
-/** Imported with `type: "file"`: where the file lies, on disk or inside the executable. */
+/** Path of a file imported with `type: "file"`, on disk or inside the executable. */
 declare module "swagger-ui-dist/*" {
   const path: string;
   export default path;
 }
-/** The browser's scripts, which the server never runs: their text. */
+/** Text of the browser script, which the server never runs. */
 declare module "*/client.js" {
   const text: string;
   export default text;
 }
-/** What is added to it where an order can be changed. */
+/** Text of the drag-and-drop script, loaded only by screens with an ordered list. */
 declare module "*/ordering.js" {
   const text: string;
   export default text;

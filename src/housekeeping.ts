@@ -10,9 +10,9 @@ import type { Timer } from "./kernel/clock";
 import { DAY_MS, HOUR_MS } from "./kernel/time";
 
 /**
- * Deletes, once an hour, what has ended and is of no use any more: dead sessions, links that open
- * nothing, forms and kept answers of yesterday, and what was kept as long as the settings say: events,
- * the audit log, addresses, the use of keys. Bounded work each time, so that no transaction is a long one.
+ * Deletes obsolete data once an hour: expired sessions and links, old forms and stored responses,
+ * and data past its configured retention. Each run deletes a bounded number of rows, which keeps
+ * transactions short.
  */
 export function startHousekeeping(ctx: AppContext): Timer {
   return ctx.clock.every(HOUR_MS, () => {

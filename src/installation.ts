@@ -29,7 +29,7 @@ import { type RandomBytes, systemRandom } from "./kernel/random";
 const COMMAND_WAIT_MS = 5_000;
 const COMMAND_POLL_MS = 50;
 
-/** A data directory in use: the context to work with, and the way to let go of it. */
+/** Open data directory, with the context for services. */
 export interface Installation {
   ctx: AppContext;
   directory: DataDirectory;
@@ -38,8 +38,8 @@ export interface Installation {
 }
 
 /**
- * Opens the installation for a server: claims the data directory, migrates, never waits in SQLite.
- * Throws an OperatorError that names the process which has it already.
+ * Opens the installation for a server: locks the data directory, migrates, and never waits in
+ * SQLite. Throws an OperatorError that names the process holding the lock.
  */
 export function openForServer(config: Config): Installation {
   const directory = openDataDirectory(config.dataDir);
@@ -47,7 +47,10 @@ export function openForServer(config: Config): Installation {
   return open(config, directory, lock, 0);
 }
 
-/** A command, such as a backup by cron, holds the directory for a moment only: worth waiting for. */
+/**
+ * Locks the data directory, waiting up to `COMMAND_WAIT_MS` for a command such as a backup.
+ * Undefined if the lock is still held.
+ */
 function lockWhenCommandEnds(directory: DataDirectory): DirectoryLock | undefined {
   for (let waitedMs = 0; waitedMs < COMMAND_WAIT_MS; waitedMs += COMMAND_POLL_MS) {
     const lock = tryLock(directory, "serve");
@@ -58,10 +61,9 @@ function lockWhenCommandEnds(directory: DataDirectory): DirectoryLock | undefine
 }
 
 /**
- * Opens the installation for a command, beside whoever else uses it. When nobody holds the data
- * directory the command does, and migrates; otherwise the schema must be this build's own already.
- * Unless it may create, a command refuses a data directory without a database: most likely the path
- * is wrong, and an empty installation would answer as if it were not.
+ * Opens the installation for a command, also while another process uses it. A command that gets the
+ * lock migrates; otherwise the schema must match this build. Without `mayCreate` a missing database
+ * is an error, since most likely the path is wrong.
  */
 export function openForCommand(
   config: Config,
@@ -114,7 +116,7 @@ function requireSameSchema(version: number, directory: DataDirectory): void {
   );
 }
 
-/** Puts a context together from what differs between a server, a command and a test. */
+/** Creates a context from the parts that differ between server, commands and tests. */
 export function createContext(parts: {
   config: Config;
   db: Db;

@@ -2,9 +2,12 @@ import type { Config } from "./config";
 import { OperatorError } from "./db";
 import { RUNTIME_BODY_MAX_BYTES } from "./http";
 
-/** Milliseconds that requests in progress may take to end when the server stops. */
+/** Milliseconds that requests in progress may take when the server stops. */
 export const DRAIN_MS = 10_000;
-/** A check that is asked for may take its whole timeout, a minute at most, before anything is answered. */
+/**
+ * Seconds without traffic after which a connection is closed. A requested check may take a minute
+ * before the response starts.
+ */
 const IDLE_TIMEOUT_SECONDS = 75;
 
 /** Time allowed for closing all connections before the port is opened again. */

@@ -1,8 +1,8 @@
-/** Starts the command line, from whichever folder it is run. */
+/** Starts the command line from any working folder. */
 
 /**
- * Bun reads `jsxImportSource` from the tsconfig of the working folder and falls back to React. Modules
- * that are loaded after this get Preact's runtime under React's name. The executable has it built in.
+ * Maps React's JSX runtime to Preact's for modules loaded later, since Bun reads `jsxImportSource`
+ * from the working folder only. The executable needs no mapping.
  */
 Bun.plugin({
   name: "preact",

@@ -20,17 +20,20 @@ import { DRAIN_MS, listen } from "./listening";
 const FOREIGN_CHANGES_POLL_MS = 500;
 
 export interface RunningServer {
-  /** Where it can be opened on this machine. */
+  /** URL of the server on this machine. */
   url: string;
-  /** Where its first user is made, while there is none: a secret, good for an hour. */
+  /** Secret link for creating the first user, valid for an hour; undefined once a user exists. */
   setUpUrl: string | undefined;
-  /** The same, once changes can be stored; undefined where they could be stored at the start. */
+  /** Set-up link once changes can be stored; undefined if they could be stored at the start. */
   laterSetUpUrl: Promise<string | undefined> | undefined;
-  /** Lets requests under way end, writes what is gathered, and closes the database. */
+  /** Waits for requests in progress, writes buffered data, and closes the database. */
   stop(): Promise<void>;
 }
 
-/** Opens the installation, migrates, and listens. Throws an OperatorError for what a person can mend. */
+/**
+ * Opens the installation, migrates, and listens. Throws an OperatorError for problems that the
+ * operator can solve.
+ */
 export async function startServer(given: Config): Promise<RunningServer> {
   const installation = openForServer(given);
   const { ctx, migration, directory } = installation;
@@ -105,8 +108,8 @@ export async function startServer(given: Config): Promise<RunningServer> {
 }
 
 /**
- * Stores what a first run needs: the sample page, and the link that makes the first user. Where changes
- * cannot be stored, as on a full disk, the server serves what there is and stores this later.
+ * Stores the sample page and the set-up link of a first run. If changes cannot be stored, such as
+ * on a full disk, they are stored later while the server runs.
  */
 async function storeFirstRun(
   ctx: AppContext,
@@ -136,12 +139,12 @@ async function storeFirstRun(
   return { setUpUrl: undefined, laterSetUpUrl: later.promise };
 }
 
-/** Lets the event loop answer what waits. */
+/** Waits for a turn of the event loop, so that pending requests are handled. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Tells of commits by other processes, such as the command line's, within half a second. */
+/** Signals commits by other processes, such as commands, within half a second. */
 function watchForeignChanges(ctx: AppContext): Timer {
   let known = ctx.db.foreignVersion();
   return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {

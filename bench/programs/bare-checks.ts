@@ -1,6 +1,6 @@
 /**
- * What checks are measured against: requests over connections of their own by bare `node:http`, evenly
- * spread, and nothing else. `bare-checks URL N`: so many a second, until it is ended.
+ * Baseline for checks: evenly spread requests with `node:http`, each over a new connection.
+ * `bare-checks URL N` sends N requests per second until it is stopped.
  */
 import { request } from "node:http";
 

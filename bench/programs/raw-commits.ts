@@ -1,7 +1,7 @@
 /**
- * What SQLite allows by itself: the statements of one component change, prepared, in one transaction
- * and one durable commit each, in a loop that serves nobody. `raw-commits FILE SECONDS` works on a
- * database of Allclear's schema and prints the commits per second.
+ * Baseline for SQLite alone: the prepared statements of a component change in a loop, with one
+ * durable commit per change. `raw-commits FILE SECONDS` works on a database of Allclear's schema
+ * and prints the commits per second.
  */
 import { Database } from "bun:sqlite";
 

@@ -9,9 +9,9 @@ export interface Flood {
   /** Unix ms, from before the first was sent until the last was answered or given up. */
   from: number;
   until: number;
-  /** How many had an answer of each status. */
+  /** Number of attempts by the status of their answer. */
   answers: Record<number, number>;
-  /** How many had none in time. */
+  /** Number of attempts without an answer in time. */
   unanswered: number;
   /** Of those that were answered. */
   slowestMs: number;

@@ -1,7 +1,7 @@
 /**
- * What monitors watch while they are measured: a server that answers every path with a few bytes, and
- * at `/seen` how many requests there were, and how many paths, and when the last new one came. Paths that
- * begin with `/text` answer 64 KiB of the letters a and b with a c at the end, another text each time.
+ * Target of monitors in a measurement: a server that answers every path with a few bytes. `/seen`
+ * returns the number of requests and of paths, and the time of the last new path. Paths that begin
+ * with `/text` return 64 KiB of the letters a and b with a final c, a different text each time.
  */
 export interface Seen {
   requests: number;

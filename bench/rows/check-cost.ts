@@ -15,8 +15,8 @@ const ROUND_MS = 15_000;
 const REACH_US = 250;
 
 /**
- * What one check of HTTP costs the server on its processors, all its threads and all that it does
- * meanwhile included: schedule, connection, request, rules and storage.
+ * Measures the processor time of one HTTP check in all threads of the server, with schedule,
+ * connection, request, rules and storage.
  */
 export async function measureCheckCost(workspace: Workspace): Promise<Figure[]> {
   const { dataDir } = await seed(workspace.path("data"));

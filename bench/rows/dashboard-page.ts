@@ -21,9 +21,9 @@ const INCIDENTS = 10_000;
 
 /** 99th percentiles in milliseconds. */
 interface PageCost {
-  /** What the server computed. */
+  /** Processor time of the server. */
   server: number;
-  /** What a client waited, the machine's other work included. */
+  /** Waiting time of the client, including other work of the machine. */
   client: number;
 }
 

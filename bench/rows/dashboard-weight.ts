@@ -16,7 +16,7 @@ interface Weight {
   total: number;
 }
 
-/** What a browser that comes for the first time receives of each page: bodies, as they are sent. */
+/** Measures the bodies, as sent, that a browser with an empty cache receives for each page. */
 export async function measureDashboardWeight(workspace: Workspace): Promise<Figure[]> {
   const dashboard = await seedDashboard(workspace.path("data"), { incidents: INCIDENTS });
   const { dataDir, pages, answers, previews, largePages, sessions } = dashboard;

@@ -23,9 +23,9 @@ const GOES_DOWN_ONE_IN = 3_000;
 const OUTAGE_CHECKS = 15;
 
 /**
- * What thirty days of checks leave behind in the file: those of the last two days one by one, all of them
- * rolled up, outages with what follows from them. Written in the order of time by what writes them in the
- * server, and rolled up hour by hour, under a clock of the bench's own.
+ * Measures the disk space of thirty days of checks: results of the last two days, rollups of all,
+ * outages and their consequences. The server's own code writes them in order of time under a
+ * simulated clock and rolls them up hour by hour.
  */
 export async function measureDiskPerCheck(workspace: Workspace): Promise<Figure[]> {
   const dataDir = workspace.path("data");
@@ -97,7 +97,7 @@ async function simulate(dataDir: string): Promise<number> {
   return checks;
 }
 
-/** What is in the file once the log of its last commits is. */
+/** Returns the size of a database file in bytes after its write-ahead log is merged into it. */
 function fileBytes(file: string): number {
   const database = new Database(file);
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -15,7 +15,10 @@ import type { Workspace } from "../support/workspace";
 const REACH_HTML_BYTES = 15_000;
 const REACH_BYTES = 30_000;
 
-/** What a browser that comes to the public page for the first time receives, and what it waits for. */
+/**
+ * Measures the bytes that a browser with an empty cache receives for the public page, and the
+ * requests that it waits for.
+ */
 export async function measureFirstView(workspace: Workspace): Promise<Figure[]> {
   const seeded = await seed(workspace.path("data"));
   await seedPast(seeded);

@@ -6,7 +6,7 @@ import type { Workspace } from "../support/workspace";
 const RUNS = 3;
 const REACH_MS = 5;
 
-/** What the first reader after a change of a large page waits for. */
+/** Measures the waiting time of the first reader after a change of a large page. */
 export async function measureFreshBytes(workspace: Workspace): Promise<Figure[]> {
   const program = compileProgram(workspace, "fresh-bytes");
   const runs: FreshBytes[] = [];

@@ -15,7 +15,7 @@ const REHEARSALS = 100;
 const REACH_MS = 10;
 /** Of a hundred times as many incidents; what is above it grows with them. */
 const REACH_RATIO = 1.25;
-/** How far the bars of a page reach back, and a little further. */
+/** Number of days in the short past, slightly more than the bars of a page show. */
 const SHORT_DAYS = 95;
 const TIMES = 100;
 /** The end of the long past: all that a page shows of it, and all that fills a list. */
@@ -45,8 +45,8 @@ interface Installation {
 }
 
 /**
- * What is read of a page with a long past, each time just after the page has changed: over a socket,
- * compressed, one request at a time, in turns with the same page with a short past.
+ * Measures compressed reads of a page with a long past, each directly after a change of the page.
+ * They alternate with reads of the same page with a short past, one request at a time.
  */
 export async function measureLongHistory(workspace: Workspace): Promise<Figure[]> {
   const demoData = [
@@ -143,7 +143,7 @@ async function openInstallation(workspace: Workspace, demoData: DemoData): Promi
   };
 }
 
-/** What is asked for, by what a figure calls it. */
+/** Returns the measured paths by the name of their figure. */
 function pathsOf({ slug, incidentIds, componentIds }: History): Record<string, string> {
   const page = `/status/${slug}`;
   const list = `/api/v1/incidents?page=${slug}&limit=50`;

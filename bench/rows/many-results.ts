@@ -45,8 +45,8 @@ interface Installation {
 }
 
 /**
- * What is read of monitors with very many results: over a socket, one request at a time, in turns with
- * an installation of few. The page is read just after it has changed.
+ * Measures reads of monitors with very many results, alternating with an installation with few, one
+ * request at a time. The page is read directly after a change.
  */
 export async function measureManyResults(workspace: Workspace): Promise<Figure[]> {
   // What takes long to fill first: a connection that nobody uses is closed after a while.
@@ -66,7 +66,7 @@ export async function measureManyResults(workspace: Workspace): Promise<Figure[]
   }
 }
 
-/** What one read costs: 99th percentiles in milliseconds, and how its median compares. */
+/** Cost of one read: 99th percentiles in milliseconds, and the ratio of the medians. */
 interface Found {
   name: string;
   server: number;
@@ -190,7 +190,7 @@ async function signIn(dataDir: string, count: number): Promise<string[]> {
   }
 }
 
-/** What is asked for: by figure, and by what that calls it. */
+/** Returns the measured paths by figure and by name. */
 function readsOf(slug: string, monitor: string): Record<string, Record<string, string>> {
   const analytics = "/api/v1/analytics";
   const weekAgo = new Date(Date.now() - 7 * DAY_MS).toISOString();

@@ -11,7 +11,7 @@ const REQUESTS = 1_000_000;
 const ADDRESSES = 200_000;
 const CONNECTIONS = 32;
 const SECONDS = 5;
-/** What the collector frees by itself when there is nothing to do is not the server's weight. */
+/** Pause before a measurement, in milliseconds, in which an idle server frees garbage. */
 const SETTLE_MS = 3_000;
 
 /**

@@ -15,7 +15,9 @@ const CORE_REACH = 0.1;
 const LATE_REACH = 0.01;
 const MEMORY_REACH_BYTES = 150e6;
 
-/** What a server with very many monitors takes of the machine, and whether it keeps its times. */
+/**
+ * Measures the resources of a server with ten thousand monitors, and the punctuality of its checks.
+ */
 export async function measureTenThousandMonitors(workspace: Workspace): Promise<Figure[]> {
   const scopes = ["read:analytics" as const];
   const { dataDir, componentIds, keys } = await seed(workspace.path("data"), { keys: 1, scopes });

@@ -23,7 +23,7 @@ const ROUNDS = 5;
 const PATIENCE_MS = 120_000;
 const SETTLE_MS = 2_000;
 
-/** How fast webhooks are delivered, and what else notices of it. */
+/** Measures the throughput and latency of webhook deliveries, and the effect of a backlog. */
 export async function measureWebhooks(workspace: Workspace): Promise<Figure[]> {
   return [
     ...(await measureThroughput(workspace)),
@@ -80,7 +80,7 @@ async function measureLatency(workspace: Workspace): Promise<Figure[]> {
   ];
 }
 
-/** How long each delivery of some changes took, made one after the other with a pause in between. */
+/** Measures the latency of each delivery of successive changes with pauses in between. */
 async function latenciesOf(
   workspace: Workspace,
   endpoints: number,

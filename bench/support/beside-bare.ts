@@ -15,12 +15,15 @@ export const CONNECTIONS = 32;
 export interface Read {
   dataDir: string;
   path: string;
-  /** What is sent with every request of a round; the first is for warming up. */
+  /** Headers of the requests of each round; the first round is a warm-up. */
   rounds: readonly Record<string, string>[];
   server?: Pick<ServerOptions, "env">;
 }
 
-/** How one read of Allclear's fares beside servers that do no work for the same bytes and headers. */
+/**
+ * Comparison of a read of Allclear with servers that send the same bytes and headers without any
+ * work.
+ */
 export interface BesideBare {
   /** Of what a bare server answers in the same time, its headers given the usual way: as an object. */
   ratio: number;

@@ -3,18 +3,18 @@ import type { AppContext } from "../../src/context";
 
 /** One request for something that the dashboard shows. */
 export interface DashboardPage {
-  /** What a figure calls it: its path as it is declared, or words. */
+  /** Name in figures: its declared path, or a description. */
   name: string;
   path: string;
-  /** Whether it is for those who are not signed in. */
+  /** True if it needs no session. */
   isPublic: boolean;
-  /** What it is answered with; another answer is another page. */
+  /** Expected HTTP status; an answer with another status is a different page. */
   status: number;
-  /** What is sent to get it, where a form has to be sent. */
+  /** Fields of the form that has to be submitted to get it, if any. */
   form?: Record<string, string>;
 }
 
-/** What there is to open screens with, by what it is. */
+/** Ids and other path parameters for opening screens, by kind. */
 export interface DashboardIds {
   key: string;
   user: string;
@@ -35,7 +35,7 @@ export interface DashboardIds {
   delivery: string;
 }
 
-/** What the parameters of a path stand for: by its beginning, the first that fits. */
+/** Returns the parameters of a path, from the first entry whose prefix matches. */
 function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
   const values: [string, Record<string, string>][] = [
     ["/admin/incidents/", { id: ids.openIncident, update_id: ids.update }],
@@ -63,8 +63,8 @@ const LEADING =
   /^\/admin\/(?:settings|settings\/users\/:id\/link|components\/order|incidents\/:id\/updates|pages\/:id\/(?:domains|logo)|.*\/preview)?$/;
 
 /**
- * What every GET of the dashboard shows, the list of keys first: taken from its own table of routes, so
- * that no screen that is added later is left out. Throws for a path that nothing is known to open with.
+ * Lists the pages of all GET routes of the dashboard, the list of keys first. The route table is
+ * the source, so that new screens are included. Throws for a path with unknown parameters.
  */
 export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<DashboardPage[]> {
   const app = createApp(ctx);

@@ -123,7 +123,7 @@ function seedPeople(ctx: AppContext): Promise<{ sessions: string[]; ids: PeopleI
   });
 }
 
-/** What the screens of the seeded page are opened with, some of it made for them. */
+/** Returns the ids for opening the screens of the seeded page, and creates missing objects. */
 function seedThings(
   ctx: AppContext,
   { slug, componentIds }: Seed,
@@ -193,8 +193,8 @@ export function browserRequest(url: string, page: DashboardPage, session: string
 }
 
 /**
- * Whether an answer is the screen that was asked for, and not one that only leads to it. Throws for any
- * other, such as one that says that there is nothing.
+ * Returns true if an answer is the requested screen, false if it is an expected redirect. Throws
+ * for other answers, such as `not_found`.
  */
 export function isScreen({ path, status }: DashboardPage, answer: Answer): boolean {
   if (answer.status === status) return status !== 303;

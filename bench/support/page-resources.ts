@@ -4,14 +4,20 @@ import { type Answer, type Connection, requestText } from "./connection";
 /** Something of this server that a page has the browser load. */
 export interface PageResource {
   path: string;
-  /** Whether nothing is painted before it is there. */
+  /** True if the browser paints nothing before it is loaded. */
   isBlocking: boolean;
 }
 
-/** What links of the head load; others, such as those to feeds, are there to be followed. */
+/**
+ * `rel` values of head links that the browser loads. It does not load others, such as those of
+ * feeds.
+ */
 const LOADED_LINKS = ["stylesheet", "icon", "apple-touch-icon", "manifest", "preload"];
 
-/** What a browser that comes for the first time loads for a page, each once. Throws for another host. */
+/**
+ * Lists the resources that a browser with an empty cache loads for a page, each once. Throws for a
+ * resource of another host.
+ */
 export function resourcesOf(html: string): PageResource[] {
   const found = new Map<string, PageResource>();
   const add = (url: string | null, isBlocking: boolean) => {

@@ -5,11 +5,11 @@ import type { Server } from "./server";
 /** For the server to fall asleep behind an answer. */
 const PAUSE_MS = 1;
 
-/** What one request cost, again and again, in milliseconds. */
+/** Costs of repeated requests, in milliseconds. */
 export interface RequestCost {
-  /** What the server computed. */
+  /** Processor time of the server. */
   server: number[];
-  /** What a client waited, the machine's other work included. */
+  /** Waiting time of the client, including other work of the machine. */
   client: number[];
 }
 

@@ -31,9 +31,9 @@ export interface HistoryOptions {
   days: number;
   /** In how many updates each of them was told; at least 4. */
   updates: number;
-  /** Whether every second one named the first component, which then has a long past of its own. */
+  /** True if every second incident names the first component, which then has a long history. */
   hasWeakSpot?: boolean;
-  /** How many maintenances are over, spread over the same days; none unless given. */
+  /** Number of completed maintenances, spread over the same days; 0 by default. */
   maintenances?: number;
 }
 
@@ -102,7 +102,7 @@ async function seedMaintenances(
 }
 
 interface Told {
-  /** How many began after it, itself included. */
+  /** Position from the end: 1 for the newest incident. */
   ago: number;
   slug: string;
   startedAt: number;

@@ -15,7 +15,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** Longer than its bars reach back. */
 const AGE_DAYS = 120;
 
-/** How many days ago each incident began, for how many minutes it lasted, and what it was. */
+/** Start in days before now, duration in minutes, name and component status of each incident. */
 const INCIDENTS: readonly [number, number, string, ComponentStatus][] = [
   [88, 42, "Search answers slowly", "degraded_performance"],
   [81, 15, "Checkout refuses some cards", "partial_outage"],

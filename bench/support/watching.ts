@@ -9,7 +9,7 @@ import type { Workspace } from "./workspace";
 /** So many are made in one commit. */
 const BATCH = 500;
 
-/** What monitors are pointed at, in a process of its own. */
+/** Target of monitors, in a separate process. */
 export interface Target extends Server {
   seen(): Promise<Seen>;
 }
@@ -33,7 +33,7 @@ export interface WatchOptions {
   patterns?: readonly string[];
   /** Whom they speak for: each for one of them, in turn. Nobody unless given. */
   componentIds?: readonly string[];
-  /** Whether they are only there. */
+  /** True if the monitors are paused. */
   paused?: boolean;
 }
 
@@ -69,7 +69,10 @@ export async function seedMonitors(dataDir: string, options: WatchOptions): Prom
   return ids;
 }
 
-/** What a server tells of itself to Prometheus: the sum of a metric's samples, by its name. */
+/**
+ * Reads a server's Prometheus metrics. Returns a function from a metric's name to the sum of its
+ * samples.
+ */
 export async function readMetrics(server: Server, key: string): Promise<(name: string) => number> {
   const answer = await fetch(`${server.url}/metrics`, {
     headers: { Authorization: `Bearer ${key}` },

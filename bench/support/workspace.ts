@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a row works with. */
+/** Executable and temporary files of a row. */
 export interface Workspace {
   /** The compiled Allclear. */
   allclear: string;
   /** A folder of this run's own, gone at its end. */
   folder: string;
-  /** Where a new file or folder of this name goes; no two calls get the same path. */
+  /** Returns a unique path for a new file or folder with this name. */
   path(name: string): string;
 }
 

@@ -11,7 +11,7 @@ export interface WrkOptions {
   /** A Lua file, and what it is given. */
   script?: string;
   args?: readonly string[];
-  /** Whether answers other than 2xx and 3xx are part of what is measured. */
+  /** True if answers other than 2xx and 3xx are part of the measurement. */
   allowsRejections?: boolean;
 }
 

@@ -3,21 +3,23 @@ import type { Config, OptionName } from "../config";
 /** A flag of one command's own, beside the options that many share. */
 export interface Flag {
   name: string;
-  /** What stands for its value in the help; undefined for a switch. */
+  /** Placeholder of its value in the help; undefined for a switch. */
   placeholder?: string;
   isRequired?: boolean;
-  /** Whether it may be given more than once. */
+  /** True if it may be given more than once. */
   isRepeatable?: boolean;
   help: string;
 }
 
-/** Where a command writes: data to `out`, everything else to `err`. A line each. */
+/** Output of a command, by lines: data to `out`, everything else to `err`. */
 export interface Output {
   out(line: string): void;
   err(line: string): void;
 }
 
-/** Where a command reads what must not stand among its arguments, which every process may read. */
+/**
+ * Input of a command for secrets, which must not be arguments, since every process can read those.
+ */
 export interface Input {
   /** The first line, without its end; empty where there is none. */
   line(): Promise<string>;

@@ -1,7 +1,7 @@
 import type { FieldError } from "../errors";
 import { UsageError } from "./command";
 
-/** How the fields of a schema are given on a command line. */
+/** Flags for the fields of a schema. */
 export interface FlagsOfFields {
   /** By the field's name: its flag, with the dashes. */
   flags: Readonly<Record<string, string>>;

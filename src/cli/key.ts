@@ -155,7 +155,7 @@ export const keyCommands = [
   revokeCommand,
 ];
 
-/** Where the fields of the keys' schemas come from on this command line. */
+/** Returns the flags for the fields of a key. */
 function flagsOf(invocation: Invocation): FlagsOfFields {
   const flags = {
     name: "--name",

@@ -9,7 +9,7 @@ import {
   text,
 } from "./parse";
 
-/** How an option's text becomes its value. Throws an Error whose message ends the sentence "X …". */
+/** Parses an option's text. Throws an Error whose message ends the sentence "X …". */
 export type Parse<T> = (text: string) => T;
 
 export interface Option<T> {
@@ -18,7 +18,7 @@ export interface Option<T> {
   env: string;
   parse: Parse<T>;
   default: string | undefined;
-  /** What stands for the value in the help. */
+  /** Placeholder of the value in the help text. */
   placeholder: string;
   help: string;
   /** `everywhere`: every command takes it; `serve`: only the server does. */

@@ -16,7 +16,7 @@ import { shmOf, walOf } from "./file-suffixes";
 import { OperatorError } from "./operator-error";
 import { isBusy } from "./sqlite-errors";
 
-/** Where everything that Allclear keeps lies. */
+/** Directory of all stored data. */
 export interface DataDirectory {
   path: string;
   database: string;
@@ -171,7 +171,7 @@ export function lockOrExplain(directory: DataDirectory, command: string): Direct
   );
 }
 
-/** Who holds the directory, as far as its note tells. */
+/** Describes the process that locks the directory, from its note. */
 export function describeHolder(directory: DataDirectory): string {
   const holder = readNote(directory);
   return holder ? `process ${holder.pid} (allclear ${holder.command})` : "another process";

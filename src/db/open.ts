@@ -177,7 +177,7 @@ export function pragma(sqlite: Database, text: string): unknown {
   return row ? Object.values(row)[0] : undefined;
 }
 
-/** Whether SQLite finds the file sound, `integrity_check` and foreign keys both. */
+/** Returns true if a database passes `integrity_check` and the check of foreign keys. */
 export function isSound(sqlite: Database): boolean {
   return (
     pragma(sqlite, "integrity_check") === "ok" &&

@@ -30,7 +30,7 @@ export function schemaVersion(sqlite: Database): number {
   return readApplied(sqlite).length;
 }
 
-/** Whether a file is one of Allclear's databases at all. */
+/** Returns true if a file is one of Allclear's databases. */
 export function isAllclearDatabase(sqlite: Database): boolean {
   return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
 }

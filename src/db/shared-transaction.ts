@@ -13,7 +13,7 @@ export interface SharedTransaction {
   run(change: (tx: Tx) => unknown, effects: (() => void)[]): Outcome;
   /** Commits, and answers the error if that failed. */
   commit(): unknown;
-  /** Whether it is still there: SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end the whole of it. */
+  /** Returns true while it is open. SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end all of it. */
   isOpen(): boolean;
 }
 

@@ -32,7 +32,7 @@ interface Done {
   outcome: Outcome;
 }
 
-/** What a writer did since it was made, and what waits for it. */
+/** Counters of a writer since its creation, and its queue. */
 export interface WriterFigures {
   /** Transactions that were committed, and the changes in them. */
   batches: number;

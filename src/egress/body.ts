@@ -4,7 +4,7 @@ import { type HttpAnswer, MOST_BODY_BYTES } from "./model";
 /** A body as it is meant: decompressed. */
 export interface Body {
   bytes: Uint8Array;
-  /** Whether it goes on beyond them. */
+  /** True if the body is longer. */
   isCut: boolean;
 }
 

@@ -2,7 +2,7 @@ import { checkServerIdentity, type PeerCertificate, type TLSSocket } from "node:
 import { hasUnsafeCharacters } from "../kernel/text";
 import type { Certificate } from "./model";
 
-/** How much of what a certificate says of itself is repeated. */
+/** Maximum length of names repeated from a certificate. */
 const LONGEST_NAME = 100;
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -18,8 +18,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a server showed in a handshake that took any certificate; undefined if it showed none. Judged
- * for `host`: its chain, its dates and whom it is for.
+ * Reads the certificate of a handshake that accepted any; undefined without one. Its chain, dates
+ * and names are checked for `host`.
  */
 export function certificateOf(socket: TLSSocket, host: string): Certificate | undefined {
   const shown: PeerCertificate | undefined = socket.getPeerCertificate();
@@ -52,7 +52,7 @@ function problemOf(
     : "The certificate is for another name.";
 }
 
-/** What a distinguished name calls its owner, as one may show it. */
+/** Returns the owner of a distinguished name, safe to show. */
 function nameIn(name: PeerCertificate["subject"] | undefined): string {
   const parts = name as Record<string, string | string[] | undefined> | undefined;
   const [text = ""] = [parts?.["CN"] ?? parts?.["O"] ?? parts?.["OU"] ?? ""].flat();

@@ -24,14 +24,14 @@ export interface OpenTarget {
 export interface TlsOptions {
   /** Whom the certificate must be for. */
   host: string;
-  /** Whether the host is a name, which is then told to the server (SNI). */
+  /** True if the host is a name, which is then sent to the server (SNI). */
   isName: boolean;
   verify: boolean;
-  /** What is spoken inside, where the server may choose (ALPN). */
+  /** Protocols that the server may choose from (ALPN). */
   protocols?: string[];
 }
 
-/** How long an address may take to accept before the next one is tried. The last has all the time. */
+/** Time after which the next address is tried as well. The last one has no limit of its own. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
 
 const NO_IPV6_ADDRESS = new Fault("connect", "This machine has no IPv6 address to connect from.");

@@ -5,7 +5,7 @@ import type { HttpAnswer } from "./model";
 
 type Decoder = ReturnType<typeof createGunzip>;
 
-/** What was cut off at its end is still decompressed as far as it goes. */
+/** Options for truncated input, which is decompressed as far as it goes. */
 const AS_FAR_AS_IT_GOES = { finishFlush: zlib.Z_SYNC_FLUSH };
 
 function decoderOf(coding: string): Decoder | undefined {

@@ -21,14 +21,14 @@ export interface Egress {
   connect(target: ConnectTarget): Promise<Connection | Fault>;
   /** One request over a connection of its own. A redirect is an answer like any other. */
   request(request: HttpRequest): Promise<HttpAnswer | Fault>;
-  /** What the DNS says of a name. */
+  /** Queries the DNS. */
   query(query: DnsQuery): Promise<DnsAnswer | Fault>;
 }
 
 export interface EgressDependencies {
   clock: Clock;
   config: Pick<Config, "outboundAllow">;
-  /** Who knows the addresses of names; absent: the system. */
+  /** Resolver of names; the system's if omitted. */
   lookup?: Lookup;
   /** Certificates of authorities that are trusted besides the usual ones, in PEM. */
   trust?: readonly string[];
@@ -36,7 +36,10 @@ export interface EgressDependencies {
   hasFreeDescriptor?: () => boolean;
 }
 
-/** What goes out is loaded with the first that does: it takes as long as half of a start. */
+/**
+ * Creates the outgoing connections. Their code is loaded with the first one, since loading takes
+ * half as long as a start.
+ */
 export function createEgress(deps: EgressDependencies): Egress {
   const opened = lazy(async () => (await import("./open-egress")).openEgress(deps));
   return {

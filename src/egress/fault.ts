@@ -1,6 +1,6 @@
 import type { Certificate } from "./model";
 
-/** Which step went wrong. */
+/** Step that failed. */
 export type FaultKind =
   /** Nothing was sent: the address, or what was asked for, is refused here. */
   | "refused"
@@ -10,14 +10,14 @@ export type FaultKind =
   | "connect"
   /** The handshake failed, or the certificate is not to be trusted. */
   | "tls"
-  /** What came is no answer of the protocol, or one beyond the limits of it. */
+  /** The response violates the protocol or its limits. */
   | "protocol"
   /** The signal aborted first. */
   | "timeout"
   /** This server or its machine lacks file descriptors or ports. The target is not to blame. */
   | "local";
 
-/** What went wrong with an outgoing request: a value, so that no caller forgets that it happens. */
+/** Failure of an outgoing request. It is a value, so that callers must handle it. */
 export class Fault {
   constructor(
     readonly kind: FaultKind,
@@ -26,7 +26,7 @@ export class Fault {
      * address, header, body or credential.
      */
     readonly message: string,
-    /** What was shown before it went wrong, such as a certificate that has expired. */
+    /** Certificate that was received before the failure, such as an expired one. */
     readonly certificate?: Certificate,
   ) {}
 }
@@ -50,7 +50,7 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
 /** No port is free to connect from. A machine without an IPv6 address reports the same for IPv6 addresses. */
 export const NO_PORT = new Fault("local", "This machine has no port left to connect from.");
 
-/** What a socket's error says. */
+/** Converts a socket's error. */
 export function socketFault(error: unknown): Fault {
   const code = codeOf(error);
   if (code === "EADDRNOTAVAIL") return NO_PORT;

@@ -44,9 +44,8 @@ function isAddress(name: string): boolean {
 }
 
 /**
- * What is wrong with a host that somebody wants watched or told, as far as can be said without asking
- * anybody: for the moment at which it is written down. A name is judged again by its addresses at
- * every use.
+ * Returns the error of a host in a monitor or webhook, as far as it shows without a DNS query. The
+ * addresses of a name are checked again at every use.
  */
 export function hostError(text: string, policy: Policy): string | undefined {
   const host = parseHost(text);

@@ -7,7 +7,7 @@ export type Lookup = (name: string, family: IpFamily | undefined) => Promise<str
 interface Question {
   answer: Promise<string[]>;
   ask(): Promise<void>;
-  /** How many still wait for the answer. */
+  /** Number of callers that still wait for the answer. */
   askers: number;
 }
 

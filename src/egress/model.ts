@@ -1,4 +1,4 @@
-/** Which addresses may be reached: see `policy.ts`. */
+/** Name of a policy in `policy.ts`. */
 export type PolicyName = "monitor" | "webhook";
 
 /** 4 or 6 to insist on one. */
@@ -19,14 +19,14 @@ export interface ConnectTarget extends ResolveTarget {
   tls?: { verify: boolean } | undefined;
 }
 
-/** What a server proved itself with. */
+/** Certificate of a server. */
 export interface Certificate {
   /** In unix ms. */
   expiresAt: number;
   /** Whom it is for and by whom, in a few words. */
   subject: string;
   issuer: string;
-  /** Why it is not to be trusted, for people; null where it is. */
+  /** Reason for which it is not trusted; null if it is. */
   problem: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface Connection {
   close(): void;
 }
 
-/** How much of a body is read unless the caller says otherwise. */
+/** Default limit of a body that is read, in bytes. */
 export const MOST_BODY_BYTES = 256 * 1024;
 
 export interface HttpRequest {
@@ -63,7 +63,7 @@ export interface HttpAnswer {
   headers: ReadonlyMap<string, string>;
   /** The body as it was sent, compressed or not, as far as it was read; `readBody` makes it plain. */
   sentBody: Uint8Array;
-  /** Whether the body went on beyond what was read. */
+  /** True if the body was longer than what was read. */
   isCut: boolean;
   certificate: Certificate | null;
   /** The address that answered. */

@@ -4,9 +4,12 @@ import type { PolicyName } from "./model";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Which addresses a kind of request may reach. */
+/** Addresses that a kind of request may reach. */
 export interface Policy {
-  /** Why an address may not be reached, as a sentence's end: "is …"; undefined if it may. */
+  /**
+   * Returns the reason for which an address is forbidden, as the end of a sentence ("is …");
+   * undefined if it is allowed.
+   */
   addressError(address: string): string | undefined;
 }
 
@@ -30,16 +33,16 @@ const NOWHERE: ReadonlySet<string> = new Set(["unspecified", "multicast", "broad
 const GLOBAL_IPV6 = ipaddr.IPv6.parse("2000::");
 
 /**
- * What monitors may reach: private networks too, since that is where much of what people watch lives,
- * but never link-local or metadata addresses, in whatever spelling or wrapping.
+ * Policy of monitors: private networks are allowed, since many monitored services are there.
+ * Link-local and metadata addresses are forbidden in every spelling and wrapping.
  */
 export const monitorPolicy: Policy = {
   addressError: (address) => addressErrorOf(address, neverReached),
 };
 
 /**
- * What webhooks may reach: what is globally routable (by the registries of IANA) and what the
- * installation allows by name. Nothing opens what monitors may not reach either.
+ * Policy of webhooks: globally routable addresses (by IANA's registries) and networks that the
+ * installation allows. Addresses forbidden to monitors stay forbidden.
  */
 export function webhookPolicy(allowed: readonly Network[]): Policy {
   return {

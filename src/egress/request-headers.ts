@@ -1,4 +1,4 @@
-/** What says where a message ends or whose connection it is: set by whoever sends it, never given. */
+/** Headers about the message's end and the connection, which the sender sets itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -17,7 +17,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What is wrong with a header that somebody wants sent, without its value; undefined if nothing is. */
+/** Returns the error of a header to send, without its value; undefined for a valid one. */
 export function headerError(name: string, value: string): string | undefined {
   if (OWN_HEADERS.has(name.toLowerCase())) return "is set by Allclear itself";
   if (!NAME.test(name)) return "has a name that HTTP does not allow";

@@ -6,7 +6,7 @@ import { type HttpAnswer, type HttpRequest, MOST_BODY_BYTES } from "./model";
 import { headerError } from "./request-headers";
 import type { Resolve } from "./resolve";
 
-/** How many interim answers (1xx) are put up with. */
+/** Maximum number of interim responses (1xx). */
 const MOST_INTERIM_ANSWERS = 10;
 
 const ALPN = ["http/1.1"];

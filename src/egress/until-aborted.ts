@@ -1,4 +1,4 @@
-/** What came of waiting for something that did not come in time. */
+/** Result of a wait that was aborted. */
 export const ABORTED = Symbol("aborted");
 
 /** Waits for a promise until the signal aborts. What comes of it afterwards is dropped. */

@@ -1,7 +1,6 @@
 /**
- * Every error that a caller can meet: its HTTP status, its title, and what it means to them.
- * `/docs/errors`, the OpenAPI document and the problem writer all read this table, and `example` is
- * the detail that the documentation shows.
+ * Catalog of all errors with HTTP status, title and meaning, used by `/docs/errors`, the OpenAPI
+ * document and the gateway. `example` is the detail shown in the documentation.
  */
 export const ERRORS = {
   invalid_request: {

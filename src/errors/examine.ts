@@ -7,21 +7,22 @@ import { FieldErrors } from "./field-errors";
 type Path = readonly (string | number)[];
 type Fields = Record<string, unknown>;
 
-/** Stands for a part of a value that breaks its schema. */
+/** Marks a part of a value that breaks its schema. */
 const BROKEN = Symbol("broken");
 
-/** A value compared with its schema. */
+/** Result of comparing a value with its schema. */
 export interface Examined {
-  /** Every broken field, once. */
+  /** Broken fields, each once. */
   errors: FieldErrors;
-  /** A copy of the valid fields. A broken text in a list is empty there, so that indexes stay. */
+  /**
+   * Copy of the valid fields. A broken text in a list becomes empty, which keeps indexes unchanged.
+   */
   valid: unknown;
 }
 
 /**
- * Compares a value with its schema in time linear in its size. TypeBox's own check compares each two
- * items of a `uniqueItems` list, also of one that is longer than `maxItems`. `limit` is the number of
- * errors to list.
+ * Compares a value with its schema in linear time, since TypeBox compares all pairs of a
+ * `uniqueItems` list, even beyond `maxItems`. `limit` is the number of errors to list.
  */
 export function examine(schema: TSchema, value: unknown, limit?: number): Examined {
   const errors = new FieldErrors(limit);
@@ -78,7 +79,10 @@ function addSizeErrors(schema: TSchema, size: number, path: Path, errors: FieldE
   return size < minProperties || size > maxProperties;
 }
 
-/** Adds the unknown fields. Reads no more names than are listed: there may be tens of thousands. */
+/**
+ * Adds the unknown fields. Reads only as many names as are listed, since there may be tens of
+ * thousands.
+ */
 function addUnknown(
   names: readonly string[],
   properties: Fields,
@@ -112,7 +116,10 @@ function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldEr
   return valid;
 }
 
-/** Stops at the first fault of a list as a whole. A list that is too long is not read. */
+/**
+ * Examines a list. Stops at the first error of the list as a whole; the items of an overlong list
+ * are not read.
+ */
 function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
   if (!Array.isArray(value)) return broken(path, "must be a list", errors);
   const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems } = schema;
@@ -130,7 +137,9 @@ function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldE
   return items.type === "string" ? valid.map((item) => (item === BROKEN ? "" : item)) : BROKEN;
 }
 
-/** Examines a nullable value that is not null as what it is otherwise. */
+/**
+ * Examines a nullable value. A value that is not null is examined by the other schema of the union.
+ */
 function examineUnion(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
   const branches: TSchema[] = schema["anyOf"];
   const others = branches.filter((branch) => branch[Kind] !== "Null");
@@ -146,7 +155,7 @@ function broken(path: Path, detail: string, errors: FieldErrors): typeof BROKEN 
   return BROKEN;
 }
 
-/** Adds a field that is not broken. A field named `__proto__` becomes a field like any other. */
+/** Adds a valid field. `__proto__` becomes an ordinary field. */
 function keep(valid: Fields, name: string, value: unknown): void {
   if (value === BROKEN) return;
   Object.defineProperty(valid, name, {

@@ -1,12 +1,15 @@
 import { type FieldError, invalidFields, pointer } from "./problem";
 
-/** Broken fields that one answer names. */
+/** Broken fields listed in one response. */
 const LISTED_MAX = 100;
 
 /** Returns true for a top-level field of a body that has an error in it. */
 export type IsBroken = (field: string) => boolean;
 
-/** Collects broken fields, so that a caller hears of all at once: lists the first ones and counts the rest. */
+/**
+ * Collects broken fields, so that one response reports all. Lists the first ones and counts the
+ * rest.
+ */
 export class FieldErrors {
   readonly #listed: FieldError[] = [];
   readonly #limit: number;
@@ -16,7 +19,7 @@ export class FieldErrors {
     this.#limit = limit;
   }
 
-  /** The errors that are listed. */
+  /** Listed errors. */
   get all(): readonly FieldError[] {
     return this.#listed;
   }
@@ -45,7 +48,10 @@ export class FieldErrors {
     this.#unlisted += count;
   }
 
-  /** Adds the errors of a part that was validated by itself, whose pointers begin where the part is. */
+  /**
+   * Adds the errors of a part that was validated separately. Their pointers are relative to the
+   * part, at `steps`.
+   */
   addAll(steps: readonly (string | number)[], part: readonly FieldError[] | FieldErrors): void {
     const fields = part instanceof FieldErrors ? part.all : part;
     const listed = fields.slice(0, this.#limit - this.#listed.length);

@@ -3,7 +3,7 @@ import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/error
 import { Check } from "@sinclair/typebox/value";
 import { isOwnKind, describeViolation } from "../kernel/schema";
 
-/** Returns what is wrong with a text, number, boolean, null or choice; undefined for a valid one. */
+/** Returns the error of a text, number, boolean, null or choice; undefined for a valid value. */
 export function findFault(schema: TSchema, value: unknown): string | undefined {
   if (isOwnKind(schema)) return describeViolation(schema, value);
   if (Check(schema, value)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What can go wrong and how it is said: the catalog of codes, the exception that carries one, and the
- * validation that lists every broken field. Knows nothing of HTTP answers.
+ * Error codes, the exception that carries one, and the validation that lists every broken field.
+ * Independent of HTTP responses.
  */
 export { ERROR_CODES, ERRORS, type ErrorCode } from "./catalog";
 export {

@@ -1,21 +1,21 @@
 import { ERRORS, type ErrorCode } from "./catalog";
 
-/** One broken field: where it is, as a JSON pointer in a URI fragment, and what is wrong with it. */
+/** One broken field: a JSON pointer as a URI fragment, and the error. */
 export interface FieldError {
   pointer: string;
   detail: string;
 }
 
 /**
- * A refusal that the caller is told of. Services and rules throw it with a code from the catalog and
- * know nothing of HTTP; the front door turns it into an RFC 9457 answer.
+ * Refusal that is reported to the caller. Services throw it with a code from the catalog; the
+ * gateway converts it to an RFC 9457 response.
  */
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];
   /** Number of further broken fields, which `fields` does not name. */
   readonly unlisted: number;
-  /** Headers that belong to this refusal, such as `Allow` or `Retry-After`. */
+  /** Headers of the response, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -41,14 +41,14 @@ export class Problem extends Error {
   }
 }
 
-/** `validation_failed` with every broken field; `unlisted` more are only counted. */
+/** Returns `validation_failed` with every broken field; `unlisted` more are only counted. */
 export function invalidFields(fields: readonly FieldError[], unlisted = 0): Problem {
   const count = fields.length + unlisted;
   const detail = count === 1 ? "One field is wrong." : `${count} fields are wrong.`;
   return new Problem("validation_failed", detail, { fields, unlisted });
 }
 
-/** `invalid_request` for a query parameter; `detail` goes on behind its name. */
+/** Returns `invalid_request` for a query parameter; `detail` follows its name. */
 export function invalidParameter(name: string, detail: string): Problem {
   return new Problem("invalid_request", `The query parameter ${name} ${detail}.`, {
     fields: [{ pointer: `#/${name}`, detail }],
@@ -63,7 +63,10 @@ export function conflict(detail: string): Problem {
   return new Problem("conflict", detail);
 }
 
-/** 503: the request may be sent again after `retryAfterSeconds`. The cause goes to the log alone. */
+/**
+ * Returns a 503 error: the request may be sent again after `retryAfterSeconds`. The cause is only
+ * logged.
+ */
 export function unavailable(detail: string, retryAfterSeconds: number, cause?: unknown): Problem {
   return new Problem("unavailable", detail, {
     headers: { "Retry-After": String(retryAfterSeconds) },
@@ -71,7 +74,7 @@ export function unavailable(detail: string, retryAfterSeconds: number, cause?: u
   });
 }
 
-/** A JSON pointer (RFC 6901) as a URI fragment: `#/components/0/name`. */
+/** Returns a JSON pointer (RFC 6901) as a URI fragment: `#/components/0/name`. */
 export function pointer(...steps: (string | number)[]): string {
   return `#${steps.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
 }

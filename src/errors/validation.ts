@@ -7,7 +7,7 @@ export function schemaErrors(schema: TSchema, value: unknown): FieldError[] {
   return [...examine(schema, value, Number.POSITIVE_INFINITY).errors.all];
 }
 
-/** The value, typed by its schema. Throws `validation_failed` with every broken field. */
+/** Returns the value, typed by its schema. Throws `validation_failed` with every broken field. */
 export function validate<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
   examine(schema, value).errors.throwIfAny();
   return value as Static<Schema>;

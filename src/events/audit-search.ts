@@ -5,14 +5,14 @@ import { auditLog } from "../db/tables/events";
 /** An entry of the audit log: who changed what, when, and from where as long as that is kept. */
 export type AuditRow = typeof auditLog.$inferSelect;
 
-/** Where an entry stands in the log. */
+/** Position of an entry in the log. */
 export type AuditPlace = Pick<AuditRow, "at" | "id">;
 
-/** What entries are looked for by; whatever it leaves out lets everything through. */
+/** Filters of the log. An omitted filter matches everything. */
 export interface AuditQuery {
   /** A part of the sentence, of who, of what or of the address; of ASCII letters the case does not matter. */
   text?: string | undefined;
-  /** Who: the id of a user or a key, or the kind of all of one kind. */
+  /** Id of a user or a key, or a kind of actor. */
   actor?: string | undefined;
   /** An action such as `key.revoke`, or what it begins with: `key`. */
   action?: string | undefined;

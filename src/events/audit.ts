@@ -3,7 +3,7 @@ import { auditLog } from "../db/tables/events";
 import type { Actor } from "../kernel/actor";
 import type { Clock } from "../kernel/clock";
 
-/** Who changed what, told in one sentence that holds no secret. */
+/** A change and its author, with a one-sentence summary that holds no secret. */
 export interface AuditEntry {
   actor: Actor;
   /** `<noun>.<verb>`, for example `key.revoke`. */

@@ -9,7 +9,7 @@ interface Wanted {
   targetId: string;
   /** The actions that wrote the steps, as JSON lists are: `["incident.create"]`. */
   actions: string;
-  /** When the steps were written, a JSON list of unix ms. */
+  /** Times at which the steps were written, as a JSON list of unix ms. */
   times: string;
 }
 
@@ -28,15 +28,15 @@ const listEntries = selectMany((orm, $: Wanted) =>
     .orderBy(asc(auditLog.id)),
 );
 
-/** Who did something, as the audit log has it. */
+/** Author of a change, as in the audit log. */
 export interface Author {
   kind: (typeof auditLog.$inferSelect)["actorKind"];
   label: string;
 }
 
 /**
- * Who wrote each of the steps that something consists of, by the step's id: those whose entry the audit
- * log still holds. `steps` come in the order of their writing, each written with one of `actions`.
+ * Finds the authors of an object's steps by step id, as far as the audit log still has their
+ * entries. `steps` are in the order of writing, each written by one of `actions`.
  */
 export function authorsOf(
   reader: Reader,

@@ -1,6 +1,6 @@
 /**
- * What happened, written down as it happens: the outbox that deliveries are made from, and the audit
- * log of who changed what. Both write in the transaction of the change.
+ * Records of changes: the outbox, from which deliveries are made, and the audit log. Both write in
+ * the transaction of the change.
  */
 export { type AuditEntry, audit, recordAudit, recordAudits } from "./audit";
 export { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";

@@ -8,24 +8,29 @@ import { type Actor, userActor } from "../kernel/actor";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 
-/** Who is calling: the bearer of a live key, a signed-in user, a watched job, or somebody known by an address only. */
+/**
+ * Caller of a request: the bearer of a live key, a signed-in user, a job with a heartbeat token, or
+ * a client known by its address only.
+ */
 export type Caller =
   | { kind: "key"; credential: Credential }
   | { kind: "session"; session: LiveSession }
   | { kind: "job"; monitorId: string }
   | { kind: "address" };
 
-/** What the front door found out about one request before it let it through. */
+/** Facts about one request that the gateway found before its handler runs. */
 export interface RequestContext {
   requestId: string;
-  /** When the request came, in unix ms. What follows the reading of a body asks the clock anew. */
+  /**
+   * Arrival of the request, in unix ms. Code that runs after reading a body asks the clock again.
+   */
   now: number;
   /** Undefined where no declared route matched. */
   route: Route | undefined;
   caller: Caller;
   /** The page whose custom domain the request was sent to; undefined on every other host. */
   domain: DomainPage | undefined;
-  /** Where the request came from. Asking costs a system call. */
+  /** Client address. Reading it costs a system call. */
   readonly address: ClientAddress;
   /** The one token that the request took; undefined for a file, which takes none. */
   charge: Charge | undefined;
@@ -34,9 +39,9 @@ export interface RequestContext {
    * a key may have been revoked, or a session ended, meanwhile. Throws a Problem if it opens nothing any more.
    */
   confirm(): void;
-  /** What went wrong behind the door, for the door's one problem writer. */
+  /** Error of the handler, which the gateway writes. */
   failure: Problem | undefined;
-  /** Whether the answer already carries the headers that the door gives every answer. */
+  /** True if the response already has the headers of every response. */
   hasRequestHeaders: boolean;
 }
 

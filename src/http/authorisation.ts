@@ -13,7 +13,7 @@ import type { Match, Route } from "./route-table";
 import { findCurrentSession } from "./session-cookie";
 import type { GatewayContext } from "./visit";
 
-/** Where people sign in to the dashboard. */
+/** Path of the dashboard's sign-in. */
 export const SIGN_IN_PATH = "/admin/sign-in";
 
 interface Authorisation {
@@ -30,7 +30,7 @@ interface Known {
   heartbeats: HeartbeatDirectory;
 }
 
-/** Who may go through the door, by what the route declares. No body is read for it. */
+/** Authorises requests by what their route declares, without reading a body. */
 export function createAuthorisation(
   ctx: Pick<AppContext, "baseUrl" | "clock">,
   { keys, sessions, heartbeats }: Known,

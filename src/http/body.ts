@@ -62,7 +62,7 @@ export function mediaTypeProblem(headers: Headers): Problem | undefined {
   return isJson ? undefined : unsupported("application/json");
 }
 
-/** Whether a form's headers say that it may hold files. */
+/** Returns true if a form's headers allow files. */
 export function maySendFiles(headers: Headers): boolean {
   return mediaTypeOf(headers) === FORM_WITH_FILES;
 }

@@ -3,13 +3,17 @@ import { LRUCache } from "lru-cache";
 import type { AppContext } from "../context";
 import { type ClientAddress, parseClientAddress } from "../kernel/client-address";
 
-/** How many forwarding headers an untrusted peer sends before it is taken for a forgotten proxy. */
+/**
+ * Number of forwarding headers from an untrusted peer after which it is reported as a possible
+ * proxy.
+ */
 const SUSPICION = 20;
 
 export interface ClientAddresses {
   /**
-   * Where a request came from. `peer` is the socket's own address. `X-Forwarded-For` is read from the
-   * right, hop by hop, for as long as the hop that wrote it is a trusted proxy.
+   * Returns the address of a request's client. `peer` is the socket's own address.
+   * `X-Forwarded-For` is read from the right, hop by hop, for as long as the hop that wrote it is a
+   * trusted proxy.
    */
   of(peer: string, headers: Headers): ClientAddress;
   /**

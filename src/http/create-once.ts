@@ -12,11 +12,11 @@ import { splitUrl } from "./split-url";
 /** 1 to 128 printable characters of ASCII. A UUID is a good one. */
 const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;
 
-/** What a POST made. */
+/** Object created by a POST. */
 export interface Made {
   /** As the API shows it. Where it has a `version`, it has an entity tag. */
   resource: object;
-  /** Where it is: a path of this server, such as `/api/v1/incidents/inc_…`. */
+  /** Path of the object on this server, such as `/api/v1/incidents/inc_…`. */
   location: string;
   /** The resource with null in the place of its secrets, which a replay shows instead. */
   replay?: object;

@@ -14,7 +14,7 @@ import { toIso } from "../kernel/time";
 export const CHALLENGE = 'Bearer realm="allclear"';
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
 const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
-/** What nearly every caller sends: the same without a look at each letter, as the value is next. */
+/** Start of nearly every credential, for a check without a regular expression. */
 const USUAL_START = "Bearer allclear_";
 const BEARER_SCHEME = /^bearer +\S/i;
 

@@ -27,7 +27,7 @@ export function contentTag(resource: VersionedResource): string {
 /** The end of a tag that `contentTag` made. */
 const HASH_OF_TAG = /-[0-9a-f]{16}"$/;
 
-/** Whether an If-None-Match header names a tag; compared weakly, as RFC 9110 has it. */
+/** Returns true if an If-None-Match header names a tag, by weak comparison (RFC 9110). */
 export function matchesAny(header: string, etag: string): boolean {
   if (header === etag) return true;
   return header

@@ -80,7 +80,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       : limiter.chargeAddress(context.address);
   }
 
-  /** What went wrong with a request, if anything did. A file that is not there is charged for now. */
+  /** Returns the error of a request, if any. A missing file is charged here. */
   function failureOf(context: GatewayContext, outcome: Response | Problem): Problem | undefined {
     const failure = outcome instanceof Problem ? outcome : context.failure;
     if (failure === undefined || context.charge) return failure;

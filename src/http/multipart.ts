@@ -6,11 +6,11 @@ export interface SentFile {
   bytes: Uint8Array;
   /** The media type that its name suggests, or empty: what it is, its bytes tell. */
   type: string;
-  /** What it is called on its sender's disk; may be empty. */
+  /** Name on the sender's disk; may be empty. */
   name: string;
 }
 
-/** What a form with files holds. */
+/** Content of a form with files. */
 export interface Multipart {
   fields: URLSearchParams;
   files: ReadonlyMap<string, SentFile>;

@@ -6,11 +6,10 @@ import type { ClientAddress } from "../kernel/client-address";
 import type { Role } from "../kernel/role";
 
 /**
- * Who may call a route, and so whose bucket pays for it: a live API key that holds the scopes (an
- * empty list: any live key), a signed-in user with at least the role, everybody, a watched job by the
- * token of its monitor (the path's last part where the path has a `:token`, else as bearer), or health
- * checkers with a bucket of their own. A `file` is content under a hashed name: not an endpoint, so
- * nobody pays unless there is no such file.
+ * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
+ * any live key), a signed-in user with at least the role, anyone, a job with its monitor's token
+ * (the `:token` of the path, or a bearer token), or health checkers with their own bucket. A `file`
+ * is content under a hashed name, which is charged only if there is no such file.
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[] }
@@ -44,8 +43,8 @@ export interface Answer {
 }
 
 /**
- * What a route declares of itself beside its schemas. The front door authorises by it and the OpenAPI
- * document is made from it; a route without one stops the start.
+ * Declaration of a route besides its schemas. The gateway authorises by it and the OpenAPI document
+ * is made from it. The server does not start with a route that has none.
  */
 export interface Operation {
   /** The OpenAPI operationId; undefined keeps the route out of the document. */
@@ -59,18 +58,21 @@ export interface Operation {
   errors?: readonly ErrorCode[];
   /** `etag`: answers carry one and If-None-Match is heard. `if-match`: changes hear If-Match too. */
   conditional?: "etag" | "if-match";
-  /** Whether Idempotency-Key is heard: for every POST of the API that creates. See `createOnce`. */
+  /**
+   * True if Idempotency-Key is supported, as for every POST of the API that creates an object. See
+   * `createOnce`.
+   */
   idempotent?: true;
   /**
    * Answers a request before its body is read, once room for the body was reserved; undefined lets the
    * request through. For refusals that have to stay cheap however many requests come.
    */
   beforeBody?: (request: Request, address: ClientAddress) => Response | undefined;
-  /** Whether browsers of other origins may read it. For public JSON, feeds and badges. */
+  /** True if browsers of other origins may read it: public JSON, feeds and badges. */
   isCrossOrigin?: boolean;
   /**
-   * What answers on a page's custom domain too, where nothing else does: what belongs to one page, or a
-   * file that every page needs. See `matchCustomDomain`.
+   * Set for routes that also answer on custom domains: those of one page, and files shared by all
+   * pages. See `matchCustomDomain`.
    */
   onCustomDomain?: "page" | "shared";
 }
@@ -81,7 +83,7 @@ export function operation(declared: Operation): { detail: DocumentDecoration } {
   return { detail: { operation: declared } as never };
 }
 
-/** What a route declared, or undefined if it declared nothing. */
+/** Returns the declaration of a route; undefined without one. */
 export function operationOf(route: { hooks: unknown }): Operation | undefined {
   const { detail } = route.hooks as { detail?: { operation?: Operation } };
   return detail?.operation;

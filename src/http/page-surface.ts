@@ -5,8 +5,8 @@ const NOTHING: Match = { route: undefined, allowed: [] };
 const SLUG = /^\/status\/([^/]*)/;
 
 /**
- * What a request to a page's custom domain may meet: the page's own public surface and the files that
- * every page needs. All else is not there, whatever its method, and neither is a private page.
+ * Matches a request to a page's custom domain, which serves the page's public routes and the files
+ * that every page needs. Everything else is `not_found`, as is a private page.
  */
 export function matchCustomDomain(
   page: DomainPage,

@@ -37,7 +37,9 @@ export function ListOf<T extends TSchema>(item: T) {
   });
 }
 
-/** What a list query asks of a store: rows behind `after`, and one more than `limit` to see the end. */
+/**
+ * Request of a list to a store: rows after `after`, and one more than `limit` to detect the end.
+ */
 export interface PageRequest<Position> {
   limit: number;
   after: Position | undefined;

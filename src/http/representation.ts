@@ -22,9 +22,9 @@ interface Variant {
 export interface RepresentationOptions {
   mediaType: string;
   cacheControl: string;
-  /** Whether browsers of other origins may read it. */
+  /** True if browsers of other origins may read it. */
   isCrossOrigin?: boolean;
-  /** Whether the bytes are compressed by their own format, as pictures are. */
+  /** True if the bytes are already compressed by their format, such as pictures. */
   isCompressed?: boolean;
   /** More headers that every answer with these bytes carries. */
   headers?: Record<string, string>;
@@ -127,7 +127,10 @@ function withoutContent(headers: Headers): Headers {
   return rest;
 }
 
-/** Whether RFC 9110's Accept-Encoding takes gzip, by name or by `*`, and prefers it to none. */
+/**
+ * Returns true if an Accept-Encoding header (RFC 9110) accepts gzip, by name or by `*`, and prefers
+ * it to no encoding.
+ */
 export function acceptsGzip(header: string): boolean {
   if (header === "gzip") return true;
   const weights = new Map(

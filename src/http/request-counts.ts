@@ -3,7 +3,7 @@ import type { MetricFamily } from "../features/metrics";
 /** More statuses than the service answers with; what is beyond them shares the last place. */
 const STATUSES_MAX = 32;
 
-/** What of a route its figures are told by. */
+/** Labels of a route's metrics. */
 interface CountedRoute {
   method: string;
   /** The pattern. */
@@ -12,7 +12,10 @@ interface CountedRoute {
 
 const NO_ROUTE: CountedRoute = { method: "none", path: "none" };
 
-/** How often each route answered with each status since the start: an addition a request. */
+/**
+ * Number of responses of each route by status since the start, at the cost of one addition per
+ * request.
+ */
 export class RequestCounts {
   /** The first stands for no route. */
   readonly #routes: CountedRoute[] = [NO_ROUTE];

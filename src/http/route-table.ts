@@ -27,7 +27,7 @@ export type Match = { route: Route } | { route: undefined; allowed: readonly str
 
 export interface RouteTable {
   readonly routes: readonly Route[];
-  /** How they were answered. */
+  /** Number of responses by route and status. */
   counts: RequestCounts;
   match(method: string, path: string): Match;
   /** Adds what an application declares. Throws for a route that does not declare an operation. */

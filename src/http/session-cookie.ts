@@ -5,7 +5,7 @@ import { SECOND_MS } from "../kernel/time";
 /** Cookies are kept as long as a session can last at most; its end is judged by the server. */
 const MAX_AGE_SECONDS = SESSION_LIFETIME_MS / SECOND_MS;
 
-/** How many cookies of the session's name are looked at. */
+/** Number of cookies with the session's name that are read. */
 const COOKIES_MAX = 4;
 
 type PublicAddress = Pick<AppContext, "baseUrl">;

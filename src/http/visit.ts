@@ -6,7 +6,7 @@ import type { RequestContext, Caller } from "./admission";
 import type { IncomingBody } from "./incoming-body";
 import type { Route } from "./route-table";
 
-/** What all visits share: how to learn what costs too much to find out for every one of them. */
+/** Functions for facts that are too expensive to find out for every request. */
 export interface ContextDependencies {
   addressOf(request: Request, peer: PeerOf): ClientAddress;
   /** Throws a Problem if the caller's credential opens nothing any more. */
@@ -31,7 +31,7 @@ export class GatewayContext implements RequestContext {
   hasRequestHeaders = false;
   /** The body, once room was reserved for it; undefined for a request without one. */
   body: IncomingBody | undefined = undefined;
-  /** When it came, on the monotonic clock; kept only where requests are logged. */
+  /** Arrival on the monotonic clock; set only if requests are logged. */
   since = 0;
   #address: ClientAddress | undefined = undefined;
   readonly #peer: PeerOf;
@@ -40,7 +40,7 @@ export class GatewayContext implements RequestContext {
   constructor(
     readonly request: Request,
     readonly requestId: string,
-    /** When it came, in unix ms. */
+    /** Arrival in unix ms. */
     readonly now: number,
     peer: PeerOf,
     deps: ContextDependencies,
@@ -49,7 +49,7 @@ export class GatewayContext implements RequestContext {
     this.#deps = deps;
   }
 
-  /** Where the request came from. Asked only where it matters, and then found out once. */
+  /** Client address, found out at the first use. */
   get address(): ClientAddress {
     this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;

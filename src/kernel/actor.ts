@@ -1,6 +1,8 @@
 export type ActorKind = "user" | "key" | "cli" | "system";
 
-/** Who did something. `id` is the user's or the key's; the command line and the system have none. */
+/**
+ * Author of a change. `id` is the user's or the key's; the command line and the system have none.
+ */
 export interface Actor {
   kind: ActorKind;
   id: string | null;

@@ -1,10 +1,12 @@
 import ipaddr from "ipaddr.js";
 
-/** Where a request came from. */
+/** Origin of a request. */
 export interface ClientAddress {
   /** The address itself, IPv4-mapped IPv6 as IPv4. */
   ip: string;
-  /** What is counted as one client: an IPv4 address, or an IPv6 /64 as its first four groups. */
+  /**
+   * Network that counts as one client: an IPv4 address, or an IPv6 /64 as its first four groups.
+   */
   network: string;
 }
 

@@ -4,10 +4,9 @@ export interface Timer {
 }
 
 /**
- * Where all time comes from, so that tests own it and never sleep.
- *
- * `now` is wall-clock time in unix milliseconds: for what people and other programs read.
- * `monotonic` is milliseconds since an arbitrary moment and never goes back: for rates and waits.
+ * Source of all time, so that tests control it and never sleep. * `now` is wall-clock time in unix
+ * milliseconds: for what people and other programs read. `monotonic` is milliseconds since an
+ * arbitrary moment and never goes back: for rates and waits.
  */
 export interface Clock {
   now(): number;

@@ -9,7 +9,7 @@ export const COMPONENT_STATUSES = [
 
 export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
 
-/** What can mark a component. */
+/** Sources that can give a component a status. */
 export const CAUSE_SOURCES = [
   "manual",
   "api",

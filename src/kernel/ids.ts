@@ -71,7 +71,10 @@ function encode(bytes: Uint8Array): string {
   return text;
 }
 
-/** When an id was made, in unix ms: the first 48 of its 128 bits. 0 where there is none. */
+/**
+ * Returns the creation time of an id in unix ms, from the first 48 of its 128 bits; 0 without an
+ * id.
+ */
 function millisecondOf(id: string | undefined): number {
   let value = 0n;
   for (const digit of id?.slice(id.indexOf("_") + 1) ?? "") {
@@ -80,7 +83,7 @@ function millisecondOf(id: string | undefined): number {
   return Number(value >> 80n);
 }
 
-/** Whether a text has the shape of an id with this prefix. Says nothing of whether it exists. */
+/** Returns true if a text has the shape of an id with this prefix. The object may not exist. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && ID_SHAPE.test(text);
 }

@@ -1,6 +1,6 @@
 const SHAPE_ANYWHERE = /allclear_[0-9A-Za-z]{49}/;
 
-/** Whether a text holds anything of the shape of an API key's value, for places where none may stand. */
+/** Returns true if a text contains something shaped like an API key's value. */
 export function containsKeyShape(text: string): boolean {
   return SHAPE_ANYWHERE.test(text);
 }

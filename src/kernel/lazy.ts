@@ -1,6 +1,6 @@
 export interface Lazy<T> {
   (): T;
-  /** What there is already; undefined before the first use. */
+  /** Value, if it was made already; undefined before the first use. */
   peek(): T | undefined;
 }
 

@@ -48,7 +48,7 @@ function openLogger(level: LogLevel): Logger {
   );
 }
 
-/** What a log keeps of an error. Other properties may hold what its maker was given: a URL, a token. */
+/** Properties of an error that are logged. Others may hold secrets, such as a URL or a token. */
 export interface LoggedError {
   type: string;
   message: string;
@@ -57,7 +57,7 @@ export interface LoggedError {
   cause?: LoggedError;
 }
 
-/** How the logger writes what is given to it as `err`. */
+/** Serialiser of the `err` property of a log line. */
 export const SERIALIZERS = { err: describeError };
 
 function describeError(error: unknown): LoggedError {

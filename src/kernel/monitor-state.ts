@@ -1,4 +1,4 @@
-/** What can be said of a monitor. */
+/** States of a monitor. */
 export const MONITOR_STATES = [
   "pending",
   "up",
@@ -10,15 +10,18 @@ export const MONITOR_STATES = [
 ] as const;
 export type MonitorState = (typeof MONITOR_STATES)[number];
 
-/** How one check ended. `unknown`: the server could not have known, and says nothing of the target. */
+/**
+ * Outcome of one check. `unknown`: a fault of the server itself, which says nothing about the
+ * target.
+ */
 export const CHECK_OUTCOMES = ["ok", "failed", "unknown"] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
-/** What a monitor that is down marks its components with. */
+/** Statuses that a monitor can give its components while it is down. */
 export const ON_DOWN = ["degraded_performance", "partial_outage", "major_outage"] as const;
 export type OnDown = (typeof ON_DOWN)[number];
 
-/** Whether a monitor that goes down opens an incident. */
+/** Kinds of incident that a monitor can open when it goes down. */
 export const OPEN_INCIDENT = ["never", "draft", "automatic"] as const;
 export type OpenIncident = (typeof OPEN_INCIDENT)[number];
 

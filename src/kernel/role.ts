@@ -1,9 +1,9 @@
-/** What users may do, from most to least. Each role may do what those behind it may. */
+/** Roles of users, most powerful first. Each role may do everything that later roles may. */
 export const ROLES = ["owner", "admin", "editor", "viewer"] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** What each role may do, as people read it. */
+/** Description of each role, for the dashboard. */
 export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
   owner: "Manages users, settings and API keys.",
   admin: "Manages pages, components, monitors, webhooks and API keys.",
@@ -11,7 +11,7 @@ export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
   viewer: "Reads every status page, private ones too.",
 };
 
-/** Whether a role may do what asks for `needed`. */
+/** Returns true if a role includes the rights of `needed`. */
 export function roleAllows(held: Role, needed: Role): boolean {
   return ROLES.indexOf(held) <= ROLES.indexOf(needed);
 }

@@ -22,7 +22,10 @@ function defineKind<Schema>(
   TypeRegistry.Set<Schema>(kind, (schema, value) => describeViolation(schema, value) === undefined);
 }
 
-/** What is wrong with a value by a schema made here; undefined if nothing is, or it is another's. */
+/**
+ * Returns how a value violates a schema of this module; undefined for a valid value or another
+ * module's schema.
+ */
 export function describeViolation(schema: TSchema, value: unknown): string | undefined {
   return checks.get(schema[Kind])?.(schema as never, value);
 }
@@ -40,7 +43,7 @@ interface TextOptions {
   minLength?: number;
   /** No limit if left out. */
   maxLength?: number;
-  /** Whether it stands on one line as a name: no control characters, no bidirectional overrides. */
+  /** True for a name on one line: no control characters, no bidirectional overrides. */
   isName?: boolean;
   pattern?: string;
   description?: string;
@@ -192,7 +195,7 @@ export const Instant = Type.Unsafe<string>(
   Type.String({ description: "ISO 8601, UTC.", examples: ["2026-01-01T12:00:00.000Z"] }),
 );
 
-/** How long a name may be, in code points. */
+/** Maximum length of a name, in code points. */
 export const NAME_MAX = 255;
 
 /** A name: on one line. */

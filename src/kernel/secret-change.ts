@@ -7,7 +7,7 @@
 export const SECRET = "a secret";
 /** Another than the one before. */
 export const ANOTHER_SECRET = "another secret";
-/** What is wrong with one that should stay, and is not there. */
+/** Error of a secret that should stay as it is, but is not stored. */
 export const MISSING_SECRET =
   "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
 

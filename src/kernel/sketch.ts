@@ -11,7 +11,7 @@ const LOG_GAMMA = Math.log(GAMMA);
 /** Below this, in ms, values are told apart no more: they fall into the first bucket. */
 const SMALLEST = 1;
 
-/** How many values fell into each bucket, by the bucket's number: a few hundred at most, without holes. */
+/** Number of values in each bucket, by bucket number: a few hundred at most, without holes. */
 export type Sketch = readonly number[];
 
 /** The sketch of some values, each zero or more. */
@@ -32,7 +32,7 @@ export function mergeSketches(sketches: Iterable<Sketch>): Sketch {
   return counts;
 }
 
-/** How many values a sketch holds. */
+/** Returns the number of values in a sketch. */
 export function countOf(sketch: Sketch): number {
   return sketch.reduce((sum, count) => sum + count, 0);
 }
@@ -61,7 +61,7 @@ export function sketchToBytes(sketch: Sketch): Buffer {
   return Buffer.from(bytes);
 }
 
-/** What `sketchToBytes` wrote. Throws for bytes that it did not. */
+/** Reads the output of `sketchToBytes`. Throws for other bytes. */
 export function sketchFromBytes(bytes: Uint8Array): Sketch {
   const counts: number[] = [];
   const reader = { bytes, at: 0 };

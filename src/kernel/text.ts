@@ -10,7 +10,7 @@ export function codePointLength(text: string): number {
   return length;
 }
 
-/** Whether a text holds control characters or bidirectional overrides. */
+/** Returns true if a text contains control characters or bidirectional overrides. */
 export function hasUnsafeCharacters(text: string): boolean {
   return UNSAFE_IN_NAMES.test(text);
 }

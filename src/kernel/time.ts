@@ -8,7 +8,7 @@ export const DAY_MS = 24 * HOUR_MS;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** How long something lasts, in whole units: "7 days", "24 hours", "1 hour". */
+/** Formats a duration in whole units: "7 days", "24 hours", "1 hour". */
 export function describeDuration(ms: number): string {
   return ms > DAY_MS
     ? plural(Math.round(ms / DAY_MS), "day")
@@ -49,7 +49,7 @@ export function parseInstant(text: string): number | undefined {
 
 const UTC_NAMES = /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu|Greenwich|GMT(?:[+-]?0)?)$/i;
 
-/** Whether a time zone is one of the names of UTC. */
+/** Returns true if a time zone is one of the names of UTC. */
 export function isUtcZone(timeZone: string): boolean {
   return UTC_NAMES.test(timeZone);
 }

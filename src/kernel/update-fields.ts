@@ -3,10 +3,10 @@ import { Text } from "./schema";
 
 /* What updates have in common, whether they tell of an incident or of a maintenance. */
 
-/** How long an update's text may be, in code points. */
+/** Maximum length of an update's text, in code points. */
 export const UPDATE_TEXT_MAX = 10_000;
 
-/** How many components one incident's update, or one maintenance, can name. */
+/** Maximum number of components that one incident update or one maintenance can name. */
 export const NAMED_COMPONENTS_MAX = 1_000;
 
 /** The most updates of one incident or maintenance; the one that ends it may come on top. */

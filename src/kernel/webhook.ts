@@ -1,4 +1,4 @@
-/** What a webhook's body is made for. `standard` is Standard Webhooks' envelope. */
+/** Body formats of webhooks, by receiver. `standard` is Standard Webhooks' envelope. */
 export const WEBHOOK_FORMATS = [
   "standard",
   "statuspage",
@@ -11,6 +11,8 @@ export const WEBHOOK_FORMATS = [
 ] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
-/** How far an event is on its way to one endpoint. `failed`: it was tried for three days in vain. */
+/**
+ * Progress of an event's delivery to one endpoint. `failed`: every attempt of three days failed.
+ */
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed", "cancelled"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -3,7 +3,7 @@ import tokens from "../ui/tokens.css" with { type: "text" };
 /** The contrast that text needs (WCAG 2.2, 1.4.3). */
 const LEAST_CONTRAST = 4.5;
 
-/** What a page's own colour stands on: paper and card, of the light theme and of the dark one. */
+/** Backgrounds behind a page's accent colour: paper and card of both themes. */
 const GROUNDS = [0, 1].map((theme) => ["paper", "card"].map((name) => colourOf(name, theme)));
 
 /**

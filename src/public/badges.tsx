@@ -5,7 +5,7 @@ import { STATUS_WORDS } from "../ui";
 import { printable } from "./printable";
 import { graphemesOf, textWidth } from "./text-width";
 
-/** What a badge says: whose state, which, and how bad that is. */
+/** Content of a badge: subject, state and severity. */
 export interface Badge {
   label: string;
   message: string;

@@ -3,7 +3,7 @@ import type { PageTimes } from "./page-times";
 interface ClockTimeProps {
   /** ISO 8601 in UTC. */
   at: string;
-  /** Where it is a span of time, its end. */
+  /** End of a span of time. */
   until?: string;
   times: PageTimes;
 }

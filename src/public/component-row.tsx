@@ -8,7 +8,7 @@ import type { PageTimes } from "./page-times";
 import { drawDays } from "./status-days";
 import { uptimeText } from "./words";
 
-/** What a row shows of a component. */
+/** Properties of a component that a row shows. */
 export type RowComponent = Pick<
   StatusDocument["components"][number],
   "name" | "description" | "status" | "showcase" | "uptime_90d"
@@ -50,7 +50,7 @@ function ComponentRow({ component, days, latency, times }: ComponentRowProps) {
 
 interface ComponentDaysProps {
   component: RowComponent;
-  /** How many days are drawn. */
+  /** Number of days in the chart. */
   days: number;
   runs: readonly DayRun[];
 }

@@ -18,7 +18,7 @@ export interface QuietDays {
   to: number;
 }
 
-/** What happened on one day, or that nothing did for some. */
+/** Entries of one day, or a period of days without any. */
 export type DaySection = { day: number; entries: Entry[] } | QuietDays;
 
 /**
@@ -51,7 +51,7 @@ function isGoingOn({ from, to }: EntrySpan, day: number): boolean {
   return from < day + DAY_MS && (to === null || to >= day);
 }
 
-/** What happened, by day. */
+/** Entries by day. */
 export function Chapters(props: {
   sections: readonly DaySection[];
   /** The level of a day's heading. */

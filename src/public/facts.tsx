@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** What is known of something, each under its name. What is null is left out. */
+/** List of names and values, without those that are null. */
 export function Facts(props: { items: readonly { label: string; value: ComponentChildren }[] }) {
   return (
     <dl class="facts">

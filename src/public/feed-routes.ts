@@ -40,7 +40,7 @@ const EndpointBadge = Type.Object(
   { title: "EndpointBadge" },
 );
 
-/** What programs other than browsers follow a public page by: feeds, a calendar and badges. */
+/** Routes of feeds, calendars and badges of public pages. */
 export function feedRoutes(
   ctx: AppContext,
   requestContexts: RequestContexts,

@@ -13,7 +13,7 @@ export interface MonthPart {
   next: string | undefined;
 }
 
-/** What began in one UTC month, the last begun first, a part at a time. */
+/** Renders one page of the entries that started in a UTC month, newest first. */
 export function renderHistoryPage(
   document: StatusDocument,
   month: Month,

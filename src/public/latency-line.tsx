@@ -3,7 +3,7 @@ import { plural } from "../kernel/text";
 import { Sparkline } from "../ui";
 import { latencyText } from "./words";
 
-/** How quickly a component has answered lately: in small bars, and the same in words. */
+/** Recent response times of a component, as small bars and in words. */
 export function LatencyLine({ line }: { line: Line }) {
   const measured = line.values.filter((value) => value !== null);
   if (measured.length === 0) return null;

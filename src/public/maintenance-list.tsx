@@ -14,7 +14,7 @@ interface MaintenanceListProps {
   budget: TextBudget;
 }
 
-/** What is being worked on, and what is planned, told as far as there is room. */
+/** Maintenance in progress and upcoming, as far as the text budget allows. */
 export function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps) {
   if (maintenance.length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import type { MarkdownIt, Token } from "markdown-it";
 import { lazy } from "../kernel/lazy";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
-/** What other sites are told of a link that somebody wrote here, and what they learn of the reader. */
+/** `rel` of links in user text: no endorsement, no referrer, no access to the window. */
 const LINK_REL = "nofollow noopener ugc";
 /** Marks that reorder the text around them. Right-to-left text does not need them. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
@@ -49,11 +49,10 @@ interface Place {
 }
 
 /**
- * What people wrote, as HTML that is safe to put into a page: no HTML of theirs passes, links lead to
- * http, https and mailto only, and images become links, so that reading a page asks no other host for
- * anything. Headings are lowered to where the text stands, and skip no level.
- *
- * A text of so many marks that rendering it would hold up others is shown as it was written.
+ * Renders user text as safe HTML: raw HTML is escaped, links lead to http, https and mailto only,
+ * and images become links, so that a page loads nothing from other hosts. Headings are lowered to
+ * the level of the place and skip no level. * A text that is too expensive to render is shown as it
+ * was written.
  */
 export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): string {
   const text = source.replace(OVERRIDES, "");
@@ -68,7 +67,7 @@ function asWritten(text: string): string {
     .join("");
 }
 
-/** How much of a text is looked through for each of the characters that are wanted of it. */
+/** Number of characters read of a text per character of an excerpt. */
 const LOOKED_THROUGH = 10;
 
 /**

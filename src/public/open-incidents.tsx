@@ -14,7 +14,7 @@ interface OpenIncidentsProps {
   budget: TextBudget;
 }
 
-/** What is going on, each incident with what was told of it last, as far as there is room. */
+/** Open incidents with their newest updates, as far as the text budget allows. */
 export function OpenIncidents({ incidents, context, budget }: OpenIncidentsProps) {
   if (incidents.length === 0) return null;
   return (

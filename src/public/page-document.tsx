@@ -19,7 +19,7 @@ import { StatusRing, statusIcon } from "./status-ring";
 
 const pageCss = lazy(() => minifyCss([tokens, base, charts, css].join("\n")));
 
-/** What every page of one status page is given: whose it is, how it stands, where things are. */
+/** Context of every document of a status page: the page, its headline and its paths. */
 export interface PageContext {
   page: StatusDocument["page"];
   status: StatusDocument["status"];
@@ -34,7 +34,7 @@ export interface PageContext {
   renderPart: RenderPart;
 }
 
-/** What of a page is rendered by itself, and so may have been before. */
+/** Renderers of parts of a page, which may use a cache. */
 export interface Rendering {
   renderText?: RenderText;
   renderPart?: RenderPart;
@@ -57,11 +57,11 @@ export function contextOf(
 
 interface PageDocumentProps {
   context: PageContext;
-  /** What stands before the page's name in the title. */
+  /** Title before the page's name. */
   title: string;
   /** Its path, if that is not the page's own. */
   path?: string;
-  /** What search engines and messengers show below the title; the page's own, if there is none. */
+  /** Description for search engines and messengers; the page's own by default. */
   description?: string;
   children: ComponentChildren;
 }

@@ -4,7 +4,7 @@ export interface PagePaths {
   history: string;
   /** A month of the history: from its end, or from behind a place in it. */
   month(month: string, before?: string): string;
-  /** What was told of an incident: from the newest on, or from behind the update of this id. */
+  /** Path of an incident: its newest updates, or those before the update with this id. */
   incident(id: string, before?: string): string;
   maintenance(id: string, before?: string): string;
   atom: string;

@@ -1,7 +1,7 @@
 import { type AssetSource, assetPath } from "../ui";
 import script from "./client.js" with { type: "text" };
 
-/** What the public pages link to: local times, and days by the arrow keys. They are whole without it. */
+/** Script of public pages: local times, and days by arrow keys. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { isUtcZone } from "../kernel/time";
 
-/** How one page writes its times: in its language, in UTC, and beside it in its own time zone. */
+/** Formatters of one page's times: in its language, in UTC and in its own time zone. */
 export interface PageTimes {
   /** The language tag that times are written by. */
   locale: string;
@@ -19,7 +19,7 @@ export interface PageTimes {
   zones: string;
 }
 
-/** How many pages' ways of writing are kept, and how many texts of each. */
+/** Number of cached formatters, and of cached texts of each. */
 const WAYS_MAX = 20;
 const TEXTS_MAX = 1_000;
 
@@ -29,8 +29,9 @@ const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as c
 const ways = new LRUCache<string, PageTimes>({ max: WAYS_MAX });
 
 /**
- * How a page writes its times. Kept, with what it wrote lately: building the formatters costs more than
- * using them, and a page that is made again shows most of its times again.
+ * Returns the formatters of a page. They are cached with their recent texts, since creating a
+ * formatter costs more than using it, and a page that is rendered again shows mostly the same
+ * times.
  */
 export function pageTimesOf(page: { locale: string; time_zone: string }): PageTimes {
   const way = `${page.locale} ${page.time_zone}`;
@@ -52,7 +53,7 @@ function createPageTimes(page: { locale: string; time_zone: string }): PageTimes
   const ownDay = format(DAY, own);
   const ownClock = format(CLOCK, own);
 
-  /** Whether the page's own clock shows the same day as UTC at all of these moments. */
+  /** Returns true if the page's time zone and UTC have the same day at all of these times. */
   const isSameDay = (...dates: Date[]) =>
     new Set(dates.flatMap((date) => [day.format(date), ownDay.format(date)])).size === 1;
 

@@ -2,7 +2,7 @@ import { PAST_DAYS } from "../features/status";
 import { type DaySection, Chapters } from "./entries";
 import type { PageContext } from "./page-document";
 
-/** What is past, as it is told at the end of a status page. */
+/** Past entries at the end of a status page. */
 export function Past({
   sections,
   context,

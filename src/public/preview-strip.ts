@@ -1,6 +1,6 @@
 import type { HtmlDocument } from "../ui";
 
-/** Where a page of the public surface begins, below which the strip is put. */
+/** Start of a public page's body, after which the strip is inserted. */
 const BEGINNING = '<body><div class="column">';
 const STRIP =
   '<p class="banner notice is-maintenance" role="status">Preview. Nothing was published.</p>';

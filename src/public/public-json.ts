@@ -3,8 +3,8 @@ import type { Snapshot, Snapshots } from "../features/status";
 import { PUBLIC_CACHE, Representation, representOnce } from "../http";
 
 /**
- * What the public page that answers to a slug shows at `now`, in unix ms. Throws `not_found`, also for
- * a private page: to whoever reads without a key it is not there.
+ * Returns the snapshot of a public page at `now`, in unix ms. Throws `not_found`, also for a
+ * private page, which callers without a key must not detect.
  */
 export function readPublic(snapshots: Snapshots, slug: string, now: number): Snapshot {
   const snapshot = snapshots.read(slug, now);
@@ -26,7 +26,7 @@ export function publicJson(
   );
 }
 
-/** What the routes of such JSON declare alike. */
+/** Declarations shared by the routes of public JSON. */
 export const PUBLIC_JSON = {
   tag: "Status",
   access: { kind: "public" },

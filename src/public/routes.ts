@@ -34,7 +34,7 @@ const PAGE = {
   answers: { 200: { description: "HTML." } },
 } as const;
 
-/** How much of a month one page of its history has. */
+/** Number of entries of one page of a month's history. */
 const ENTRIES_MAX = 100;
 
 /** Others append parameters of their own to links. */
@@ -94,7 +94,7 @@ export function publicRoutes(
     return renderHistoryPage(document, { ...month, previous }, part);
   }
 
-  /** Which public page is at `/`: the one whose domain it is, else the default page. */
+  /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */
   function homeSlug({ domain }: RequestContext): string | undefined {
     if (domain) return domain.slug;
     const page = snapshots.defaultPage();

@@ -14,14 +14,14 @@ import {
 import { runInSlices } from "../kernel/in-slices";
 import { htmlRepresentation } from "./html";
 
-/** How many further pages of one status page are kept: its history and what is linked to just now. */
+/** Number of cached further documents of one status page, such as its history. */
 const KEPT_MAX = 32;
 
 /** One request for a page below `/status/{slug}`. */
 export interface PageRequest {
   /** The slug in its path. */
   slug: string;
-  /** What stands behind the slug, its query included. */
+  /** Rest of the path after the slug, with the query. */
   rest: string;
   request: Request;
   requestContext: RequestContext;

@@ -3,7 +3,7 @@ import type { Incident } from "../features/incidents";
 import { IndicatorShape } from "../ui";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
-/** How bad an open incident is, or that it is resolved. */
+/** Impact of an open incident, or its resolution. */
 export function IncidentState({ incident }: { incident: Pick<Incident, "status" | "impact"> }) {
   const { status, impact } = incident;
   if (status === "resolved") return <State indicator="none" words={INCIDENT_WORDS.resolved} />;
@@ -12,7 +12,7 @@ export function IncidentState({ incident }: { incident: Pick<Incident, "status" 
   return <State indicator={impact} words={IMPACT_WORDS[impact]} />;
 }
 
-/** How far a maintenance is. */
+/** Status of a maintenance. */
 export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenance, "status"> }) {
   const { status } = maintenance;
   const words = MAINTENANCE_WORDS[status];

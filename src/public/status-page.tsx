@@ -19,14 +19,14 @@ import { Past } from "./past";
 import { createTextBudget } from "./text-budget";
 import { newestOf } from "./update-list";
 
-/** How much of what people wrote the page shows, in bytes of HTML; all of it is at the permalinks. */
+/** Budget of user text on the page, in bytes of HTML. The permalinks have all of it. */
 const TEXTS_BYTES = 100_000;
 
 const TOP_HEADING = 4;
 /** The cost of making the texts of one incident or maintenance, in units of `runInSlices`: a turn of its own. */
 const STEPS_A_TEXT = 50;
 
-/** What the page shows and the document has not. */
+/** Content of the page that the status document lacks. */
 export interface PageExtras {
   past: readonly Entry[];
   latency: ReadonlyMap<string, Sparkline>;

@@ -28,7 +28,9 @@ export const Summary = Type.Object(
 );
 export type Summary = Static<typeof Summary>;
 
-/** What is under maintenance counts as neither up nor down, as in the uptime. */
+/**
+ * Counts components by status. As in the uptime, those under maintenance are neither up nor down.
+ */
 export function summarize({ document, days, openIncidentCount }: Snapshot): Summary {
   const count = (...statuses: ComponentStatus[]) =>
     document.components.filter(({ status }) => statuses.includes(status)).length;

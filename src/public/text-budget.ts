@@ -1,9 +1,9 @@
 import { beginningOf, plainText, renderingWork } from "./markdown";
 import type { RenderText } from "./markdown-cache";
 
-/** What is shown of a text for which there is no room, in code points. */
+/** Length of the excerpt of a text that does not fit, in code points. */
 const FIRST_WORDS = 280;
-/** What a component that an update names takes beside its name, in bytes. */
+/** Size of a named component besides its name, in bytes. */
 const NAMED_BYTES = 150;
 /** Work of rendering all texts of one document, in units of `renderingWork`: about 65 ms. */
 const DOCUMENT_WORK_MAX = 16_000;
@@ -11,7 +11,7 @@ const DOCUMENT_WORK_MAX = 16_000;
 /** Part of a text that is shown: all of it as HTML, or only its first words in plain text. */
 export type ShownText = { html: string } | { words: string };
 
-/** What an update tells. */
+/** Text and components of an update. */
 interface Written {
   body: string;
   components?: readonly { name: string }[];

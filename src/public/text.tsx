@@ -1,13 +1,13 @@
 import { renderMarkdown } from "./markdown";
 import type { ShownText } from "./text-budget";
 
-/** What somebody wrote in Markdown, its headings below `topHeading`'s. */
+/** User text in Markdown, with headings from `topHeading` down. */
 export function MarkdownText({ source, topHeading }: { source: string; topHeading: number }) {
   if (source.trim() === "") return null;
   return <Html html={renderMarkdown(source, { topHeading })} />;
 }
 
-/** What somebody wrote, whole, or its first words with a link to all of it. */
+/** User text, whole or as an excerpt with a link to the whole. */
 export function Text({ text, href }: { text: ShownText; href: string }) {
   if ("html" in text) return text.html === "" ? null : <Html html={text.html} />;
   return (

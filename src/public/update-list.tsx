@@ -17,7 +17,7 @@ export interface Told {
   text: ShownText;
 }
 
-/** Where something is shown among others: all of its updates are at its own page. */
+/** Number of updates shown in lists. The object's own page shows all of them. */
 const NEWEST_SHOWN = 5;
 
 /** The newest of some updates as far as there is room for them; of the very newest at least its first words. */
@@ -46,7 +46,7 @@ interface UpdateListProps {
   /** Newest first. */
   told: readonly Told[];
   times: PageTimes;
-  /** How many components that an update names are shown; the others are counted. */
+  /** Number of named components shown; the others are counted. */
   named: number;
   /** True if an update may name more components than it has here. */
   isCut?: boolean | undefined;
@@ -54,7 +54,7 @@ interface UpdateListProps {
   href: string;
 }
 
-/** What was told, newest first. */
+/** Updates, newest first. */
 export function UpdateList({ told, times, named, isCut, href }: UpdateListProps) {
   return (
     <ol class="timeline">

@@ -4,17 +4,17 @@ import type { PageContext } from "./page-document";
 import type { TextBudget } from "./text-budget";
 import { type Told, UpdateList } from "./update-list";
 
-/** How many updates one page has at most, and how much of what people wrote, in bytes of HTML. */
+/** Maximum number of updates on one page, and its budget of user text in bytes of HTML. */
 export const UPDATES_MAX = 100;
 export const PERMALINK_BYTES = 500_000;
 /** Of the components that one update names. */
 const NAMED_SHOWN = 100;
 
-/** Which of its updates the page of an incident, or of a maintenance, is given. */
+/** Part of an incident's or maintenance's updates that a page shows. */
 export interface UpdatePart {
   /** The id of the update that these stand behind; undefined where they are the newest. */
   before?: string | undefined;
-  /** Whether there are more behind them. */
+  /** True if there are older ones. */
   isMore: boolean;
 }
 
@@ -30,7 +30,7 @@ interface UpdatePartProps {
   pathOf(before?: string): string;
 }
 
-/** What was told, newest first, as far as there is room for it; behind that a link to what is older. */
+/** Updates, newest first, as far as the text budget allows, followed by a link to older ones. */
 export function Updates({ updates, part, context, budget, pathOf }: UpdatePartProps) {
   const told: Told[] = [];
   for (const update of updates.slice(0, UPDATES_MAX)) {

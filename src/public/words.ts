@@ -25,7 +25,7 @@ export const IMPACT_WORDS: Record<Impact, string> = {
   critical: "Critical impact",
 };
 
-/** How long something took, between two ISO 8601 instants: "42 min", "1 h 10 min", "3 days 4 h". */
+/** Formats the time between two ISO 8601 instants: "42 min", "1 h 10 min", "3 days 4 h". */
 export function lasting(from: string, to: string): string {
   const ms = Math.max(0, Date.parse(to) - Date.parse(from));
   if (ms < MINUTE_MS) return "less than a minute";

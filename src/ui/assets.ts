@@ -6,7 +6,7 @@ export interface AssetSource {
   /** Its name without the hash, such as `docs.css`. */
   name: string;
   mediaType: string;
-  /** Where it lies, or its text. */
+  /** Path of the file, or its text. */
   content: { path: string } | { text: string };
 }
 

@@ -2,9 +2,9 @@ import type { ComponentStatus } from "../kernel/component-status";
 import { ticksFor } from "./ticks";
 
 interface BarChartProps {
-  /** What the picture is of, for those who do not see it. */
+  /** Accessible name of the chart. */
   name: string;
-  /** What a bar is made of, from its foot up, each in the colour of a status. */
+  /** Segments of a bar from the bottom up, each in the colour of a status. */
   parts: readonly { label: string; status: ComponentStatus }[];
   /** Oldest first: when it is, in words, and how many of each part. */
   bars: readonly { name: string; counts: readonly number[] }[];

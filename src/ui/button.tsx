@@ -13,7 +13,7 @@ export interface ButtonProps {
   value?: string;
   /** The form that it sends, where it stands outside of it. */
   form?: string;
-  /** Where the form is sent instead. */
+  /** Address that this button submits the form to, instead of the form's own. */
   action?: string;
   /** The same, in another tab that leaves this one as it is. */
   previewAction?: string;
@@ -65,7 +65,7 @@ interface ButtonLinkProps {
   /** Values that a click fills into the page's form, by field name; without script it is a link. */
   preset?: Preset;
   isCurrent?: boolean;
-  /** Whether it opens another tab and leaves this one as it is. */
+  /** True if the link opens in another tab. */
   opensTab?: boolean;
   /** More about it, on hover. */
   title?: string;

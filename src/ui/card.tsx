@@ -7,7 +7,7 @@ interface CardProps {
   children: ComponentChildren;
 }
 
-/** What belongs together, with an edge around it. */
+/** A bordered box around related content. */
 export function Card({ title, actions, children }: CardProps) {
   return (
     <section class="card panel">

@@ -11,7 +11,7 @@ export interface CheckPart {
 interface CheckRowsProps extends Omit<FieldProps, "label"> {
   legend: string;
   parts: readonly CheckPart[];
-  /** Whether the parts that have a title can be folded away, and are unless something is checked in them. */
+  /** True if titled parts can be folded. A part without a checked box starts folded. */
   isFolded?: boolean;
 }
 

@@ -5,7 +5,7 @@ interface CheckboxListProps extends Omit<FieldProps, "label"> {
   legend: string;
   /** A `Summary` of this field repeats the hints of those that are checked. */
   options: readonly Option[];
-  /** Whether the labels are names that programs use. */
+  /** True if the labels are identifiers, set in the code font. */
   isCode?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Tone } from "./tone-icon";
 
 interface ChipProps {
   tone?: Tone;
-  /** Whether it holds a name that programs use. */
+  /** True if the text is an identifier, set in the code font. */
   isCode?: boolean;
   children: ComponentChildren;
 }

@@ -5,7 +5,7 @@ interface ChoiceFieldProps extends Omit<FieldProps, "label"> {
   legend: string;
   options: readonly { value: string; label: string }[];
   value: string;
-  /** What belongs to the last option: shown while it is chosen. */
+  /** Content of the last option, shown while that option is selected. */
   children?: ComponentChildren;
 }
 

@@ -1,8 +1,8 @@
 interface CodeBlockProps {
   text: string;
-  /** What the button says; "Copy" unless told. */
+  /** Text of the copy button; "Copy" by default. */
   copyLabel?: string;
-  /** Whether it holds a secret: gone from the page when the page is left. */
+  /** True if the text is a secret, which is removed when the reader leaves the page. */
   isSecret?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { DayRun, StatusDay } from "./day-runs";
 
 interface DayChartProps {
-  /** What the picture is of, for those who do not see it. */
+  /** Accessible name of the chart. */
   label: string;
   /** Oldest first. */
   runs: readonly DayRun[];
@@ -14,7 +14,7 @@ const HEIGHT = 32;
 const NEXT_OUTLINE = `m${STEP} 0h${WIDTH}v${HEIGHT}h-${WIDTH}z`;
 /** Fewer days than these stand at the right, as wide as they would be among so many. */
 export const LEAST_DAYS = 30;
-/** What even a day without one good minute shows. */
+/** Height of the bar of a day without a good minute. */
 const LOWEST = 6;
 
 /**

@@ -7,7 +7,7 @@ export interface StatusDay {
   day: string;
   /** The worst of the day; null where nothing is known of it. */
   status: ComponentStatus | null;
-  /** How much of the day was good, 0 to 1. */
+  /** Good share of the day, 0 to 1. */
   goodShare: number;
   /** Minutes in each status but operational. */
   minutes: Readonly<Partial<Record<ComponentStatus, number>>>;
@@ -30,7 +30,7 @@ export interface DayRun {
   minutes: string;
 }
 
-/** How days are written. */
+/** Words for days and their statuses. */
 export interface DayWords {
   day(day: string): string;
   span(from: string, to: string): string;

@@ -1,8 +1,8 @@
 import type { DayRun } from "./day-runs";
 
 /**
- * What the bars show, in words and minutes, newest first. Days that were all alike share a line. Its
- * lines are written as text, as the bars are.
+ * Table of what the bars show, in words and minutes, newest first. Equal consecutive days share a row. Rows
+ * are written as text, like the bars.
  */
 export function DayTable({ runs }: { runs: readonly DayRun[] }) {
   return (

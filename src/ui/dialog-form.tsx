@@ -4,19 +4,19 @@ import { Actions, Form } from "./form";
 
 interface DialogFormProps {
   title: string;
-  /** Where the form is sent: a path of this site. */
+  /** Path of this site that the form is submitted to. */
   action: string;
   /** Values that are sent along. */
   hidden?: Readonly<Record<string, string>>;
   /** On the button that does it: "Revoke key", never "OK". */
   button: string;
-  /** Whether what it does takes something away. */
+  /** True if the action is destructive. */
   isDanger?: boolean;
   /** The screen to go back to. */
   cancelHref: string;
   /** On the way back. */
   cancel?: string;
-  /** What it means, and fields where it asks for something. */
+  /** Consequences of the action, and fields if it needs input. */
   children: ComponentChildren;
 }
 

@@ -4,7 +4,7 @@ interface EmptyStateProps {
   title: string;
   /** The first step. */
   action?: ComponentChildren;
-  /** What the thing is for. */
+  /** Explanation of the missing content. */
   children: ComponentChildren;
 }
 

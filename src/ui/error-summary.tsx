@@ -7,11 +7,11 @@ interface FormErrorsProps {
    * `error`. Nothing is shown without any.
    */
   errors: readonly { name: string; label: string; detail: string }[];
-  /** Whether it takes the focus when the page comes, which it does unless told. */
+  /** True if the summary takes the focus when the page loads, which is the default. */
   autofocus?: boolean;
 }
 
-/** What is wrong with a form, first of all: it takes the focus, and each line leads to its field. */
+/** Errors of a form, listed above its fields. Each line links to its field. */
 export function ErrorSummary({ errors, autofocus = true }: FormErrorsProps) {
   if (errors.length === 0) return null;
   return (

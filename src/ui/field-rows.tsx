@@ -4,7 +4,7 @@ import { HiddenFields } from "./form";
 interface Named {
   /** The name of its own field. */
   name: string;
-  /** What it is, read out with the row's; seen only where a checkbox has it beside it. */
+  /** Name of the column, read out with the row's. Visible only beside a checkbox. */
   label: string;
 }
 
@@ -17,7 +17,7 @@ export type RowControl =
       options: readonly { value: string; label: string }[];
     })
   | (Named & { kind: "check"; isChecked: boolean })
-  /** What cannot be changed, with what is sent along besides. */
+  /** A value that cannot be changed, with further values that are submitted. */
   | (Named & { kind: "fixed"; value: string; sends?: Readonly<Record<string, string>> });
 
 interface FieldRowsProps extends Omit<FieldProps, "label"> {
@@ -26,7 +26,7 @@ interface FieldRowsProps extends Omit<FieldProps, "label"> {
   rows: readonly {
     label: string;
     controls: readonly RowControl[];
-    /** Whether it is the one that is wrong. */
+    /** True if the error concerns this row. */
     isWrong?: boolean;
   }[];
 }

@@ -1,12 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { ToneIcon } from "./tone-icon";
 
-/** What every field has. Its ids are made from its name, so that errors can lead to it. */
+/**
+ * Properties of every field. Element ids derive from the name, so that errors can link to the
+ * field.
+ */
 export interface FieldProps {
   label: string;
   name: string;
   hint?: string | undefined;
-  /** What is wrong with it: a sentence, or what its label is to be followed by (`is required`). */
+  /** Error as a sentence, or as the continuation of the label (`is required`). */
   error?: string | undefined;
 }
 

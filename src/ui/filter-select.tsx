@@ -1,7 +1,7 @@
 import { fieldId } from "./field";
 
 interface FilterSelectProps {
-  /** What it narrows a list by. Read out, and not seen: what is chosen says it. */
+  /** Property that the list is filtered by. Read out only, since the selected option shows it. */
   label: string;
   name: string;
   options: readonly { value: string; label: string }[];

@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 
 interface FoldProps {
   title: string;
-  /** Whether it is open when the page comes, as it must be where a field in it is wrong. */
+  /** True if the fold starts open, as it must if one of its fields has an error. */
   isOpen?: boolean;
   children: ComponentChildren;
 }
 
-/** What most people need not see, one click away. Works without a script. */
+/** Collapsed content that most people do not need. Works without a script. */
 export function Fold({ title, isOpen = false, children }: FoldProps) {
   return (
     <details class="fold" open={isOpen}>

@@ -8,11 +8,11 @@ interface FormProps {
   /** Values that are sent along. */
   hidden?: Readonly<Record<string, string>>;
   /**
-   * What the main button sends of itself, where another stands before it: Enter in a field presses a
-   * form's first.
+   * Name and value of the main button, needed if another button precedes it, since Enter presses a
+   * form's first button.
    */
   enter?: EnterButtonProps;
-  /** Whether it has a `FileField`. */
+  /** True if the form has a `FileField`. */
   sendsFiles?: boolean;
   children: ComponentChildren;
 }

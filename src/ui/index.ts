@@ -1,7 +1,7 @@
 /**
- * What pages are made of: the tokens, the shapes of the statuses, the components, the documents around
- * a page and the files that they link to. Everything works without a script; `client.js` adds comfort.
- * `Day`, `DayBars`, `SelectField`, `Tabs`, `Timeline` and `Toolbar` are for the screens of incidents.
+ * Building blocks of pages: design tokens, status shapes, components, HTML documents and their
+ * linked files. Everything works without a script; `client.js` adds comfort. `Day`, `DayBars`,
+ * `SelectField`, `Tabs`, `Timeline` and `Toolbar` are for the screens of incidents.
  */
 export { assetPath, type Assets, type AssetSource, createAssets } from "./assets";
 export { BarChart } from "./bar-chart";

@@ -41,7 +41,7 @@ export function Toolbar({ children }: { children: ComponentChildren }) {
 interface Fact {
   label: string;
   value: ComponentChildren;
-  /** Whether it takes the room of two. */
+  /** True if it spans two columns. */
   isWide?: boolean;
 }
 

@@ -2,26 +2,26 @@ import { ticksFor } from "./ticks";
 
 /** A moment, or a span of time, of a chart. */
 export interface ChartPoint {
-  /** When it is, in words. */
+  /** Time of the point, as text. */
   name: string;
   /** For each line; null where nothing is known. */
   values: readonly (number | null)[];
-  /** What is marked at the foot, in words: "3 of 60"; nothing is where it is left out. */
+  /** Text of the mark below the point, such as "3 of 60"; no mark if omitted. */
   mark?: string | undefined;
 }
 
 interface LineChartProps {
-  /** What the picture is of, for those who do not see it. */
+  /** Accessible name of the chart. */
   name: string;
-  /** What the lines are called: two at most, the first the louder. */
+  /** Names of the lines, two at most. The first is drawn stronger. */
   lines: readonly string[];
-  /** What marks at the foot are called. */
+  /** Name of the marks below the points. */
   marks: string;
   /** Oldest first. */
   points: readonly ChartPoint[];
   /** A value with its unit. */
   write: (value: number) => string;
-  /** What stands below the two ends. */
+  /** Labels below the two ends. */
   ends: readonly [string, string];
   note?: string | undefined;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { HtmlDocument } from "./document";
 
-/** Where the dashboard's style sheet, its script and its favicon are served. */
+/** Addresses of the dashboard's style sheet, script and favicon. */
 export interface LinkedAssets {
   style: string;
   script: string;

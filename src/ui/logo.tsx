@@ -3,7 +3,7 @@ import { safeHref } from "./safe-href";
 interface LogoProps {
   /** A path of this site. */
   src: string;
-  /** What it stands for: the page's name. */
+  /** Name of the page. */
   alt: string;
   /** Its size in pixels. */
   width: number;

@@ -41,7 +41,7 @@ const OUTCOMES: Record<CheckOutcome, { state: MonitorState; word: string }> = {
   unknown: { state: "no_data", word: "Not known" },
 };
 
-/** How one check ended, in shape, word and colour. */
+/** Outcome of one check, as shape, word and colour. */
 export function CheckLabel({ outcome }: { outcome: CheckOutcome }) {
   return <Label {...OUTCOMES[outcome]} />;
 }

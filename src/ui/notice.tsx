@@ -20,7 +20,7 @@ export function Notice({ tone, title, children }: NoticeProps) {
   );
 }
 
-/** Why all of what was asked for was refused: it takes the focus when the page comes. */
+/** Reason for which a whole form was refused. Takes the focus when the page loads. */
 export function FormNotice({ children }: { children: ComponentChildren }) {
   return (
     <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
@@ -30,7 +30,7 @@ export function FormNotice({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** What was just done, in a sentence, once. */
+/** Confirmation of the last action, shown once. */
 export function Flash({ message }: { message: { tone: Tone; text: string } }) {
   return (
     <div class={`notice flash tone-${message.tone}`} role="status">

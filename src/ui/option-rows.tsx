@@ -14,9 +14,9 @@ export interface Option {
 interface OptionRowsProps extends Pick<FieldProps, "name" | "error"> {
   type: "checkbox" | "radio";
   options: readonly Option[];
-  /** How many options of the same field stand before these. */
+  /** Number of options of the same field before these. */
   before?: number;
-  /** Whether the labels are names that programs use. */
+  /** True if the labels are identifiers, set in the code font. */
   isCode?: boolean | undefined;
 }
 

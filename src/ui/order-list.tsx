@@ -4,8 +4,8 @@ import { ORDERING_SCRIPT } from "./ui-assets";
 
 interface OrderListProps {
   /**
-   * Where a new order is posted: `fields`, then an `item` each, in their order, the ids of parts before
-   * those of their rows. Without one the order is only shown.
+   * Address that a new order is posted to: `fields`, then one `item` per id in the new order, each
+   * part before its rows. Without it the list is read-only.
    */
   action?: string | undefined;
   fields?: Readonly<Record<string, string>>;
@@ -34,12 +34,12 @@ export function OrderList({ action, fields = {}, children }: OrderListProps) {
 }
 
 interface OrderPartProps {
-  /** What can be moved as a whole has an id. */
+  /** Id of a part that can be moved as a whole. */
   id?: string;
   /** Above its rows; a part without one comes before every other. */
   title?: string;
   actions?: ComponentChildren;
-  /** Where its buttons to move it are posted. */
+  /** Address that the part's move buttons post to. */
   moveAction?: string | undefined;
   /** Stands in the place of rows. */
   emptyText: string;

@@ -6,7 +6,7 @@ interface PageHeadProps {
   /** The way here, without the page itself. The last without `href` is shown as text. */
   crumbs?: readonly { href?: string; label: string }[];
   actions?: ComponentChildren;
-  /** What the page is for, in a sentence. */
+  /** Purpose of the page, in a sentence. */
   children?: ComponentChildren;
 }
 

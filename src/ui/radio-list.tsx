@@ -3,7 +3,7 @@ import { type Option, OptionRows } from "./option-rows";
 
 interface RadioListProps extends Omit<FieldProps, "label"> {
   legend: string;
-  /** Whether a heading says what the legend says: then it is read out, and not seen. */
+  /** True if a heading repeats the legend, which is then read out only. */
   isLegendHidden?: boolean;
   options: readonly Omit<Option, "isChecked">[];
   value: string;

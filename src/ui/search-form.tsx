@@ -8,7 +8,7 @@ interface SearchFormProps {
   /** A path of this site; the term comes in its query, as `q`. */
   action: string;
   value: string;
-  /** What can be searched for, in full. */
+  /** Label of the search field, in full. */
   label: string;
   /** The same in a word or two, for where there is little room. */
   placeholder: string;
@@ -16,7 +16,7 @@ interface SearchFormProps {
   hidden?: Readonly<Record<string, string>>;
   /** `FilterSelect`s. */
   children?: ComponentChildren;
-  /** Whether one of them leaves something out. */
+  /** True if a filter is active. */
   isFiltered?: boolean;
 }
 

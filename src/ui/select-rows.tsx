@@ -6,7 +6,7 @@ export interface SelectRow {
   /** The name of its own field. */
   name: string;
   label: string;
-  /** What is to be known of it, below its label. */
+  /** Note below the label. */
   note?: ComponentChildren;
   value: string;
 }
@@ -17,7 +17,7 @@ interface SelectRowsProps extends Omit<FieldProps, "label"> {
   options: readonly { value: string; label: string }[];
   /** The rows, by the part that they belong to; one without a title stands before the others. */
   parts: readonly { key: string; title?: string; rows: readonly SelectRow[] }[];
-  /** Whether the parts that have a title can be folded away, and are unless something is chosen in them. */
+  /** True if titled parts can be folded. A part without a selection starts folded. */
   isFolded?: boolean;
 }
 

@@ -6,7 +6,7 @@ const WIDTH = 3;
 interface SparklineProps {
   /** Oldest first. */
   values: readonly number[];
-  /** What the picture says, in words. */
+  /** Accessible description of the chart. */
   label: string;
 }
 

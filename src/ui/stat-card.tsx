@@ -6,7 +6,7 @@ interface StatCardProps {
   value: number;
   /** Leads to what was counted. */
   href?: string;
-  /** Whether that is what the screen shows. */
+  /** True if the screen is filtered by this figure. */
   isCurrent?: boolean;
 }
 

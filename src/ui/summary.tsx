@@ -11,7 +11,7 @@ interface SummaryProps {
   children?: ComponentChildren;
 }
 
-/** What a form's boxes amount to. A script keeps it true while boxes are checked; without one it hides. */
+/** Summary of a form's checked boxes. A script keeps it current; without a script it is hidden. */
 export function Summary({ title, field, lines, emptyLine, children }: SummaryProps) {
   return (
     <section class="card summary" data-scripted hidden>

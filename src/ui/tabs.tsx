@@ -1,7 +1,7 @@
 import { safeHref } from "./safe-href";
 
 interface TabsProps {
-  /** What they are views of. */
+  /** Accessible name of the tab list. */
   label: string;
   items: readonly { href: string; label: string; count?: number; isCurrent: boolean }[];
 }

@@ -2,7 +2,7 @@ import { controlAttributes, Field, type FieldProps } from "./field";
 
 interface TextAreaProps extends FieldProps {
   value?: string | undefined;
-  /** How many lines are in sight; it grows with what is typed where the browser can. */
+  /** Number of visible lines. The field grows with its text if the browser can. */
   rows?: number;
   /** For a text of many paragraphs: most of the screen is its. */
   isLong?: boolean;

@@ -12,7 +12,7 @@ interface TextFieldProps extends FieldProps {
   autofocus?: boolean;
   /** For a number or a date, which needs no whole line. */
   isShort?: boolean;
-  /** What is often written there, to choose from while typing. */
+  /** Common values, offered while typing. */
   suggestions?: readonly string[];
   /** The name of the field whose text a script proposes here as a slug, until something is typed. */
   slugOf?: string;

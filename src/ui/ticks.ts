@@ -1,4 +1,4 @@
-/** What a scale may end with, but for its zeros. */
+/** Leading digits of the highest value of a scale. */
 const TOPS = [1, 2, 3, 4, 6, 8, 10];
 
 /** Three whole values for the side of a chart, from 0 to a round number that is no lower than any of these. */

@@ -11,7 +11,7 @@ export interface TimelineItem {
   body?: ComponentChildren;
 }
 
-/** What happened, in the order given: newest first. `now` is unix ms. */
+/** Events in the given order, newest first. `now` is in unix ms. */
 export function Timeline({ items, now }: { items: readonly TimelineItem[]; now: number }) {
   return (
     <ol class="timeline">

@@ -1,4 +1,4 @@
-/** What a message is about; each has a colour and a shape of its own. */
+/** Kind of a message. Each has its own colour and shape. */
 export type Tone = "info" | "success" | "warning" | "danger";
 
 const OUTLINES: Record<Tone, string> = {

@@ -11,7 +11,7 @@ const SCRIPT = { name: "allclear.js", text: script };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon("#1a7f4b") };
 
-/** What the dashboard's pages link to. */
+/** Files that the dashboard's pages link to. */
 export const UI_ASSETS: readonly AssetSource[] = [
   {
     name: STYLE.name,

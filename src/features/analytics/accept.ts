@@ -1,4 +1,4 @@
-/** Whether RFC 9110's Accept prefers text/csv to JSON; of two that are as good, JSON is sent. */
+/** Returns true if an Accept header (RFC 9110) prefers text/csv to JSON. JSON wins a tie. */
 export function prefersCsv(accept: string | null): boolean {
   if (accept === null) return false;
   const ranges = accept

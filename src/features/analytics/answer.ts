@@ -9,12 +9,12 @@ export interface Answer<Row> {
   from: string;
   to: string;
   interval: IntervalName | null;
-  /** How it was counted. */
+  /** Sentence about the method of counting. */
   method: string;
   data: Row[];
 }
 
-/** What every answer says first. */
+/** Returns the fields that every answer starts with. */
 export function headOf({ from, to, interval }: Period, method: string) {
   return { from: toIso(from), to: toIso(to), interval, method };
 }

@@ -11,8 +11,8 @@ import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import type { IntervalName } from "./period";
 
 /**
- * What is counted together here, in ms: an hour or a day; days add up to months. Of the whole time, all
- * there is.
+ * Returns the length of the units that a query counts by, in ms: an hour, or a day, from which
+ * months are added up. Without an interval one unit covers everything.
  */
 export function unitOf(interval: IntervalName | null): number {
   if (interval === null) return Number.MAX_SAFE_INTEGER;
@@ -25,7 +25,7 @@ interface IncidentParams {
   monitorId: string | null;
   from: number;
   to: number;
-  /** What `unitOf` says. */
+  /** Result of `unitOf`. */
   unit: number;
   now: number;
 }
@@ -108,7 +108,9 @@ export const listKeys = selectMany((orm, $: { id: string | null; limit: number }
     .limit($.limit),
 );
 
-/** How the requests of some keys (`keyIds`: a JSON list) were answered, by key and unit, with when that began. */
+/**
+ * Counts the responses to requests of keys (`keyIds`: a JSON list), by key and unit with its start.
+ */
 export const countRequests = selectMany(
   (orm, $: { keyIds: string; from: number; to: number; unit: number }) =>
     orm

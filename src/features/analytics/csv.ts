@@ -2,10 +2,13 @@
  * Tables as text/csv (RFC 4180). Programs that open one may take a cell for a formula; none of these is.
  */
 
-/** What a cell may hold; null is an empty one. */
+/** Content of a cell; null is empty. */
 export type Cell = string | number | boolean | null;
 
-/** How formulas begin (by OWASP), in every spelling that spreadsheets hear, after white space too. */
+/**
+ * Matches the first characters of a formula (OWASP's list) in every spelling that spreadsheets
+ * accept, also after white space.
+ */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/u;
 
 /** A header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */

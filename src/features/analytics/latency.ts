@@ -10,8 +10,8 @@ import { monitorsOf, type Subject } from "./subjects";
 const MONITORS_MAX = 20;
 
 /**
- * How long the monitors of the subject waited for answers, each by interval, and all of them together.
- * Throws `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
+ * Returns the response times of the subject's monitors by interval, each and all together. Throws
+ * `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
  */
 export function latencyAnswer(reader: Reader, subject: Subject, period: Period): LatencyAnswer {
   const found = monitorsOf(reader, subject);

@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { INTERVALS } from "./period";
 
-/** How each figure is counted, in a sentence. */
+/** Sentence about the method of each figure. */
 export const METHODS = {
   uptimeOfComponents:
     "1 − (major outage + 0.3 × partial outage) ÷ (known time − maintenance), in time, from what marked each component; degraded performance counts as up, a component is known from its start date or creation on but for the time that nobody was there to see, the total is of all components together, and it is rounded down to six decimals.",

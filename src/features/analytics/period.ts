@@ -15,7 +15,7 @@ export type IntervalName = (typeof INTERVALS)[number];
  * hour, and few enough that none of them takes longer than other reads do.
  */
 export const LINES_MAX = 750;
-/** How many UTC days, the last one included, are meant where nothing is said. */
+/** Default number of UTC days, the last one included. */
 export const DEFAULT_DAYS = 30;
 
 export interface Period extends Span {
@@ -25,7 +25,7 @@ export interface Period extends Span {
   spans: readonly Span[];
 }
 
-/** What a caller may say of it, as ISO 8601. */
+/** A caller's limits of the period, in ISO 8601. */
 export interface PeriodInput {
   from?: string | undefined;
   to?: string | undefined;
@@ -59,7 +59,7 @@ export function requireLines(subjects: number, { spans }: Period): void {
   if (subjects * spans.length > LINES_MAX) throw tooManyLines();
 }
 
-/** Where the interval ends that a moment lies in. */
+/** Returns the end of the interval that contains a time. */
 function nextEdge(at: number, interval: IntervalName): number {
   if (interval === "hour") return (Math.floor(at / HOUR_MS) + 1) * HOUR_MS;
   if (interval === "day") return startOfDay(at) + DAY_MS;

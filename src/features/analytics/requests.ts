@@ -18,8 +18,8 @@ interface Counts {
 }
 
 /**
- * How the requests of each key were answered, by interval, and of all of them together. Counted by whole
- * hours, so the time that is asked for is widened to them. Throws `invalid_request`.
+ * Returns the responses to each key's requests by interval, each key and all together. Counts are
+ * hourly, so the period is widened to whole hours. Throws `invalid_request`.
  */
 export function requestsAnswer(reader: Reader, input: RequestsInput, now: number): RequestsAnswer {
   const period = readPeriod(input, now);

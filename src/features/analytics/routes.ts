@@ -64,7 +64,7 @@ const KeyQuery = Type.Object(
 
 const DESCRIPTION = `With \`Accept: text/csv\` the lines are sent as CSV, the method as their last column; a cell that a spreadsheet would take for a formula is led by an apostrophe. An answer has ${LINES_MAX} lines at most.`;
 
-/** What the four have in common: their answer in both forms. */
+/** Declares one of the four routes, which answer in JSON and CSV. */
 function declare(id: string, summary: string, more: string, schema: TSchema) {
   return operation({
     id,

@@ -50,12 +50,12 @@ function causesStatement(hasEnd: ($: Marked) => SQL) {
 const listEndedCauses = causesStatement(($) => sql`${componentCauses.endedAt} > ${$.from}`);
 const listOpenCauses = causesStatement(() => isNull(componentCauses.endedAt));
 
-/** What marked some components within a span. */
+/** Lists the causes of components within a span. */
 export function listCauses(reader: Reader, marked: Marked) {
   return [...listEndedCauses(reader, marked), ...listOpenCauses(reader, marked)];
 }
 
-/** When nothing was known of some components within a span. */
+/** Lists the times without data of components within a span. */
 export const listNoData = selectMany((orm, $: Marked) =>
   orm
     .select({

@@ -17,7 +17,7 @@ import {
   listMonitorsOfPage,
 } from "./store";
 
-/** What figures are asked of: one of these, or, where none is named, all there is. */
+/** Subject of the figures: one of these, or everything if none is given. */
 export interface SubjectInput {
   /** Slug or id. */
   page?: string | undefined;

@@ -7,7 +7,7 @@ import type { FileComponent, FileGroup, FilePage } from "./model";
 export interface Entry<Item, Row> {
   item: Item;
   ref: string;
-  /** Where it stands in the file. */
+  /** Position in the file. */
   path: Path;
   row: Row | undefined;
 }
@@ -18,7 +18,7 @@ export interface GroupEntry extends Entry<FileGroup, GroupRow> {
   components: ComponentEntry[];
 }
 
-/** What stands on a page, in the file's order. */
+/** Objects of a page, in the file's order. */
 export interface PageEntries {
   /** The components that are in no group. */
   ungrouped: ComponentEntry[];
@@ -93,7 +93,7 @@ function isInOrder({ ungrouped, groups }: PageEntries): boolean {
   );
 }
 
-/** Whether all are there, in the order in which lists are read: by position, then by id. */
+/** Returns true if all rows exist and are in the order of lists: by position, then by id. */
 function isAscending(
   entries: readonly { row: { id: string; position: number } | undefined }[],
 ): boolean {

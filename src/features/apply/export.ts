@@ -16,12 +16,10 @@ import {
 import type { ApplyFile, FileComponent, FilePage } from "./model";
 
 /**
- * What is there as a declarative file that says the same: everything in its order and with its ref,
- * fields that have their default left out, oldest page first, null in the places of secrets. Applied to what it was made from, it
- * changes nothing. The example page of a first run is not among it.
- *
- * `page` narrows it to one page. Everything is read from `reader`, which should be a transaction, so
- * that no change comes in between.
+ * Exports the current state as a declarative file: objects in their order and with refs, oldest
+ * page first, without default values, with null for secrets. Applied to the same state it changes
+ * nothing. The sample page of a first run is left out. * `page` narrows it to one page. Everything
+ * is read from `reader`, which should be a transaction, so that no change comes in between.
  */
 export function exportFile(
   reader: Reader,

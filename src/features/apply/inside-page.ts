@@ -63,7 +63,7 @@ export function applyInside(
   return homes;
 }
 
-/** What each group of a page is to be called, by its id. */
+/** Returns the ref of each group of a page, by group id. */
 function refsOfGroups(
   rows: readonly GroupRow[],
   entries: readonly GroupEntry[],
@@ -123,7 +123,7 @@ function fulfilComponent(
   });
 }
 
-/** What no entry means: it stays, unless an earlier apply made it and this one prunes. */
+/** Keeps objects without an entry, unless an earlier apply created them and this one prunes. */
 function leaveTheRest(
   run: ApplyRun,
   page: PageRow,

@@ -1,6 +1,6 @@
 import { type Document, isMap, isNode, isScalar } from "yaml";
 
-/** Where something stands in a file: keys and indexes from its root. */
+/** Position in a file: keys and indexes from its root. */
 export type Path = readonly (string | number)[];
 
 /** The path that a JSON pointer such as `#/pages/0/slug` names. */
@@ -20,7 +20,10 @@ export function nameOf(path: Path): string {
     .replace(/^\./, "");
 }
 
-/** Where a part begins: its key if it has one, and what stands around it if it is not there. */
+/**
+ * Returns the offset of a part: of its key if it has one, or of the part around it if it is
+ * missing.
+ */
 export function offsetOf(document: Document, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const parent: unknown = document.getIn(path.slice(0, length - 1), true);

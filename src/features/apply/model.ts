@@ -7,11 +7,11 @@ import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
 
 const PreviousRefs = Type.Optional(Type.Array(RefText));
 
-/** What a file says of a monitor besides what it is. */
+/** Fields of a monitor that only files have. */
 interface MonitorMore {
   ref?: string;
   previous_refs?: string[];
-  /** What it watches besides the component that it stands below: `page-slug/component-ref`. */
+  /** Components that it watches besides the one it is nested in: `page-slug/component-ref`. */
   components?: string[];
 }
 

@@ -9,7 +9,7 @@ import type { ApplyRun } from "./run";
 /** Monitors in a file that stand together, and the component below which they do. */
 export interface MonitorHome {
   monitors: readonly FileMonitor[];
-  /** Where the list of them stands. */
+  /** Position of the list. */
   path: Path;
   /** Null for those that stand by themselves. */
   componentId: string | null;
@@ -58,7 +58,10 @@ function fulfilMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs):
   });
 }
 
-/** What a monitor in a file watches: what it stands below, and what it names besides. */
+/**
+ * Returns the components that a monitor of a file watches: the one it is nested in, and those it
+ * names.
+ */
 function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs): string[] {
   const named = (item.components ?? []).map((name, index) => {
     const id = refs.find(name);
@@ -69,7 +72,7 @@ function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs
   return [...new Set(componentId === null ? named : [componentId, ...named])];
 }
 
-/** What no entry means: it stays, unless an earlier apply made it and this one prunes. */
+/** Keeps monitors without an entry, unless an earlier apply created them and this one prunes. */
 function leaveTheRest(
   run: ApplyRun,
   known: readonly KnownMonitor[],

@@ -7,7 +7,7 @@ import { ApplyFileError, type ReadFile } from "./file";
 import { nameOf, type Path, pathOf } from "./locate";
 
 export interface ApplyOptions {
-  /** Whether to remove what an earlier apply made and the file no longer holds. */
+  /** True to remove objects that an earlier apply created and that the file no longer has. */
   prune: boolean;
   actor: Actor;
 }
@@ -26,16 +26,19 @@ export interface ApplyOutcome {
   changes: Change[];
   /** Every object of the file, changed or not. */
   objects: AppliedObject[];
-  /** What an earlier apply made and the file no longer holds: there still, unless pruned. */
+  /**
+   * Objects that an earlier apply created and that the file no longer has. They are kept unless
+   * pruned.
+   */
   leftovers: string[];
 }
 
-/** What one entry of the file asks for, and the verbs that bring it about. */
+/** Desired state of one entry of the file, with the functions that create and change it. */
 interface ObjectPlan<Row extends { id: string }, Fields extends object> {
   noun: Change["noun"];
   label: string;
   path: Path;
-  /** What is there, or undefined where it has to be made. */
+  /** Current row, or undefined if it must be created. */
   row: Row | undefined;
   present(row: Row): Fields;
   desired: Fields;
@@ -80,7 +83,7 @@ export class ApplyRun {
     return this.at(path, () => plan.update(row, changedOnly(desired, fields)));
   }
 
-  /** What an earlier apply made and the file no longer holds. */
+  /** Records an object that an earlier apply created and that the file no longer has. */
   leave(noun: Change["noun"], label: string, remove: () => void): void {
     this.outcome.leftovers.push(`${noun} ${label}`);
     if (!this.options.prune) return;

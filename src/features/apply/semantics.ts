@@ -6,7 +6,7 @@ import { validateDeclaredWebhook } from "../webhooks";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
 
-/** What refs tell apart. Webhooks alone have no name. */
+/** Object identified by a ref. Only webhooks have no name. */
 export interface Named {
   ref?: string;
   name?: string;
@@ -27,7 +27,10 @@ export function pageFields(page: FilePage): PageInput {
   return fields;
 }
 
-/** What the schema cannot see: reserved slugs, unknown zones, bad URLs, names without a ref, doubles. */
+/**
+ * Returns errors that the schema cannot express: reserved slugs, unknown time zones, bad URLs,
+ * names without a ref, duplicates.
+ */
 export function validateSemantics(content: ApplyFile): FieldError[] {
   const pages = placed(content.pages, "#/pages");
   const monitors = monitorsIn(content);
@@ -58,7 +61,7 @@ function validatePage({ item: page, at }: Placed<FilePage>): FieldError[] {
   ];
 }
 
-/** What is wrong with something in a file that was judged by itself. */
+/** Moves the errors of a part to its place in the file. */
 function below(at: string, errors: readonly FieldError[]): FieldError[] {
   return errors.map(({ pointer, detail }) => ({ pointer: at + pointer.slice(1), detail }));
 }

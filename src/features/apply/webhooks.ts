@@ -47,7 +47,7 @@ function pageOf(tx: Tx, { page: slug }: FileWebhook, known?: KnownWebhook): Page
   throw invalidFields([{ pointer: pointer("page"), detail: `is no page: ${slug}` }]);
 }
 
-/** What no entry means: it stays, unless an earlier apply made it and this one prunes. */
+/** Keeps webhooks without an entry, unless an earlier apply created them and this one prunes. */
 function leaveTheRest(
   run: ApplyRun,
   known: readonly KnownWebhook[],

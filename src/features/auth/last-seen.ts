@@ -6,18 +6,21 @@ import { touchSessionRow } from "./store";
 
 const REMEMBERED = 10_000;
 
-/** What of a session its last use is written by. */
+/** Session fields needed to record its last use. */
 interface Used {
   id: number;
   lastSeenAt: number;
 }
 
 /**
- * When each session was last used, written in the background: at most once a minute a session,
- * however many requests come at once, and whether the database takes it or not.
+ * Records the last use of each session in the background, at most once a minute per session, also
+ * while writes fail.
  */
 export function createLastSeen(ctx: Pick<AppContext, "clock" | "db" | "log">) {
-  /** When a write was last begun for a session, by its id: one that is under way is not yet read back. */
+  /**
+   * Start of the last write for each session, by session id. A write in progress cannot be read
+   * back yet.
+   */
   const begun = lazy(() => new LRUCache<number, number>({ max: REMEMBERED }));
 
   async function write(id: number, at: number, ip: string): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from "./store";
 import { generateToken, hashToken } from "./token";
 
-/** What a link lets its holder do: set the installation up, accept an invitation, choose a new password. */
+/** Purpose of a link: set up the installation, accept an invitation, or choose a new password. */
 export type LinkPurpose = "setup" | "invite" | "reset";
 
 export interface OneTimeLink {
@@ -53,7 +53,7 @@ export function issueLink(
   return { token, expiresAt };
 }
 
-/** What a link opens at this moment, leaving it as it is; undefined if nothing. */
+/** Finds a link that works at `now`, without using it up. */
 export function findLink(reader: Reader, token: string, now: number): OneTimeLink | undefined {
   const hash = hashToken(token);
   const row = hash && findLinkRow(reader, { hash });
@@ -62,7 +62,7 @@ export function findLink(reader: Reader, token: string, now: number): OneTimeLin
   return { purpose, userId, expiresAt };
 }
 
-/** What `findLink` answers, and from then on the link opens nothing. */
+/** Uses up a link and returns it as `findLink` does. */
 export function redeemLink(tx: Tx, token: string, now: number): OneTimeLink | undefined {
   const link = findLink(tx, token, now);
   if (link) deleteLink(tx, { hash: hashToken(token) as Buffer });

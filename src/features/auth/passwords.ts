@@ -79,8 +79,8 @@ function rejection(reason: RefusalReason): Problem {
 }
 
 /**
- * What is wrong with a password that is about to be chosen; undefined if nothing. Ends the sentence
- * "The password …". Lengths are in code points of what will be hashed.
+ * Returns the error of a new password as the end of the sentence "The password …"; undefined for a
+ * valid one. Lengths are in code points of the normalised text.
  */
 export function passwordError(password: string, email: string): string | undefined {
   if (isTooLong(password)) return `is longer than ${LONGEST.toLocaleString("en")} characters`;

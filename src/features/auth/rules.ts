@@ -7,7 +7,7 @@ export const SESSION_LIFETIME_MS = 14 * DAY_MS;
 /** A session's last use is written at most this often. */
 const TOUCH_INTERVAL_MS = MINUTE_MS;
 
-/** What of a session and of its user decides whether it opens anything. Times in unix ms. */
+/** Properties of a session and its user that decide if it is accepted. Times in unix ms. */
 interface SessionState {
   createdAt: number;
   lastSeenAt: number;
@@ -15,7 +15,9 @@ interface SessionState {
   userDeletedAt: number | null;
 }
 
-/** Whether a session opens anything at this moment. It is dead from the very millisecond of its end. */
+/**
+ * Returns true if a session is accepted at `now`. It is refused from the millisecond of its end on.
+ */
 export function isSessionLive(session: SessionState, now: number): boolean {
   return (
     session.userDisabledAt === null &&
@@ -25,12 +27,14 @@ export function isSessionLive(session: SessionState, now: number): boolean {
   );
 }
 
-/** Whether a session's use at `now` is to be written, when `lastSeenAt` is what is written already. */
+/** Returns true if a session's use at `now` should be written, given the last one written. */
 export function isTouchDue(lastSeenAt: number, now: number): boolean {
   return now - lastSeenAt >= TOUCH_INTERVAL_MS;
 }
 
-/** Whether a link that works once still works. It is dead from the very millisecond of its end. */
+/**
+ * Returns true if a one-time link still works. It is refused from the millisecond of its end on.
+ */
 export function isLinkLive(link: { expiresAt: number }, now: number): boolean {
   return now < link.expiresAt;
 }
@@ -42,8 +46,8 @@ const FAILURES_BEFORE_DELAY = 3;
 const LONGEST_DELAY_MS = 30 * SECOND_MS;
 
 /**
- * How long whoever has failed on an account waits before the next attempt, after so many failures on
- * it: not at all for the first two, then 1 s, 2 s, 4 s, … and never more than 30 s.
+ * Returns the wait after failed attempts on an account: none for the first two, then 1 s, 2 s, 4 s,
+ * … up to 30 s.
  */
 export function loginDelayMs(failures: number): number {
   if (failures < FAILURES_BEFORE_DELAY) return 0;

@@ -31,7 +31,7 @@ export interface LiveSession {
   userAgent: string;
 }
 
-/** Where a session is started from. */
+/** Client that starts a session. */
 export interface SessionOrigin {
   ip: string;
   /** The browser's word for itself. */
@@ -94,7 +94,7 @@ export function startSession(
   return token;
 }
 
-/** Whether sessions are kept to HTTPS: where the public address is. */
+/** Returns true if sessions require HTTPS, which they do if the public address has it. */
 export function isSecure(baseUrl: string): boolean {
   return baseUrl.startsWith("https:");
 }

@@ -62,11 +62,11 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
     // The cache reads a start of 0 as "no time to live", so its time begins at 1.
     perf: { now: () => clock.monotonic() - startedAt + 1 },
   };
-  /** How often an account was failed on. */
+  /** Number of failed attempts by account. */
   const failures = lazy(() => new LRUCache<string, number>(expiringCacheOptions));
   /** Attempts of each site, refused ones included. */
   const attemptsBySite = lazy(() => new LRUCache<string, number>(expiringCacheOptions));
-  /** When a source last failed on an account, in monotonic milliseconds. */
+  /** Time of a source's last failed attempt on an account, in monotonic milliseconds. */
   const lastFailures = lazy(() => new LRUCache<string, number>(expiringCacheOptions));
 
   function accountDelayMs(account: string, source: string): number {

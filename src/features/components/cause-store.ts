@@ -16,7 +16,7 @@ export const updateCauseRow = updateById(componentCauses);
 export const insertCauses = insertAllInto(componentCauses);
 export const insertChanges = insertAllInto(componentChanges);
 
-/** What marks a component now, the first that did first. */
+/** Lists the open causes of a component, oldest first. */
 export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
   orm
     .select()
@@ -39,7 +39,7 @@ export const listOpenCausesOf = selectMany((orm, $: { ids: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** What marked some components (`ids`: a JSON array) and ended behind a moment (unix ms). */
+/** Lists the causes of components (`ids`: a JSON array) that ended after `since` (unix ms). */
 export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: number }) =>
   orm
     .select({
@@ -57,7 +57,7 @@ export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: numbe
     ),
 );
 
-/** What marks the components of a page now, the first that did first. */
+/** Lists the open causes of a page's components, oldest first. */
 export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({
@@ -123,7 +123,7 @@ export const deleteCause = mutate((orm, $: { id: number }) =>
   orm.delete(componentCauses).where(eq(componentCauses.id, $.id)),
 );
 
-/** Where a wall clock was set back, or a time is given, a cause ends no earlier than it began. */
+/** Returns the end of a cause, never before its start, even if the wall clock was set back. */
 const endAt = (endedAt: number) => sql<number>`max(${componentCauses.startedAt}, ${endedAt})`;
 
 /** Ends the statuses that people or API keys set on some components (`ids`: a JSON array). */
@@ -171,7 +171,7 @@ export const listChanges = selectMany(
       .limit($.limit),
 );
 
-/** What one source marks now. */
+/** Lists the open causes of one source. */
 export const listOpenCausesOfSource = selectMany(
   (orm, $: { source: CauseSource; sourceId: string }) =>
     orm

@@ -14,7 +14,10 @@ import { type ComponentRow, findComponents } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
-/** What an incident or a maintenance says of one component for a while. Unix ms; without an end, open. */
+/**
+ * Status that an incident or a maintenance gives a component for a period. Unix ms; open without an
+ * end.
+ */
 export interface ComponentCause {
   componentId: string;
   status: ComponentStatus;
@@ -76,7 +79,10 @@ interface Difference {
   fresh: ComponentCause[];
 }
 
-/** What is stored and not wanted, and what is wanted and not stored. Neither side promises an order. */
+/**
+ * Returns the stored causes that are not desired and the desired ones that are not stored, in no
+ * particular order.
+ */
 function differenceOf(rows: readonly CauseRow[], causes: readonly ComponentCause[]): Difference {
   const stored = Map.groupBy(rows, (row) => keyOf(row.status, row.startedAt, row.endedAt));
   const fresh = causes.filter(

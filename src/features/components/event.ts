@@ -2,15 +2,15 @@ import { COMPONENT_STATUSES, type ComponentStatus } from "../../kernel/component
 import type { Component } from "./model";
 
 /**
- * How many causes an event lists. What receivers take without ado is 20 KB with the envelope, of which
- * the texts of a component can make 8.
+ * Maximum number of causes in an event. Receivers accept 20 KB with the envelope, of which a
+ * component's texts can take 8.
  */
 const CAUSES_MAX = 80;
 
 /**
- * What an event says of a component whose status changed: what the API shows, with what it showed
- * before. Of more than 80 causes it lists the worst, with `truncated: true`. `notify` says whether
- * formats for people are to pass it on, where whoever changed it has said so.
+ * Returns the data of a component's event: the resource of the API with its previous status. Of
+ * more than 80 causes it lists the worst, with `truncated: true`. `notify` is set if the caller
+ * gave it, and decides if people get a message.
  */
 export function eventData(
   component: Component,

@@ -25,9 +25,9 @@ export interface Span {
 /** For how many milliseconds each status was shown. */
 export type StatusTimes = Readonly<Record<ComponentStatus, number>>;
 
-/** What a span of a component's history was like. */
+/** Summary of a span of a component's history. */
 export interface Folded {
-  /** For how many milliseconds of it the component is known. */
+  /** Time with data, in ms. */
   known: number;
   /** For how many nothing was known, though the component was there. */
   noData: number;
@@ -112,7 +112,7 @@ export function foldSpans(
   });
 }
 
-/** How long each status was shown in several spans together. */
+/** Adds up the times of each status over several spans. */
 export function addTimes(times: Iterable<StatusTimes>): StatusTimes {
   const total = noneOfEach();
   for (const time of times) {
@@ -165,7 +165,9 @@ function stretchesOf(
   return stretches;
 }
 
-/** Where causes, and the times in which nothing was known, begin (+1) and end (−1), in the order of time. */
+/**
+ * Returns the starts (+1) and ends (−1) of causes and of times without data, in the order of time.
+ */
 function edgesOf(causes: readonly CauseInterval[], unknown: readonly Interval[], span: Span) {
   const gaps = unknown.map((interval) => ({ ...interval, status: null }));
   return [...causes, ...gaps]

@@ -16,7 +16,7 @@ import type { ComponentRow, GroupRow } from "./store";
 
 export const COLLAPSE = ["expanded", "collapsed", "collapsed_unless_incident"] as const;
 
-/** How many components one call can set. */
+/** Maximum number of components that one request can set. */
 const BULK_MAX = 1_000;
 
 export const Status = OneOf(COMPONENT_STATUSES, {
@@ -26,7 +26,7 @@ export const Status = OneOf(COMPONENT_STATUSES, {
 
 const Ref = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });
 
-/** What a group is made of. */
+/** Fields of a group. */
 export const GroupInput = Type.Object(
   {
     name: NameText,
@@ -38,7 +38,7 @@ export const GroupInput = Type.Object(
 );
 export type GroupInput = Static<typeof GroupInput>;
 
-/** What a component is made of. Its status is not among it: that changes by verbs of its own. */
+/** Fields of a component. Its status is changed by other functions. */
 export const ComponentInput = Type.Object(
   {
     name: NameText,

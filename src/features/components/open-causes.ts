@@ -7,7 +7,7 @@ import { type ComponentRow, findComponent } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
-/** What marks components from a moment on, until it is ended: for sources that go on for years. */
+/** Causes from a time on until they are ended, for sources that last for years. */
 interface OpenCauses {
   source: "monitor";
   sourceId: string;

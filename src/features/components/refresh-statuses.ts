@@ -12,12 +12,12 @@ import { type ComponentRow, updateShownStatuses } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
-/** Who or what changes a status, and why; recorded with the change. */
+/** Source of a status change, recorded with the change. */
 export interface ChangeReason {
   source: CauseSource;
   actor: Actor;
   reason: string | null;
-  /** Whether people are to be told; left out where nobody said. */
+  /** True to notify people; omitted if the caller did not say. */
   notify?: boolean;
 }
 

@@ -9,7 +9,7 @@ import {
   timeByStatus,
 } from "./history";
 
-/** What a component shows: the worst of its baseline and of every open cause. */
+/** Returns the status of a component: the worst of its manual status and every open cause. */
 export function effectiveStatus(
   baseline: ComponentStatus,
   openCauses: Iterable<{ status: ComponentStatus }>,
@@ -46,13 +46,13 @@ export function uptimeOfTime(time: StatusTimes): number | null {
   return Math.floor(millionths + 1e-9) / 1e6;
 }
 
-/** What an uptime is a share of, in ms: the known time without maintenance. */
+/** Returns the time that uptime is a share of, in ms: the known time without maintenance. */
 export function countedTime(time: StatusTimes): number {
   const { operational, degraded_performance, partial_outage, major_outage } = time;
   return operational + degraded_performance + partial_outage + major_outage;
 }
 
-/** What of that counts as down, in ms: a partial outage to three tenths. */
+/** Returns the time that counts as down, in ms: a partial outage counts three tenths. */
 export function downTime(time: StatusTimes): number {
   return time.major_outage + 0.3 * time.partial_outage;
 }

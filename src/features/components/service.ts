@@ -23,7 +23,7 @@ import {
 
 type Services = Pick<AppContext, "clock" | "newId" | "signals">;
 
-/** Where a group or a component stands, and who manages it. */
+/** Position of a group or component, and its manager. */
 export interface Placement {
   position: number;
   managedBy: "apply" | null;

@@ -1,5 +1,5 @@
 /**
- * Health checks for load balancers, supervisors and alerts: the process answers, pages can be served,
- * changes can be stored. Decides nothing else.
+ * Health checks for load balancers, supervisors and alerts: liveness, readiness, and whether
+ * changes can be stored.
  */
 export { createReadiness, type Readiness } from "./readiness";

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { findDefaultPage } from "../pages";
 
-/** Whether the server should be sent traffic. */
+/** Readiness of the server for traffic. */
 export interface Readiness {
   isDraining: boolean;
   /** Reads a row. Throws when the database cannot be read. */

@@ -6,7 +6,7 @@ import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./st
 
 const ROWS_AT_ONCE = 500;
 
-/** What tells one request from another. The same key of the API may be rotated in between. */
+/** Identity of a request. The API key may be rotated between repetitions. */
 export interface StoredRequest {
   /** The id of the API key that sent it. */
   keyId: string;
@@ -22,11 +22,11 @@ export interface Answer {
   status: number;
   location: string;
   body: string;
-  /** What is kept of the body to be sent again: without its secrets. The body itself if left out. */
+  /** Body without secrets that is stored for repetitions. The body itself if omitted. */
   keptBody?: string;
 }
 
-/** What is sent: the answer made now, or the one that was kept. */
+/** Response to send: a new one, or the stored one. */
 export interface OnceAnswer {
   status: number;
   location: string;

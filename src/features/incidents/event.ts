@@ -4,13 +4,13 @@ import type { IncidentRecord, UpdateRecord } from "./records";
 /** In code points. */
 const TEXT_MAX = 4_000;
 const COMPONENTS_MAX = 100;
-/** What receivers take without ado is 20 KB with the envelope. */
+/** Limit of an event's data: receivers accept 20 KB with the envelope. */
 const DATA_MAX_BYTES = 19_000;
 
 /**
- * What an event says of an incident: what the API shows to readers, with the update that it tells of
- * in the place of all. Texts are cut at 4,000 characters, and further where many bytes make a
- * character or many components are named, to stay under 20 KB; what was cut says `truncated: true`.
+ * Returns the data of an incident's event: the resource of the API with one update instead of all.
+ * Texts are cut at 4,000 characters, and further where many bytes make a character or many
+ * components are named, to stay under 20 KB; what was cut says `truncated: true`.
  */
 export function eventData(
   record: Omit<IncidentRecord, "updates">,

@@ -5,7 +5,7 @@ import { type Found, type IncidentRecord, toRecords } from "./records";
 
 /** In UTF-16 units of texts: some thousand updates of usual length. */
 const KEPT_MAX_LENGTH = 4_000_000;
-/** What an update, and each component that a record or an update names, takes beside texts. */
+/** Estimated size of an update and of each named component, besides texts. */
 const EACH_LENGTH = 500;
 
 interface CachedIncident extends Omit<IncidentRecord, "row" | "page"> {

@@ -8,7 +8,7 @@ import { listIncidentRows } from "./store";
 /** Longer than any name. */
 const SEARCH_MAX = 1_000;
 
-/** What a list of incidents is narrowed by; whatever it leaves out lets everything through. */
+/** Filters of the list of incidents. An omitted filter matches everything. */
 export interface IncidentQuery {
   pageId?: string | undefined;
   status?: IncidentStatus | undefined;

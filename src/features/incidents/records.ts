@@ -13,7 +13,7 @@ import {
   type UpdateRow,
 } from "./store";
 
-/** How many updates of each incident lists carry. */
+/** Number of updates per incident in lists. */
 export const UPDATES_IN_LISTS = 20;
 
 /** An update without its text: what the reckoning of an incident needs of it. */

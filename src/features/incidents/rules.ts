@@ -3,7 +3,7 @@ import type { Impact, IncidentStatus } from "../../kernel/incident-status";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../../kernel/update-fields";
 import type { ComponentCause } from "../components";
 
-/** What an update says, for the reckoning of its incident. Times in unix ms. */
+/** Properties of an update that its incident is computed from. Times in unix ms. */
 export interface UpdateFacts {
   /** Ids sort by the time of their making. */
   id: string;
@@ -12,16 +12,16 @@ export interface UpdateFacts {
   components: readonly { componentId: string; newStatus: ComponentStatus }[];
 }
 
-/** What the updates of an incident make of it. Times in unix ms. */
+/** State of an incident, computed from its updates. Times in unix ms. */
 export interface Timeline {
   status: IncidentStatus;
-  /** When it first had the status; null if it never did. */
+  /** Time at which it first had the status; null if never. */
   identifiedAt: number | null;
   monitoringAt: number | null;
-  /** When it was resolved for the last time, by its updates; null while it is open. */
+  /** Time of the last resolution by its updates; null while it is open. */
   resolvedAt: number | null;
   causes: ComponentCause[];
-  /** What the incident says of each component that it named: now, or last before it was resolved. */
+  /** Status of each named component: current, or last before the resolution. */
   components: ReadonlyMap<string, ComponentStatus>;
 }
 
@@ -121,11 +121,11 @@ export function timelineOf(
 
 /** The marks of one incident as its updates are told over, from the first to the last. */
 class CauseBuilder {
-  /** What it said of each component last. */
+  /** Last status of each component. */
   readonly said = new Map<string, ComponentStatus>();
   readonly #causes: ComponentCause[] = [];
   readonly #open = new Map<string, ComponentCause>();
-  /** What was open when it was resolved. */
+  /** Causes that were open when it was resolved. */
   #held: ComponentCause[] = [];
   #isResolved = false;
 
@@ -146,7 +146,10 @@ class CauseBuilder {
     this.#isResolved = true;
   }
 
-  /** What was held comes back, unless the incident now speaks of others: then all was well with it. */
+  /**
+   * Restores the causes that were open at the resolution, unless the incident has named other
+   * components since.
+   */
   reopen(at: number, hasNamedOthers: boolean): void {
     this.#isResolved = false;
     for (const { componentId, status } of this.#held) {

@@ -24,7 +24,7 @@ export interface Change {
   /** The body that asks for the change. */
   input: object;
   actor: Actor;
-  /** What to tell, and of which update; the statuses before and after decide unless an event is named. */
+  /** Event to record and its update. Without `event` the statuses before and after decide. */
   tell: { event?: EventType; update: UpdateRecord | undefined; notify: boolean } | undefined;
 }
 

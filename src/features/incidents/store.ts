@@ -43,7 +43,7 @@ const { id, incidentId, status, displayAt, notify, createdAt, updatedAt } = inci
 /** An update without its text. */
 export const UPDATE_HEAD = { id, incidentId, status, displayAt, notify, createdAt, updatedAt };
 
-/** Whether a column is among `ids`, a JSON list. */
+/** Condition: a column is among `ids`, a JSON list. */
 export const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
   sql`${column} IN (SELECT value FROM json_each(${ids}))`;
 
@@ -57,7 +57,7 @@ export const listUpdateBodies = selectMany((orm, $: { ids: string }) =>
   orm.select({ id, body: incidentUpdates.body }).from(incidentUpdates).where(isOneOf(id, $.ids)),
 );
 
-/** What all updates of some incidents (`ids`: a JSON list) say of components. */
+/** Lists the component statuses of all updates of incidents (`ids`: a JSON list). */
 export const listNamings = selectMany((orm, $: { ids: string }) =>
   orm
     .select({ naming: incidentUpdateComponents })
@@ -67,7 +67,7 @@ export const listNamings = selectMany((orm, $: { ids: string }) =>
     .orderBy(asc(incidentUpdateComponents.updateId), asc(incidentUpdateComponents.componentId)),
 );
 
-/** What a list is narrowed by. Null where it is not. Times in unix ms. */
+/** Filters of the list; null matches everything. Times in unix ms. */
 interface ListParams {
   pageId: string | null;
   componentId: string | null;
@@ -181,7 +181,7 @@ export function listIncidentRows(reader: Reader, { open: desired, ...narrowed }:
   return list?.(reader, params) ?? [];
 }
 
-/** Whether the public may know of an incident. */
+/** Condition: an incident is public. */
 export const isPublished = and(eq(incidents.draft, false), isNull(incidents.deletedAt));
 
 /** The published, open incidents of a page, newest start first; 50 at most. */
@@ -195,7 +195,7 @@ export const listOpenRows = selectMany((orm, $: { pageId: string }) =>
     .limit(50),
 );
 
-/** How bad each published, open incident of a page is. */
+/** Lists the impacts of a page's published open incidents. */
 export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({ impact: incidents.impact })

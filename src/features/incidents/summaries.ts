@@ -11,7 +11,7 @@ export interface IncidentSummary {
   impact: Impact;
   startedAt: number;
   resolvedAt: number | null;
-  /** When its post-mortem was published; null while there is none to read. */
+  /** Time at which its post-mortem was published; null without one. */
   postmortemPublishedAt: number | null;
   /** The names of the components that it ever named, as it called them last. */
   components: readonly string[];
@@ -19,7 +19,7 @@ export interface IncidentSummary {
   isCut: boolean;
 }
 
-/** Where a part of a list ended that runs from the last begun: a beginning in unix ms, and an id. */
+/** Position in a list that is ordered by start, newest first: a start in unix ms, and an id. */
 export interface SummaryCursor {
   at: number;
   id: string;
@@ -49,7 +49,7 @@ export function listEndedIncidents(
   return withNames(reader, listEndedLines(reader, desired));
 }
 
-/** When the first published incident of a page started, in unix ms; undefined if there is none. */
+/** Finds the start of a page's first published incident, in unix ms; undefined without one. */
 export function findFirstIncidentStart(
   reader: Reader,
   page: { pageId: string },

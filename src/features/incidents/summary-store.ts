@@ -8,7 +8,7 @@ import { isOneOf, isPublished } from "./store";
 const { id, incidentId, displayAt } = incidentUpdates;
 const naming = incidentUpdateComponents;
 
-/** What a list of many shows of each. */
+/** Columns of a summary. */
 const LINE = {
   id: incidents.id,
   name: incidents.name,
@@ -69,7 +69,7 @@ export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
     .limit(1),
 );
 
-/** What some incidents (`ids`: a JSON list) called the components that they named, as it took effect. */
+/** Lists the component names that incidents (`ids`: a JSON list) used, in the order of effect. */
 export const listNames = selectMany((orm, $: { ids: string }) =>
   orm
     .select({ incidentId, componentId: naming.componentId, name: naming.name })

@@ -111,7 +111,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
     );
 }
 
-/** Whether the key that a route was called with may read drafts. */
+/** Returns true if the request's key may read drafts. */
 export function readsDrafts(requestContext: RequestContext): boolean {
   return mayReadDrafts(bearerOf(requestContext).key.scopes);
 }

@@ -3,7 +3,7 @@ import { HOUR_MS } from "../../kernel/time";
 import { getKeyRow } from "./service";
 import { listKeyHoursSince } from "./store";
 
-/** How many hours a day's figures are of: the present one, begun, and those before it. */
+/** Number of hours in the figures of a day: the current one and those before it. */
 const HOURS_SHOWN = 24;
 
 /** Answers that a key was given. 5xx answers are the server's doing and count as none. */
@@ -30,8 +30,8 @@ export function hoursOfDayBefore(now: number): number[] {
 }
 
 /**
- * What a key was answered in the last 24 hours, as far as it is written: counts are, every five
- * seconds. Throws `not_found`.
+ * Counts the responses to a key in the last 24 hours. Counts are written every five seconds. Throws
+ * `not_found`.
  */
 export function usageOfKey(reader: Reader, id: string, now: number): KeyUsageSummary {
   getKeyRow(reader, id);

@@ -18,7 +18,10 @@ export interface KeyListing extends KeyResource {
   state: KeyStateName;
   /** Answers in each of 24 whole hours, oldest first, the present one last, as far as written. */
   requests_24h: number[];
-  /** Whether it is live and was refused for its limit in the last 7 days: what the filter `limited` finds. */
+  /**
+   * True if the key is live and exceeded its rate limit in the last 7 days; the filter `limited`
+   * finds it.
+   */
   is_limited: boolean;
   /** The newest of the values that were replaced by a rotation and still work. */
   old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
@@ -38,7 +41,7 @@ export interface KeyQuery {
 
 export interface KeyPage {
   keys: KeyListing[];
-  /** What to give as `before` to go on, or null at the end. */
+  /** Value of `before` for the next page, or null on the last. */
   nextBefore: string | null;
 }
 
@@ -82,7 +85,7 @@ export function getKeyListing(
 
 export type KeyCounts = Record<KeyFilter, number>;
 
-/** How many keys each filter of `listKeyPage` lets through at `now` (unix ms). */
+/** Counts the keys that each filter of `listKeyPage` finds at `now` (unix ms). */
 export function countKeys(reader: Reader, now: number): KeyCounts {
   const counts = countKeysByFilter(reader, timesOfFilters(now));
   if (!counts) throw new Error("counting answered nothing");

@@ -13,7 +13,7 @@ const RateLimit = Type.Integer({
   description: "Requests a minute.",
 });
 
-/** What makes a key. `expires` is a day, to whose end in UTC the key lasts, or an instant. */
+/** Fields of a new key. `expires` is an instant, or the last UTC day on which the key works. */
 export const CreateKeyBody = Type.Object(
   {
     name: NameText,
@@ -29,14 +29,14 @@ export const CreateKeyBody = Type.Object(
 );
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
 
-/** What of a key can be changed later. Scopes and expiration never can. */
+/** Fields of a key that can be changed. Scopes and expiration cannot. */
 export const UpdateKeyBody = Type.Object(
   { name: Type.Optional(NameText), rate_limit: Type.Optional(RateLimit) },
   { additionalProperties: false, minProperties: 1 },
 );
 export type UpdateKeyBody = Static<typeof UpdateKeyBody>;
 
-/** What a key says of itself to its bearer: `GET /api/v1/key`. */
+/** A key as shown to its bearer by `GET /api/v1/key`. */
 export const OwnKey = Type.Object(
   {
     id: Type.String({ examples: ["key_01kah2v9w0e0rs6x0h3ye0a1bc"] }),

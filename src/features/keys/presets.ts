@@ -6,7 +6,7 @@ export interface KeyPreset {
   /** Also the name that the key is given. */
   name: string;
   scopes: readonly Scope[];
-  /** What such a key is for. */
+  /** Purpose of the key. */
   sentence: string;
 }
 

@@ -1,7 +1,9 @@
 import { DAY_MS, HOUR_MS, parseDay, parseInstant, startOfDay, toIso } from "../../kernel/time";
 import type { Scope } from "./scopes";
 
-/** What of a key and the value presented decides whether it opens anything. Times in unix ms. */
+/**
+ * Properties of a key and of the presented value that decide if it is accepted. Times in unix ms.
+ */
 export interface KeyState {
   expiresAt: number | null;
   revokedAt: number | null;
@@ -16,8 +18,8 @@ type KeyVerdict =
 const LIVE: KeyVerdict = { live: true };
 
 /**
- * Whether a key opens anything at this moment. It is refused from the very millisecond of its expiry,
- * and revocation, being final, is told before expiry.
+ * Returns the state of a key at `now`. It is refused from the millisecond of its expiry on. A
+ * revoked key is never reported as expired.
  */
 export function keyState(state: KeyState, now: number): KeyVerdict {
   if (state.revokedAt !== null) {
@@ -34,14 +36,14 @@ export function keyState(state: KeyState, now: number): KeyVerdict {
 
 export type KeyStateName = "live" | "expired" | "revoked";
 
-/** Whether a key as a whole works at `now`, as `keyState` has it. */
+/** Returns the state of a key as a whole at `now`. */
 export function stateOfKey(key: Omit<KeyState, "endsAt">, now: number): KeyStateName {
   const verdict = keyState({ ...key, endsAt: null }, now);
   if (verdict.live) return "live";
   return verdict.code === "revoked_key" ? "revoked" : "expired";
 }
 
-/** What a list of keys can be narrowed to. */
+/** Filters of the list of keys. */
 export const KEY_FILTERS = [
   "all",
   "live",
@@ -60,7 +62,9 @@ export type KeyFilter = (typeof KEY_FILTERS)[number];
 
 const SOON_MS = 14 * DAY_MS;
 
-/** Whether a live key with this `expires_at` is one of those that `expiring` finds at `now` (unix ms). */
+/**
+ * Returns true if the filter `expiring` finds a live key with this `expires_at` at `now` (unix ms).
+ */
 export function isExpiringSoon(expiresAt: string, now: number): boolean {
   return Date.parse(expiresAt) <= now + SOON_MS;
 }
@@ -93,8 +97,8 @@ export function timesOfFilters(now: number): KeyFilterTimes {
 const YEAR_10000 = Date.UTC(10_000, 0, 1);
 
 /**
- * When a key given this expiration stops: a day lasts to its end in UTC, so it is the next midnight;
- * an instant is itself. Answers what is wrong with a text that is neither, or that lies in the past.
+ * Returns the end of a key with this expiration: the midnight after a UTC day, or an instant
+ * itself. Returns the error of a text that is neither, or that lies in the past.
  */
 export function decideExpiry(
   text: string,
@@ -156,7 +160,7 @@ function toDay(ms: number): string {
   return toIso(ms).slice(0, 10);
 }
 
-/** How long the old value of a rotated key goes on working, in milliseconds. */
+/** Time for which the old value of a rotated key keeps working, in milliseconds. */
 export const OVERLAPS = {
   now: 0,
   "1h": 3_600_000,
@@ -166,7 +170,7 @@ export const OVERLAPS = {
 
 export type Overlap = keyof typeof OVERLAPS;
 
-/** Which scope a caller lacks; undefined if none. */
+/** Returns a scope that the caller lacks; undefined if none. */
 export function missingScope(
   held: ReadonlySet<string>,
   needed: readonly Scope[],

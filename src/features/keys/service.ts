@@ -194,7 +194,7 @@ function addValue(ctx: Services, tx: Tx, keyId: string, now: number): string {
   return value;
 }
 
-/** What is wrong with the fields of a new key at `now` (unix ms), all of it at once. */
+/** Returns all errors of a new key's fields at `now` (unix ms). */
 export function validateCreateKey(input: CreateKeyBody, now: number): FieldError[] {
   const fields = schemaErrors(CreateKeyBody, input);
   const { expires } = input;

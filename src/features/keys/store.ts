@@ -98,7 +98,7 @@ export const listKeyHours = selectMany((orm, $: { keyId: string }) =>
     .orderBy(asc(apiKeyHours.hour)),
 );
 
-/** What each filter lets through: the one definition for the list and for the counts. */
+/** Conditions of the filters, shared by the list and the counts. */
 function conditions($: KeyFilterTimes): Record<KeyFilter, SQL> {
   const live = sql`(api_keys.revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ${$.now}))`;
   return {
@@ -149,7 +149,7 @@ export const listKeysBefore = selectMany(
   },
 );
 
-/** How many keys pass each filter. */
+/** Counts the keys that pass each filter. */
 export const countKeysByFilter = selectOne((orm, $: KeyFilterTimes) => {
   const passes = conditions($);
   const counts = KEY_FILTERS.map((filter) => [
@@ -168,7 +168,7 @@ export const listValuesOfKeys = selectMany((orm, $: { keyIds: string }) =>
     .orderBy(...NEWEST_VALUE_FIRST),
 );
 
-/** How many answers each of some keys was given in each hour from `since` on, as JSON: hour → count. */
+/** Counts the responses to keys in each hour from `since` on, as JSON: hour → count. */
 export const countRequestsOfKeys = selectMany((orm, $: { keyIds: string; since: number }) =>
   orm
     .select({
@@ -180,7 +180,7 @@ export const countRequestsOfKeys = selectMany((orm, $: { keyIds: string; since: 
     .groupBy(apiKeyHours.keyId),
 );
 
-/** Which of some keys were refused for their limit in the hours after `since`. */
+/** Lists the keys that exceeded their rate limit in the hours after `since`. */
 export const listLimitedKeys = selectMany((orm, $: { keyIds: string; since: number }) =>
   orm
     .selectDistinct({ keyId: apiKeyHours.keyId })

@@ -17,17 +17,17 @@ interface HourCounts {
   limited: number;
 }
 
-/** What one value of a key was used for since the last flush. */
+/** Uses of one value of a key since the last flush. */
 interface Gathered {
   keyId: string;
   lastUse: LastUse;
-  /** When the address in `lastUse` was asked for, in unix ms. */
+  /** Time at which the address in `lastUse` was read, in unix ms. */
   ipKnownAt: number;
   /** The present hour's, last. */
   hours: HourCounts[];
 }
 
-/** Where a key was used from. Looking costs a system call. */
+/** Caller that used a key. Reading the address costs a system call. */
 interface KeyUser {
   readonly address: ClientAddress;
 }

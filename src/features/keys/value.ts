@@ -8,7 +8,7 @@ import type { RandomBytes } from "../../kernel/random";
  * CRC-32 over all that stands before them. The checksum lets a mistyped value be refused without a
  * look-up, and lets secret scanners tell a real one.
  */
-/** How every value starts. */
+/** Prefix of every key value. */
 export const KEY_PREFIX = "allclear_";
 const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43;
@@ -23,7 +23,7 @@ export function generateKeyValue(random: RandomBytes): string {
   return body + checksum(body);
 }
 
-/** Whether a text has a value's shape and its checksum is right. Says nothing of whether it is known. */
+/** Returns true if a text has a key value's shape and a valid checksum. The key may not exist. */
 export function isKeyValue(text: string): boolean {
   if (text.length !== VALUE_LENGTH || !SHAPE.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);

@@ -76,12 +76,12 @@ export class BucketMap {
     return decision;
   }
 
-  /** How many requests were counted against an overflow bucket since the start. */
+  /** Number of requests charged to an overflow bucket since the start. */
   get overflowed(): number {
     return this.#overflowed;
   }
 
-  /** How many requests were refused since the start. */
+  /** Number of requests refused since the start. */
   get refused(): number {
     return this.#refused;
   }

@@ -5,11 +5,11 @@
 export interface Bucket {
   /** Tokens spent and not yet refilled, fractional. */
   spent: number;
-  /** When `spent` was true, in monotonic milliseconds. */
+  /** Time at which `spent` was exact, in monotonic milliseconds. */
   at: number;
 }
 
-/** What the limiter decided about one request, with all that the headers tell of it. */
+/** Decision about one request, with everything that its rate limit headers contain. */
 export interface Decision {
   isAllowed: boolean;
   /** The bucket's capacity, which is also its refill per minute. */

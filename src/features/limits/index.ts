@@ -1,6 +1,6 @@
 /**
- * Who may make how many requests: token buckets held in memory, and the policies that say whose
- * bucket a request is charged to. Decides only; the front door asks once a request and writes headers.
+ * Rate limits: token buckets in memory, and the policies that choose the bucket of a request. The
+ * gateway asks once a request and writes the headers.
  */
 export type { Decision } from "./bucket";
 export { BucketMap } from "./bucket-map";

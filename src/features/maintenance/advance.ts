@@ -15,13 +15,15 @@ import { type DueTransition, dueTransitions } from "./rules";
 import { listDue } from "./due-store";
 import { updateMaintenanceRow } from "./store";
 
-/** How much one call does, so that no transaction is a long one: steps, and components that they mark. */
+/**
+ * Limits of one call, which keep transactions short: transitions, and components that they change.
+ */
 const STEPS_AT_ONCE = 50;
 const COMPONENTS_AT_ONCE = 200;
 
 interface Step extends DueTransition {
   id: string;
-  /** Whether its end is due as well as its beginning, be it that one call takes both or two. */
+  /** True if both its start and its end are due, in one call or two. */
   isMissedWhole: boolean;
 }
 

@@ -31,7 +31,7 @@ export function chooseComponents(
   return resolved.map(({ id, row }) => ({ id, name: namesBefore.get(id) ?? row?.name ?? "" }));
 }
 
-/** Whether two choices are of the same components, in whatever order. */
+/** Returns true if two choices contain the same components in any order. */
 export function isSameChoice(one: Chosen, other: Chosen): boolean {
   const ids = new Set(one.map(({ id }) => id));
   return one.length === other.length && other.every(({ id }) => ids.has(id));

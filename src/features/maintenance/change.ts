@@ -66,14 +66,14 @@ export function saveChange(ctx: Services, tx: Tx, row: MaintenanceRow): void {
   touchPage(ctx, tx, row.pageId);
 }
 
-/** What the marks of a maintenance are brought in line with. */
+/** Change of the causes of a maintenance. */
 export interface CausesChange {
-  /** From when on, in unix ms. */
+  /** Start of the change, in unix ms. */
   at: number;
   actor: Actor;
-  /** Whether people are told of what the components show then. */
+  /** True to notify people about the new statuses. */
   notify: boolean;
-  /** When it began, in unix ms, where it may be that nothing was marked for that yet. */
+  /** Start of the maintenance in unix ms, if its causes may not have been written yet. */
   unmarkedSince?: number | null;
 }
 
@@ -112,7 +112,7 @@ export function requireNotEnded({ status }: MaintenanceRow): void {
   throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
 }
 
-/** What was done to a maintenance, for the outside and for the audit log. */
+/** Change of a maintenance, for its event and the audit log. */
 export interface Told {
   event: EventType;
   notify: boolean;
@@ -129,10 +129,7 @@ export function recordChange(ctx: Services, tx: Tx, id: string, told: Told): Mai
   return maintenance;
 }
 
-/**
- * Whether people are told of what nobody says otherwise of, such as what the clock does: as they were
- * told of the plan.
- */
+/** Returns the `notify` of automatic changes: the value given when the maintenance was planned. */
 export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
   return listFirstUpdates(tx, { ids: JSON.stringify([maintenanceId]) })[0]?.notify ?? true;
 }

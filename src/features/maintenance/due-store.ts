@@ -5,8 +5,8 @@ import { pages } from "../../db/tables/pages";
 import { isPending } from "./store";
 
 /**
- * What the clock owes something at `now` (unix ms), whatever has been due longest first. The same
- * judgement as `dueTransitions` in rules.ts.
+ * Lists maintenances with a transition due at `now` (unix ms), the longest due first. The condition
+ * equals `dueTransitions` in rules.ts.
  */
 export const listDue = selectMany((orm, $: { now: number; limit: number }) =>
   orm

@@ -6,7 +6,7 @@ import type { Maintenance } from "./model";
 
 /** An update's text in an event is cut at so many code points. */
 const TEXT_MAX = 4_000;
-/** What an event may weigh is 20 KB with its envelope, for which this leaves room. */
+/** Limit of an event's data: an event may have 20 KB with its envelope. */
 const DATA_MAX_BYTES = 19_000;
 
 /**
@@ -29,9 +29,9 @@ export function recordMaintenanceEvent(
 }
 
 /**
- * What an event says of a maintenance. The update's text is cut at 4,000 code points with `truncated:
- * true`. Where the whole would still weigh more than an event may, the list of components is cut next
- * (with `truncated: true` beside it), then the text once more.
+ * Returns the data of a maintenance's event. The update's text is cut at 4,000 code points with
+ * `truncated: true`. If the event is still too large, the list of components is cut (with
+ * `truncated: true`), then the text again.
  */
 export function eventData(maintenance: Maintenance, notify: boolean): Record<string, unknown> {
   const { updates, ...resource } = maintenance;

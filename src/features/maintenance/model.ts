@@ -46,7 +46,7 @@ const fields = {
   ),
 };
 
-/** What a maintenance is planned from. */
+/** Fields of a new maintenance. */
 export const PlanMaintenanceBody = Type.Object(
   {
     page: Text({ minLength: 1, maxLength: 100, description: "The page's slug or id." }),
@@ -81,7 +81,7 @@ export const PlanMaintenanceBody = Type.Object(
 );
 export type PlanMaintenanceBody = Static<typeof PlanMaintenanceBody>;
 
-/** What can be changed of a maintenance: the times and flags only while it is scheduled. */
+/** Fields of a maintenance that can be changed. Times and flags only while it is scheduled. */
 export const UpdateMaintenanceBody = Type.Partial(Type.Object(fields), {
   additionalProperties: false,
   minProperties: 1,
@@ -89,7 +89,7 @@ export const UpdateMaintenanceBody = Type.Partial(Type.Object(fields), {
 });
 export type UpdateMaintenanceBody = Static<typeof UpdateMaintenanceBody>;
 
-/** What is told of a maintenance, and how far it is from then on. */
+/** Fields of a maintenance update. */
 export const AddMaintenanceUpdateBody = Type.Object(
   {
     status: Type.Optional(Status),

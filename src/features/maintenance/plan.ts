@@ -137,7 +137,7 @@ export function updateMaintenance(
   return told;
 }
 
-/** What is set while a maintenance is scheduled. */
+/** Columns that can be changed while a maintenance is scheduled. */
 const PLAN = [
   "scheduledFor",
   "scheduledUntil",
@@ -146,5 +146,5 @@ const PLAN = [
   "remindMinutesBefore",
 ] as const;
 
-/** What a reminder depends on. */
+/** Columns that a reminder depends on. */
 const REMINDER = ["scheduledFor", "remindMinutesBefore"] as const;

@@ -76,7 +76,7 @@ export function getMaintenancePart(
   };
 }
 
-/** What a list asks for; whatever it leaves out lets everything through. */
+/** Filters of the list. An omitted filter matches everything. */
 export interface MaintenanceQuery extends Partial<MaintenanceFilter> {
   pageId?: string | undefined;
   /** The id of a maintenance: those older than it. */
@@ -108,9 +108,9 @@ export function findMaintenances(reader: Reader, query: MaintenanceQuery): Found
 }
 
 /**
- * What a page shows at `now`: what is under way, then what begins by `until` and whose time is not over
- * yet, each by its planned beginning; at most 100, each with its 20 newest updates and cut as a document
- * is. Times in unix ms.
+ * Lists the maintenances that a page shows at `now`: those in progress, then those that start by
+ * `until` and are not over, each by planned start. At most 100, each with its 20 newest updates,
+ * cut to the size of a document. Times in unix ms.
  */
 export function listMaintenanceForPage(
   reader: Reader,
@@ -121,8 +121,8 @@ export function listMaintenanceForPage(
 }
 
 /**
- * What has not ended, of one page or of every page: what is under way, then what is scheduled however far
- * ahead, each by its planned beginning, with its 20 newest updates and cut as a document is.
+ * Lists the pending maintenances of one page or all: those in progress, then scheduled ones, each
+ * by planned start. Each has its 20 newest updates and is cut to the size of a document.
  */
 export function listPendingMaintenance(
   reader: Reader,

@@ -1,7 +1,7 @@
 import type { MaintenanceStatus } from "../../kernel/incident-status";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
 
-/** How far ahead a page shows what is planned. */
+/** Time ahead for which a page shows scheduled maintenance. */
 export const UPCOMING_MS = 30 * DAY_MS;
 
 const FOLLOWERS: Record<MaintenanceStatus, readonly MaintenanceStatus[]> = {
@@ -12,7 +12,7 @@ const FOLLOWERS: Record<MaintenanceStatus, readonly MaintenanceStatus[]> = {
   cancelled: [],
 };
 
-/** How a status is said in a sentence. */
+/** Words for a status within a sentence. */
 export const STATUS_IN_WORDS: Record<MaintenanceStatus, string> = {
   scheduled: "scheduled",
   in_progress: "in progress",
@@ -21,22 +21,22 @@ export const STATUS_IN_WORDS: Record<MaintenanceStatus, string> = {
   cancelled: "cancelled",
 };
 
-/** Whether a maintenance of one status may go over to another. */
+/** Returns true if a status may follow another. */
 export function isAllowedTransition(from: MaintenanceStatus, to: MaintenanceStatus): boolean {
   return FOLLOWERS[from].includes(to);
 }
 
-/** Whether a maintenance of this status is over for good. */
+/** Returns true for final statuses. */
 export function isEnded(status: MaintenanceStatus): boolean {
   return FOLLOWERS[status].length === 0;
 }
 
-/** Whether a maintenance of this status keeps its components under maintenance. */
+/** Returns true for statuses in which the components are under maintenance. */
 export function isUnderWay(status: MaintenanceStatus): boolean {
   return status === "in_progress" || status === "verifying";
 }
 
-/** What the rules look at. Times in unix ms. */
+/** Properties that the rules depend on. Times in unix ms. */
 export interface Schedule {
   status: MaintenanceStatus;
   scheduledFor: number;
@@ -45,7 +45,7 @@ export interface Schedule {
   autoStart: boolean;
   autoComplete: boolean;
   remindMinutesBefore: number | null;
-  /** When its reminder was told or turned out not to be owed; null while it is to come. */
+  /** Time at which its reminder was sent or became obsolete; null while it is due. */
   remindedAt: number | null;
 }
 
@@ -56,9 +56,9 @@ export interface DueTransition {
 }
 
 /**
- * What the clock owes a maintenance at `now` (unix ms), in the order of time: its beginning and its
- * end at their own times, however long ago, or the reminder while it has not begun. One that was begun
- * at its planned end or later is left to people.
+ * Returns the transitions due at `now` (unix ms) in the order of time: start and end at their
+ * planned times, or the reminder before the start. A maintenance that was started at its planned
+ * end or later must be ended by people.
  */
 export function dueTransitions(row: Schedule, now: number): DueTransition[] {
   const due: DueTransition[] = [];
@@ -76,7 +76,10 @@ export function dueTransitions(row: Schedule, now: number): DueTransition[] {
   return due;
 }
 
-/** What `remindedAt` is when the beginning or the reminder is set at `now`: a moment that has passed is not made up for. */
+/**
+ * Returns the `remindedAt` after the start or the reminder was changed at `now`. A reminder whose
+ * time has passed is not sent.
+ */
 export function settledReminder(
   row: Pick<Schedule, "scheduledFor" | "remindMinutesBefore">,
   now: number,
@@ -100,8 +103,8 @@ export interface ComponentCause {
 }
 
 /**
- * What a maintenance marks after a change that took effect at `at`. While it is under way: these
- * components, those that join from `at` on, those that leave until `at`. Otherwise nothing after `at`.
+ * Returns the causes of a maintenance after a change at `at`. While it is in progress: the current
+ * components, added ones from `at` on, removed ones until `at`. Otherwise none after `at`.
  */
 export function causesAfter(
   causes: readonly ComponentCause[],

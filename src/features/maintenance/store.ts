@@ -43,7 +43,7 @@ export const findMaintenance = selectOne((orm, $: { id: string }) =>
     .where(and(eq(maintenances.id, $.id), isThere())),
 );
 
-/** Filters of a list, of which null lets everything through; the others are 0 or 1. */
+/** Filters of a list; null matches everything. The flags are 0 or 1. */
 export interface MaintenanceFilter {
   status: MaintenanceStatus | null;
   componentId: string | null;
@@ -88,9 +88,8 @@ export const listPageMaintenanceBefore = selectMany((orm, $: ListRequest & { pag
 );
 
 /**
- * Whether a maintenance has not ended: in the words of the index `maintenances_pending`, which holds these
- * few rows alone. A plus before another column keeps SQLite from walking through all that a page ever
- * planned instead.
+ * Condition: a maintenance has not ended, written as in the partial index `maintenances_pending`. A
+ * plus before another column keeps SQLite from scanning all maintenances of a page instead.
  */
 export const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
 
@@ -104,8 +103,8 @@ const pendingOrder = [
 const isPendingOfPage = (pageId: string) => and(isPending, sql`+maintenances.page_id = ${pageId}`);
 
 /**
- * What a page shows at `now` of what it has not ended: all that is under way, then what begins by `until`
- * and whose time is not over; each by its planned beginning. Unix ms.
+ * Lists the pending maintenances that a page shows at `now`: those in progress, then those that
+ * start by `until` and are not over, each by planned start. Unix ms.
  */
 export const listShownOfPage = selectMany(
   (orm, $: { pageId: string; now: number; until: number; limit: number }) =>
@@ -126,8 +125,8 @@ export const listShownOfPage = selectMany(
 );
 
 /**
- * What has not ended, of one page or, where `pageId` is null, of every page: all that is under way, then
- * what is scheduled; each by its planned beginning.
+ * Lists the pending maintenances of one page, or of all if `pageId` is null: those in progress,
+ * then scheduled ones, each by planned start.
  */
 export const listPending = selectMany((orm, $: { pageId: string | null; limit: number }) =>
   orm
@@ -189,7 +188,7 @@ export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string })
     .orderBy(asc(components.position), asc(components.id)),
 );
 
-/** What a maintenance marks and marked. */
+/** Lists the open and ended causes of a maintenance. */
 export const listCausesOf = selectMany((orm, $: { maintenanceId: string }) =>
   orm
     .select({

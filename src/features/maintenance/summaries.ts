@@ -14,7 +14,7 @@ export interface MaintenanceSummary {
   name: string;
   status: MaintenanceStatus;
   startedAt: number;
-  /** When it was completed or cancelled; null while it is under way. */
+  /** Time of its completion or cancellation; null while it is in progress. */
   endedAt: number | null;
   /** The names of its components, in the page's order, from when they were chosen. */
   components: readonly string[];
@@ -23,8 +23,8 @@ export interface MaintenanceSummary {
 }
 
 /**
- * What began on a page at `from` or later and before `to` (unix ms), under way or over: the last begun
- * first, from behind `before` on (a beginning, and the id of what began then); `limit` at most.
+ * Lists maintenances of a page that started from `from` until before `to` (unix ms), in progress or
+ * over: newest first, after the cursor `before`; at most `limit`.
  */
 export function listMaintenanceBetween(
   reader: Reader,
@@ -45,8 +45,8 @@ export function listMaintenanceBetween(
 }
 
 /**
- * What began on a page at `from` or later and ended at `since` or later (unix ms), completed or
- * cancelled: the last begun first, `limit` at most.
+ * Lists maintenances of a page that started at `from` or later and ended at `since` or later (unix
+ * ms): newest first, at most `limit`.
  */
 export function listEndedMaintenance(
   reader: Reader,
@@ -55,7 +55,7 @@ export function listEndedMaintenance(
   return toLines(reader, listEndedLines(reader, desired));
 }
 
-/** When the first maintenance of a page began, in unix ms; undefined if none has. */
+/** Finds the start of a page's first maintenance, in unix ms; undefined without one. */
 export function findFirstMaintenanceStart(
   reader: Reader,
   page: { pageId: string },

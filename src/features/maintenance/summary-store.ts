@@ -5,7 +5,7 @@ import type { MaintenanceStatus } from "../../kernel/incident-status";
 
 /* What lists of the past read: a line of each maintenance, without what was told of it. */
 
-/** What a list of many shows of each. */
+/** Columns of a summary. */
 const LINE = {
   id: maintenances.id,
   name: maintenances.name,
@@ -23,7 +23,7 @@ export interface MaintenanceLineRow {
   endedAt: number | null;
 }
 
-/** What began within a span and behind a place: the last begun first. */
+/** Lists maintenances that started within a span, after a cursor: newest first. */
 export const listBegunLines = selectMany(
   (
     orm,
@@ -51,7 +51,10 @@ export const listBegunLines = selectMany(
       .limit($.limit),
 );
 
-/** What began at `from` or later and is over since `since` or later (unix ms): the last begun first. */
+/**
+ * Lists maintenances that started at `from` or later and ended at `since` or later (unix ms):
+ * newest first.
+ */
 export const listEndedLines = selectMany(
   (orm, $: { pageId: string; from: number; since: number; limit: number }) =>
     orm

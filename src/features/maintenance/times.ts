@@ -30,8 +30,8 @@ export function readTimes(
 }
 
 /**
- * When an update takes effect: as `display_at` says, else now. A timeline grows at its end only, so not
- * before the update before it (`lastAt`), whatever the wall clock says, and not in the future. Unix ms.
+ * Returns the time at which an update takes effect: its `display_at`, or now. Updates are only
+ * appended, so it is never before the previous update (`lastAt`) or in the future. Unix ms.
  */
 export function readDisplayTime(
   text: string | undefined,

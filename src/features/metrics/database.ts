@@ -1,7 +1,7 @@
 import type { Db } from "../../db";
 import { type MetricFamily, single } from "./family";
 
-/** How large the database is and how it is written. */
+/** Metrics of the database's size and writes. */
 export function databaseFamilies(db: Pick<Db, "figures" | "storage">): MetricFamily[] {
   return [
     single(

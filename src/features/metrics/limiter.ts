@@ -1,7 +1,7 @@
 import type { BucketFigures, Limiter } from "../limits";
 import type { MetricFamily } from "./family";
 
-/** Who is limited, by the policy that limits them. */
+/** Metrics of limited requests, by policy. */
 export function limiterFamilies(limiter: Limiter): MetricFamily[] {
   const byPolicy = (
     type: MetricFamily["type"],

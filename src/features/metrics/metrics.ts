@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../../kernel/clock";
 import type { MetricFamily } from "./family";
 
-/** What a monitoring system reads. */
+/** Text that a monitoring system scrapes. */
 export interface Exposition {
   contentType: string;
   text: string;

@@ -6,7 +6,7 @@ import { type MetricFamily, single } from "./family";
 /** From when on a check that is due is late, in ms: one of the bounds that delays are counted by. */
 const LATE_MS = 1_000;
 
-/** How the monitors are, as the database says. */
+/** Metrics of the monitors' states, read from the database. */
 export function monitorFamilies(reader: Reader): MetricFamily[] {
   return [
     {
@@ -26,7 +26,7 @@ export function monitorFamilies(reader: Reader): MetricFamily[] {
   ];
 }
 
-/** What runs the checks, as it counts itself. */
+/** Metrics of the check engine's own counters. */
 export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] {
   return [
     {

@@ -1,7 +1,7 @@
 import { VERSION } from "../../version";
 import { type MetricFamily, single } from "./family";
 
-/** What the process takes, under the names that Prometheus's own libraries give it. */
+/** Metrics of the process's resources, under the names of Prometheus's own libraries. */
 export function processFamilies(): MetricFamily[] {
   return [
     {

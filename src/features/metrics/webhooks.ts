@@ -4,7 +4,7 @@ import { SECOND_MS } from "../../kernel/time";
 import { type DelivererFigures, deliveryHealth, listAllWebhooks } from "../webhooks";
 import { type MetricFamily, single } from "./family";
 
-/** What waits for webhooks, as the database says. */
+/** Metrics of pending deliveries, read from the database. */
 export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): MetricFamily[] {
   // Counting a long queue takes a while: once for both families.
   const byWebhook = onceATurn(() => {
@@ -43,7 +43,7 @@ export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): Metr
 
 const TRY_OUTCOMES = ["succeeded", "failed"] as const;
 
-/** What delivers, as it counts itself. */
+/** Metrics of the deliverer's own counters. */
 export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures): MetricFamily[] {
   return [
     {

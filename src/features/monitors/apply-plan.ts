@@ -27,13 +27,16 @@ export function listStoredMonitors(reader: Reader): StoredMonitor[] {
   return rows.map((row) => ({ row, componentIds: componentsOf(row) }));
 }
 
-/** What a file cannot say of a monitor by itself: how it is found again, and what it watches. */
+/** Identity of a file's monitor and the components that it watches. */
 export interface DeclaredPlace {
   ref: string;
   componentIds: string[];
 }
 
-/** What a file asks for of a monitor: by field, to be compared and shown, and the verbs that bring it about. */
+/**
+ * Desired state of a monitor by field, for comparison and display, with the functions that create
+ * and change it.
+ */
 export interface MonitorPlan {
   /** Without a secret. */
   present: Readonly<Record<string, unknown>>;
@@ -45,8 +48,8 @@ export interface MonitorPlan {
 }
 
 /**
- * What a file asks for of a monitor, a new one or the one that is there. Throws `validation_failed` for what
- * cannot be had: another type, and a secret that is to be kept where there is none.
+ * Returns the plan for a new or existing monitor. Throws `validation_failed` for another type, and
+ * for a secret to keep that is not stored.
  */
 export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefined): MonitorPlan {
   const { name, type, paused = false } = monitor;

@@ -20,7 +20,7 @@ import { type MonitorConfig, probeOf } from "./probes";
 
 /* What requests about monitors look like. What is special to a type comes from its probe. */
 
-/** How many components one monitor can speak for. */
+/** Maximum number of components of one monitor. */
 const COMPONENTS_MAX = 100;
 const CHECKS_IN_A_ROW_MAX = 100;
 /** More fields than a change of any type's config can name. */
@@ -82,7 +82,7 @@ const { name: Name, paused: Paused, component_ids: ComponentIds, ...Settings } =
 const OptionalSettings = Type.Partial(Type.Object(Settings)).properties;
 const OptionalComponentIds = { component_ids: Type.Optional(ComponentIds) };
 
-/** What of a monitor may be set by name, whoever says it. */
+/** Fields of a monitor that callers and files set by name. */
 export type MonitorSettings = Partial<
   Omit<Static<typeof Fields>, "name" | "paused" | "component_ids">
 >;
@@ -99,7 +99,7 @@ export interface CreateMonitorBody extends Settings {
   config?: MonitorConfig;
 }
 
-/** What makes a monitor of a type, with this config, and with these fields besides. */
+/** Returns the schema of a new monitor of a type, with its config and further fields. */
 export function creationOf(type: MonitorType, config: TSchema, more: TProperties): TObject {
   return Type.Object(
     {

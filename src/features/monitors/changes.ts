@@ -11,7 +11,7 @@ export type Services = Pick<
   "baseUrl" | "clock" | "newId" | "outbox" | "random" | "signals"
 >;
 
-/** What the audit log says of a monitor. */
+/** Actions on monitors in the audit log. */
 type MonitorAction =
   | "monitor.create"
   | "monitor.update"

@@ -152,8 +152,8 @@ export const endNoDataOfPage = mutate((orm, $: { pageId: string; endedAt: number
 );
 
 /**
- * When nothing was known of the components of a page, from `since` (unix ms) on; each component's oldest
- * first.
+ * Lists the times without data of a page's components from `since` (unix ms) on; oldest first per
+ * component.
  */
 export const listNoDataOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
   orm
@@ -170,7 +170,9 @@ export const listNoDataOfPage = selectMany((orm, $: { pageId: string; since: num
     ),
 );
 
-/** When this server was last seen awake, in unix ms; undefined before its first time. */
+/**
+ * Finds the time at which this server was last awake, in unix ms; undefined before its first start.
+ */
 export const findLiveness = selectOne((orm, _$: Record<string, never>) =>
   orm.select({ at: liveness.at }).from(liveness),
 );

@@ -28,7 +28,7 @@ export interface NewMonitor {
   token: string | undefined;
 }
 
-/** What is told of a monitor besides its fields: what it is called in a file, and who manages it. */
+/** Properties of a monitor besides its fields: its ref in a file, and its manager. */
 export interface ApplyMetadata {
   ref?: string;
   managedBy?: "apply";

@@ -35,8 +35,8 @@ export function declareConfig(type: MonitorType, config: MonitorConfig): Monitor
 }
 
 /**
- * What a config in a file asks for, of a new monitor or of one with the config that is known. `present` and
- * `wanted` tell both by field, to compare and to show: without a secret.
+ * Returns the desired config of a new monitor, or of one with a known config. `present` and
+ * `wanted` are both by field, without secrets, for comparison and display.
  */
 export function wantedConfig(
   type: MonitorType,

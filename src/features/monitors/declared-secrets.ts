@@ -11,7 +11,7 @@ import { type MonitorConfig, probeOf } from "./probes";
 
 type Fields = Record<string, unknown>;
 
-/** Where secrets stand in the configs of a type. */
+/** Returns the fields of a type's config that hold secrets. */
 export function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "values">> {
   return probeOf(type).secrets ?? {};
 }
@@ -48,7 +48,7 @@ export function mapSecrets(
   return Object.fromEntries(mapped);
 }
 
-/** What a file asks for: of a new monitor, of one that is there, and both told without a secret. */
+/** Desired secrets of a new monitor and of an existing one, and both without their values. */
 export interface WantedSecrets {
   /** The config that makes a new one. */
   creation: Fields;
@@ -98,7 +98,7 @@ export function wantedSecrets(
   return outcome;
 }
 
-/** What is asked of each secret of a field: null to keep it, an empty text to take it away. */
+/** Returns the desired value of each secret of a field: null keeps it, an empty text removes it. */
 function askedOf(declared: unknown, before: Record<string, string>): Record<string, string | null> {
   const all = (value: string | null) =>
     Object.fromEntries(Object.keys(before).map((name) => [name, value]));

@@ -26,7 +26,7 @@ export function declaredMonitorSchema<More>(more: TProperties) {
   return ByTag<DeclaredMonitor & More>("type", Object.fromEntries(shapes));
 }
 
-/** What is wrong with one that its schema has passed. */
+/** Returns errors that the schema of a declared monitor cannot express. */
 export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly FieldError[] {
   const errors = new FieldErrors();
   errors.addAll(["config"], probeOf(monitor.type).validate(monitor.config ?? {}));

@@ -19,7 +19,7 @@ export const listVersions = selectMany((orm, _$: Nothing) =>
     .where(isNull(monitors.deletedAt)),
 );
 
-/** Where the rules stand. */
+/** Columns of an evaluation. */
 const STANDING = {
   state: monitorStates.state,
   since: monitorStates.since,
@@ -77,8 +77,8 @@ const isUnderMaintenance = sql`EXISTS (
   WHERE c.component_id = w.component_id AND c.ended_at IS NULL AND c.source = 'maintenance')`;
 
 /**
- * What some monitors (`nums`: a JSON list) are judged by when a result of theirs is written. A deleted one
- * is left out.
+ * Lists the inputs of monitors' (`nums`: a JSON list) evaluation when their results are written.
+ * Deleted monitors are left out.
  */
 export const listEvaluationInputs = selectMany((orm, $: { nums: string }) =>
   orm
@@ -139,7 +139,7 @@ export const findLastKnown = selectOne((orm, $: { monitorNum: number }) =>
     .limit(1),
 );
 
-/** When the outage began that a monitor was last known to be in: its first span since it answered. */
+/** Finds the start of the last known outage of a monitor: its first span since it was last up. */
 export const findOutageStart = selectOne((orm, $: { monitorNum: number }) =>
   orm
     .select({ startedAt: monitorSpans.startedAt })
@@ -191,7 +191,7 @@ export const findOpenNoData = selectOne((orm, $: { componentId: string }) =>
     .limit(1),
 );
 
-/** How an incident is; undefined where it is deleted, or its page is. */
+/** Finds the state of an incident; undefined if it or its page is deleted. */
 export const findIncidentState = selectOne((orm, $: { id: string }) =>
   orm
     .select({

@@ -15,7 +15,7 @@ import {
 export interface Figures {
   checks: number;
   failures: number;
-  /** How many were answered, whatever the answer was worth: those of which there is a latency. */
+  /** Number of checks with a response, good or bad, which have a latency. */
   answers: number;
   /** Null where nothing answered, as the next two. In ms. */
   latencySum: number | null;

@@ -5,7 +5,7 @@ import type { Span } from "../components";
 import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
 import { findLeastRolledUntil, listRollupsOfMonitors, listUnrolledResults } from "./rollups-store";
 
-/** How long answers took, in ms; null where none came. Quantiles are right to within 2 %. */
+/** Response times in ms; null without responses. Quantiles are accurate to 2 %. */
 export interface LatencyFigures {
   /** Checks of which the outcome is known, and how many of them failed. */
   checks: number;
@@ -21,13 +21,13 @@ export interface LatencyFigures {
   p99Ms: number | null;
 }
 
-/** What is rolled up from a time on: the largest first. */
+/** Sizes of rollups, the largest first. */
 const SIZES = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
 
 /**
- * What the checks of some monitors say together of a span of time (unix ms, its end not included). What
- * is rolled up is counted by whole minutes, and where those are not kept any more by whole hours or days
- * that lie within the span; the rest result by result.
+ * Returns the response times of monitors within a span (unix ms, end exclusive). Rollups are
+ * counted by whole minutes, or where those have been deleted by whole hours or days within the
+ * span; the rest is counted result by result.
  */
 export function latencyOf(reader: Reader, nums: readonly number[], span: Span): LatencyFigures {
   return presentFigures(mergeFigures(figuresByInterval(reader, nums, [span])));
@@ -103,7 +103,7 @@ export function piecesOf(span: Span, rolledUntil: number, sizes: readonly number
   ];
 }
 
-/** Which of the intervals a moment lies in. */
+/** Returns the index of the interval that contains a time. */
 function placeOf(intervals: readonly Span[], at: number): number {
   let low = 0;
   let high = intervals.length - 1;

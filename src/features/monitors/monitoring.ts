@@ -3,16 +3,16 @@ import type { MonitorType } from "../../kernel/monitor-state";
 import type { CheckRow } from "./checks-store";
 import type { ProbeResult } from "./probe";
 
-/** What a watched job says of itself when it calls. */
+/** Report of a job that calls. */
 export interface Heartbeat {
   outcome: "ok" | "failed";
-  /** How long the job took, as it says. */
+  /** Duration of the job, as reported. */
   latencyMs: number | null;
   /** 1,000 characters at most. */
   message: string | null;
 }
 
-/** What routes and screens ask of whatever runs the checks. */
+/** Interface of the check engine for routes and screens. */
 export interface Monitoring {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. Resolves when it is
@@ -28,7 +28,10 @@ export interface Monitoring {
   tryOut(type: MonitorType, config: object, timeoutMs: number): Promise<ProbeResult>;
 }
 
-/** Where no checks are run, such as in a command: all is refused with `unavailable`. */
+/**
+ * Creates the engine of processes that run no checks, such as commands. Everything is refused with
+ * `unavailable`.
+ */
 export function createIdleMonitoring(): Monitoring {
   const refuse = () => Promise.reject(unavailable("Nothing is checked here now; try again.", 5));
   return { checkNow: refuse, heartbeat: refuse, tryOut: refuse };

@@ -5,24 +5,24 @@ import type { Clock } from "../../kernel/clock";
 import type { CheckOutcome, MonitorType } from "../../kernel/monitor-state";
 import type { AssertionEvaluator } from "./assertions";
 
-/** How one check ended. A fault of the target is a value, never thrown. */
+/** Result of one check. A fault of the target is a value, never thrown. */
 export interface ProbeResult {
-  /** `unknown` where this server could not find out. */
+  /** `unknown` if this server could not perform the check. */
   outcome: CheckOutcome;
   /** From the first step to the last, in ms; null where nothing answered. */
   latencyMs: number | null;
-  /** What was wrong, for people, 300 characters at most; null where nothing was. Holds no secret. */
+  /** Description of the failure, at most 300 characters; null without one. Contains no secret. */
   message: string | null;
   /**
-   * What may be published of it: what was seen, nothing of the monitor's configuration. The same as
-   * `message` where it is left out.
+   * Description for the public: the observation, nothing of the monitor's configuration. Defaults
+   * to `message`.
    */
   publicMessage?: string | undefined;
-  /** When the certificate that was shown ends, in unix ms. */
+  /** Expiry of the presented certificate, in unix ms. */
   certificateExpiresAt?: number;
 }
 
-/** What a probe works with. */
+/** Dependencies of a probe. */
 export interface ProbeContext {
   egress: Egress;
   clock: Clock;
@@ -35,7 +35,7 @@ export interface ProbeContext {
 /** One type of monitor. A file in `probes/` and a line in its registry; all else follows from it. */
 export interface Probe<Type extends MonitorType, Config extends object> {
   type: Type;
-  /** What people call it. */
+  /** Name of the type on screens. */
   label: string;
   /** The `config` of a body that creates, strict (`additionalProperties: false`). */
   config: TSchema;
@@ -54,11 +54,13 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    */
   secrets?: Readonly<Record<string, "text" | "values">>;
   /**
-   * Whether its messages may tell what is for those alone who manage monitors, such as the addresses that a
-   * name has inside: no incident repeats them. False where this is left out.
+   * True if its messages may contain internal details, such as the addresses of a name. Incidents
+   * then do not repeat them. Defaults to false.
    */
   hasPrivateMessages?: boolean;
-  /** What is wrong beyond the schema; pointers begin at the config, such as `#/url`. */
+  /**
+   * Returns errors that the schema cannot express; pointers start at the config, such as `#/url`.
+   */
   validate(config: Config): FieldError[];
   /** The config as it is shown: no header value and no body. */
   present(config: Config): object;
@@ -68,11 +70,11 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    */
   merge(before: Config, change: Partial<Config>): Config;
   /**
-   * What is wrong with a change itself, where its outcome cannot tell: such as secrets that it would
-   * take to another server.
+   * Returns errors of a change that its outcome cannot show, such as secrets that would go to
+   * another server.
    */
   validateChange?: (before: Config, change: Partial<Config>) => FieldError[];
-  /** What is watched, in a few words for lists: no credentials, no query. */
+  /** Returns a short form of the target for lists, without credentials and query. */
   targetOf(config: Config): string;
   /** Undefined for what is not asked but calls by itself. */
   run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;

@@ -17,7 +17,7 @@ import { HOUR_MS } from "../../kernel/time";
 
 const ROWS = { row: monitors, state: monitorStates };
 
-/** What a list lets through; null lets everything through. */
+/** Filters of the list; null matches everything. */
 interface ListParams {
   pageId: string | null;
   componentId: string | null;
@@ -105,7 +105,7 @@ export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; l
     .limit($.limit),
 );
 
-/** How long answers took on average in the hours of some monitors (`nums`: a JSON list) from `from` on. */
+/** Lists the average response times of monitors (`nums`: a JSON list) by hour from `from` on. */
 export const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>
   orm
     .select({

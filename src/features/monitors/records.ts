@@ -23,7 +23,7 @@ export interface MonitorRecord {
   lastCheck: CheckRow | undefined;
 }
 
-/** What a list asks for; whatever it leaves out lets everything through. */
+/** Filters of the list. An omitted filter matches everything. */
 export interface MonitorQuery {
   pageId?: string | undefined;
   componentId?: string | undefined;

@@ -3,14 +3,14 @@ import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
 import { retentionOf, rollUp } from "./rollup";
 
-/** How often it is looked whether an hour is over. */
+/** Interval of looking for a completed hour. */
 const LOOK_MS = MINUTE_MS;
 /** Between two parts of the work, so that checks and requests hardly notice it. */
 const REST_MS = 100;
 
-/** What tells how far results are written. */
+/** Source of the progress of writing results. */
 interface Writing {
-  /** When the oldest result came that is not written yet, in unix ms. */
+  /** Time of the oldest result that is not written yet, in unix ms. */
   oldestUnwritten(): number | undefined;
 }
 

@@ -21,7 +21,7 @@ import {
 export const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 /** The work of one call, counted in results that are read. */
 const RESULTS_AT_ONCE = 500;
-/** What a step costs beside its results, in the same measure. */
+/** Fixed cost of a step, in the unit of one result's cost. */
 const STEP_COST = 5;
 const MONITORS_AT_ONCE = 50;
 /**
@@ -50,7 +50,7 @@ export function retentionOf(
 interface RelativeTime {
   /** Unix ms. */
   now: number;
-  /** When the oldest result that is not written yet came, if any is not. */
+  /** Time of the oldest result that is not written yet, if any. */
   oldestUnwritten?: number | undefined;
 }
 

@@ -38,7 +38,7 @@ export const saveRolledUntil = mutate((orm, $: { monitorNum: number; at: number 
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
 );
 
-/** When the first result within a span came; null where none did. */
+/** Finds the time of the first result within a span; null without one. */
 export const findFirstCheck = selectOne(
   (orm, $: { monitorNum: number; from: number; to: number }) =>
     orm
@@ -143,7 +143,7 @@ export const findLeastRolledUntil = selectOne((orm, $: { nums: string }) =>
     .where(sql`${monitorStates.monitorNum} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
-/** What several monitors (`nums`: a JSON list) were rolled up to in one size, from `from` to before `to`. */
+/** Lists the rollups of monitors (`nums`: a JSON list) in one size, from `from` to before `to`. */
 export const listRollupsOfMonitors = selectMany(
   (orm, $: { nums: string; size: number; from: number; to: number }) =>
     orm

@@ -1,6 +1,6 @@
 import type { CheckOutcome, MonitorState } from "../../kernel/monitor-state";
 
-/** Where the rules stand with a monitor: its state, and the streaks that may change it. Unix ms. */
+/** State of a monitor and the streaks that may change it. Times in unix ms. */
 export interface Evaluation {
   state: MonitorState;
   since: number;
@@ -15,7 +15,7 @@ export interface Evaluation {
   slowSince: number | null;
 }
 
-/** What one check says. */
+/** Observation of one check. */
 export interface Observation {
   at: number;
   outcome: CheckOutcome;
@@ -39,7 +39,10 @@ export interface Transition {
 export interface EvaluationResult {
   evaluation: Evaluation;
   transition?: Transition;
-  /** Whether the next check should come sooner: a streak has begun that has not decided yet. */
+  /**
+   * True if the next check should come sooner, because a streak has begun that has not reached its
+   * threshold.
+   */
   needsRecheck: boolean;
 }
 
@@ -58,12 +61,11 @@ export function newEvaluation(state: MonitorState, since: number): Evaluation {
 }
 
 /**
- * What one more check changes. A monitor is down after `failureThreshold` failures in a row and up
- * again after `successThreshold` successes, each dated from the first of them; slow answers degrade it
- * the same way. What the server could not know says `no_data` at once, and the next that is known
- * counts from nothing. While a component of it is under maintenance, nothing counts.
- *
- * A check that is older than the state is dated at the state's beginning: a clock was set back.
+ * Evaluates one more check. A monitor is down after `failureThreshold` failures in a row and up
+ * again after `successThreshold` successes, each dated from the first of them; slow answers degrade
+ * it the same way. A check that the server could not perform gives `no_data` at once, and the next
+ * result starts new streaks. During maintenance of one of its components nothing counts. * A check
+ * that is older than the state is dated at the state's beginning: a clock was set back.
  */
 export function evaluateCheck(
   evaluation: Evaluation,
@@ -101,7 +103,7 @@ function transitionOf(
   return from === state ? {} : { transition: { from, to: state, at: since } };
 }
 
-/** Whether a state is one that checks in a row have decided or may decide. */
+/** Returns true for states that consecutive check results can change. */
 function isWatching(state: MonitorState): boolean {
   return state === "pending" || state === "up" || state === "degraded" || state === "down";
 }

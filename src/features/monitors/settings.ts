@@ -6,7 +6,7 @@ import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
 
-/** What of a monitor's row a caller sets by name, beyond its name and config. */
+/** Columns of a monitor that callers set, besides its name and config. */
 type Settings = Pick<
   MonitorRow,
   | "intervalSeconds"

@@ -3,14 +3,14 @@ import { HOUR_MS } from "../../kernel/time";
 import { listNewestChecks } from "./checks-store";
 import { listHourAverages } from "./records-store";
 
-/** How many values a sparkline has. */
+/** Number of values of a sparkline. */
 export const SPARKLINE_VALUES = 24;
 /** A line is drawn from that many hours on. */
 const HOURS_AT_LEAST = 2;
 
-/** How long answers took, in ms and oldest first; null where nothing answered. */
+/** Response times in ms, oldest first; null without a response. */
 export interface Sparkline {
-  /** What a value is: the average of an hour, or one check. */
+  /** Kind of the values: averages of an hour, or single checks. */
   of: "hours" | "checks";
   values: (number | null)[];
 }

@@ -100,7 +100,7 @@ export const listComponentsOfMonitors = selectMany((orm, $: { monitorIds: string
     .orderBy(asc(components.pageId), asc(components.position), asc(components.id)),
 );
 
-/** Which monitor watches which component of a page; a monitor of several is there several times. */
+/** Lists pairs of monitor and component of a page. */
 export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({
@@ -123,7 +123,7 @@ export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(components.position), asc(components.id), asc(monitors.id)),
 );
 
-/** How many monitors are in each state. */
+/** Counts the monitors in each state. */
 export const countMonitorsByState = selectMany((orm, _$: Nothing) =>
   orm
     .select({ state: monitorStates.state, monitors: sql<number>`count(*)` })
@@ -177,7 +177,7 @@ export const saveEvaluation = mutate((orm, $: Evaluation & { monitorNum: number 
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
 );
 
-/** When the watched job called. */
+/** Saves the time of a job's call. */
 export const saveHeartbeat = mutate((orm, $: { monitorNum: number; at: number }) =>
   orm
     .update(monitorStates)
@@ -185,7 +185,7 @@ export const saveHeartbeat = mutate((orm, $: { monitorNum: number; at: number })
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
 );
 
-/** When the certificate that was seen last ends; null where it is not known any more. */
+/** Saves the expiry of the certificate seen last; null if it is no longer known. */
 export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: number | null }) =>
   orm
     .update(monitorStates)
@@ -212,7 +212,7 @@ export const listUnresolvedIncidentsOf = selectMany((orm, $: { monitorId: string
     .orderBy(desc(monitorIncidents.incidentId)),
 );
 
-/** How a monitor left an incident of its own. */
+/** Records the incident version and resolution time that a monitor wrote last. */
 export const saveMonitorIncident = mutate(
   (orm, $: { monitorId: string; incidentId: string; version: number; resolvedAt: number | null }) =>
     orm

@@ -61,7 +61,7 @@ export function updateMonitor(
   return after;
 }
 
-/** What a change is about, in words for the audit log; no value, which may be a secret. */
+/** Names of changed fields for the audit log. Values are left out, since they may be secret. */
 const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   name: "name",
   ref: "ref",

@@ -1,13 +1,13 @@
 import { hostNameOf } from "./domain-name";
 import type { PageRow } from "./store";
 
-/** What links to a page are built from. */
+/** Properties of a page that its links are built from. */
 export type PageAddress = Pick<PageRow, "slug" | "visibility" | "customDomains">;
 
 /**
- * What every absolute link to a page begins with, without a slash at its end: its first custom domain,
- * under the scheme of the public address and without a port. Of a page that has none the public address
- * itself, and of a private one too, since it is not there on its domains.
+ * Returns the start of every absolute link to a page, without a trailing slash: its first custom
+ * domain with the scheme of the public address and no port. For a page without custom domains, and
+ * for a private page, which is not served on them, it is the public address.
  */
 export function pageBaseUrl(
   baseUrl: string,
@@ -20,7 +20,10 @@ export function pageBaseUrl(
   return `${baseUrl.slice(0, baseUrl.indexOf(":"))}://${domain}`;
 }
 
-/** Where people read a page; what belongs to it is below. `baseUrl` is the server's public address. */
+/**
+ * Returns the address of a page, below which everything of the page lies. `baseUrl` is the server's
+ * public address.
+ */
 export function pageUrl(baseUrl: string, page: PageAddress): string {
   return `${pageBaseUrl(baseUrl, page)}/status/${page.slug}`;
 }

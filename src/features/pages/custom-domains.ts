@@ -38,7 +38,7 @@ export interface DomainPage {
   slugs: ReadonlySet<string>;
 }
 
-/** Which host names are pages' own. */
+/** Custom domains of pages. */
 export interface Domains {
   /** The page whose custom domain a request was sent to, by the request's absolute URL. */
   find(url: string): DomainPage | undefined;

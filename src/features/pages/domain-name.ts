@@ -1,6 +1,6 @@
 import type { FieldError } from "../../errors";
 
-/** How many custom domains a page may have. */
+/** Maximum number of a page's custom domains. */
 export const DOMAINS_MAX = 10;
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
@@ -9,7 +9,7 @@ const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 const NAME_MAX = 253;
 /** In UTF-16 units: a longer text is none, and how IDNA writes it would take the square of its length. */
 const TEXT_MAX = 2 * NAME_MAX;
-/** What a URL's host would end at, be decoded from, or be silently rid of. */
+/** Characters that end a URL's host, or that URL parsing decodes or drops. */
 const NOT_OF_A_NAME = /[\s\p{C}/\\?#@:[\]%]/u;
 const IPV4 = /^\d+(?:\.\d+){3}$/;
 
@@ -28,7 +28,7 @@ export function toDomain(text: string): string | undefined {
   }
 }
 
-/** What is wrong with a list of custom domains by itself; its fields lie below `#/custom_domains`. */
+/** Returns the errors of a list of custom domains, below `#/custom_domains`. */
 export function validateDomains(texts: readonly string[]): FieldError[] {
   const fields: FieldError[] = [];
   const seen = new Set<string>();

@@ -1,6 +1,6 @@
 import type { PageRow } from "./store";
 
-/** Where a page's logo is on this server, without its host; null if the page has none. */
+/** Returns the path of a page's logo on this server; null if the page has none. */
 export function logoPath(page: Pick<PageRow, "slug" | "logo">): string | null {
   return page.logo === null ? null : `/status/${page.slug}/logo/${page.logo}`;
 }

@@ -23,7 +23,7 @@ type Services = Pick<AppContext, "clock" | "signals">;
 
 export interface LogoInput {
   bytes: Uint8Array;
-  /** What the sender calls them. The bytes alone decide. */
+  /** Media type given by the sender. The bytes alone decide. */
   mediaType?: string | undefined;
 }
 

@@ -10,13 +10,13 @@ import type { PageRow } from "./store";
 const VISIBILITIES = ["public", "private"] as const;
 export const THEMES = ["system", "light", "dark"] as const;
 
-/** What `ref`s look like: how declarative files find an object again. */
+/** Identifier by which declarative files find an object again. */
 export const RefText = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });
 
 const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
 const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
 
-/** What a page is made of; only slug and name are needed. */
+/** Fields of a page; only slug and name are required. */
 export const PageInput = Type.Object(
   {
     slug: Slug,

@@ -1,13 +1,13 @@
 import type { LogoRow } from "./store";
 
-/** What a picture is, by its own bytes. Sizes in pixels. */
+/** Kind and size of a picture, read from its bytes. Sizes in pixels. */
 export interface Picture {
   mediaType: LogoRow["mediaType"];
   width: number;
   height: number;
 }
 
-/** What bytes are a picture of, if they begin as a PNG, a JPEG or a WebP does and tell their size. */
+/** Reads the kind and size of a PNG, JPEG or WebP picture; undefined for other bytes. */
 export function readPicture(bytes: Uint8Array): Picture | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {

@@ -1,4 +1,4 @@
-/** What a slug looks like: lower case, digits and inner hyphens, 1 to 63 characters. */
+/** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
 export const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
 
 /** Words that a path of the server has, or may come to have, and slugs that would mislead. */
@@ -34,7 +34,7 @@ export function isReservedSlug(slug: string): boolean {
   return RESERVED_SLUGS.has(slug);
 }
 
-/** Whether a name is a time zone of the IANA database that this build knows. */
+/** Returns true if a name is a time zone of this build's IANA database. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
@@ -44,7 +44,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether a text is a well-formed BCP 47 language tag. */
+/** Returns true if a text is a well-formed BCP 47 language tag. */
 export function isLocale(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;

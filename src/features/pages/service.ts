@@ -25,7 +25,7 @@ import {
 
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
 
-/** What is told of a page besides its fields: who manages it, and whether it is the example. */
+/** Properties of a page besides its fields: the manager, and if it is the sample page. */
 export interface ApplyMetadata {
   managedBy?: "apply";
   isSample?: boolean;
@@ -157,7 +157,7 @@ export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | 
   return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
 }
 
-/** What is wrong with a page's fields, all of it: the schema, reserved slugs, unknown zones, hosts. */
+/** Returns all errors of a page's fields: schema, reserved slugs, unknown time zones, hosts. */
 export function validatePageInput(input: PageInput): FieldError[] {
   const fields = schemaErrors(PageInput, input);
   const complain = (field: string, detail: string) =>

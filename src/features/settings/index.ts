@@ -1,6 +1,7 @@
 /**
- * What is set in the dashboard rather than by flags and environment: the public address, from which
- * links are built. The option `--base-url` wins over it, and the listen address stands in for both.
+ * Settings that are made in the dashboard instead of by flags and environment: the public address,
+ * from which links are built. The option `--base-url` has precedence; the listen address is the
+ * default.
  */
 export {
   followPublicAddress,

@@ -51,7 +51,7 @@ export function followPublicAddress(ctx: Follower): void {
   ctx.signals.settingsChanged.emit();
 }
 
-/** What is wrong with a text as the public address, as the field `#/public_address`. */
+/** Returns the errors of a public address, for the field `#/public_address`. */
 export function validatePublicAddress(text: string): FieldError[] {
   try {
     parseBaseUrl(text);

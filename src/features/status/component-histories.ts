@@ -16,10 +16,10 @@ import type { PageRow } from "../pages";
 /** The UTC days that a component's uptime in the document reaches back, today included. */
 export const UPTIME_DAYS = 90;
 
-/** How long figures hold though today goes on. */
+/** Time for which figures are valid although the current day goes on. */
 const HOLD_MS = 5 * MINUTE_MS;
 
-/** What a component's last days were like. */
+/** Recent days of a component. */
 export interface ComponentHistory {
   /** Over the last 90 UTC days, today included; null where nothing is known. */
   readonly uptime: number | null;
@@ -27,7 +27,7 @@ export interface ComponentHistory {
   readonly days: readonly DayOf[];
   /** The moment that it was read at, in unix ms: it shows how things stood then. */
   readonly readAt: number;
-  /** How many days and intervals it is made of: what it takes in memory goes by that. */
+  /** Number of days and intervals, which its size in memory is proportional to. */
   readonly size: number;
 }
 
@@ -37,7 +37,7 @@ export interface HistoryQuery {
   page: PageRow;
   /** Of the page. */
   components: readonly ComponentRow[];
-  /** What marks each now, by its id: whoever asks has read it anyway. */
+  /** Open causes by component id, which callers have read already. */
   open: ReadonlyMap<string, readonly CauseInterval[]>;
   /** Unix ms. */
   now: number;
@@ -52,7 +52,7 @@ export type ReadHistories = (
   query: HistoryQuery,
 ) => ReadonlyMap<string, ComponentHistory>;
 
-/** When nothing was known of each component, by its id. */
+/** Times without data by component id. */
 export type Gaps = ReadonlyMap<string, readonly Interval[]>;
 
 /** Until when figures hold that were read at a moment, both in unix ms: five minutes, midnight at most. */
@@ -63,7 +63,7 @@ export function holdsUntil(readAt: number): number {
 export const readComponentHistories: ReadHistories = (reader, query) =>
   foldHistories(reader, query, readGaps(reader, query));
 
-/** When nothing was known of the page's components within the days that are told of. */
+/** Reads the times without data of a page's components within the shown days. */
 export function readGaps(reader: Reader, { page, now }: HistoryQuery): Gaps {
   const since = firstTime(page, now);
   const gaps = listNoDataOfPage(reader, { pageId: page.id, since }).map(({ row }) => row);

@@ -9,9 +9,15 @@ import {
   type ReadHistories,
 } from "./component-histories";
 
-/** How many days and intervals, of all components together: some thousand components that show 90 days. */
+/**
+ * Maximum number of days and intervals of all components together, enough for some thousand
+ * components with 90 days.
+ */
 const KEPT_MAX_SIZE = 200_000;
-/** How long the figures are shown of a component that something marks: they change as time passes. */
+/**
+ * Time for which the figures of a component with an open cause are valid, since they change as time
+ * passes.
+ */
 const MARKED_HOLD_MS = 10 * SECOND_MS;
 
 interface CachedHistory {

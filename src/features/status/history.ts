@@ -23,7 +23,7 @@ const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
 
 /** Something that happened on a page. */
 export interface Entry {
-  /** When it began and, unless it still goes on, ended; unix ms. */
+  /** Start and end in unix ms; no end while it is open. */
   from: number;
   to: number | null;
   thing:
@@ -32,9 +32,9 @@ export interface Entry {
 }
 
 /**
- * What is over on a page and has ended within the last 15 UTC days, today included, the last begun
- * first: 100 incidents and 100 maintenances at most. Nothing of it is in the document, which has what
- * is open. `now` in unix ms.
+ * Lists entries of a page that ended within the last 15 UTC days, today included, newest first: at
+ * most 100 incidents and 100 maintenances. The status document has only open ones. `now` in unix
+ * ms.
  */
 export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
   const since = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
@@ -52,8 +52,8 @@ export interface HistoryPart {
 }
 
 /**
- * What began on a page within a span (unix ms, its end not included), the last begun first, `limit` at
- * most: from its end, or from behind a place that a part before this one told as its next.
+ * Lists entries of a page that started within a span (unix ms, end exclusive), newest first, at
+ * most `limit`: from the end of the span, or after the cursor of the previous part.
  */
 export function readHistory(
   reader: Reader,

@@ -1,6 +1,6 @@
 /**
- * What a page shows as a whole: its headline, its document, its days and what is past, and the snapshot
- * in memory that reads are served from. Made from pages, components, incidents and maintenance; writes
+ * Status of a page as a whole: headline, document, days, past entries, and the snapshot in memory
+ * that reads are served from. Made from pages, components, incidents and maintenance; writes
  * nothing.
  */
 export { UPTIME_DAYS } from "./component-histories";

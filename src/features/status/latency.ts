@@ -3,9 +3,9 @@ import { listMonitorsOfPage, type Sparkline, sparklinesOf } from "../monitors";
 import type { StatusDocument } from "./model";
 
 /**
- * How quickly the components of a document have answered lately, by their ids: of those whose page is to
- * show it and that a monitor measures. Where several measure one, the oldest that was answered speaks for
- * it: what different things took has no average that says anything. `now` in unix ms.
+ * Reads the recent response times of a document's components by id, for components whose page shows
+ * them and that a monitor measures. Of several monitors the oldest with a response is used, since
+ * an average over different targets has no meaning. `now` in unix ms.
  */
 export function readLatency(
   reader: Reader,

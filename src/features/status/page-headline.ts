@@ -3,7 +3,7 @@ import { listComponentsOfPage } from "../components";
 import { listOpenImpacts } from "../incidents";
 import { type Headline, headlineOf } from "./rules";
 
-/** What a page shows as a whole right now, read from the database: for those who tell of it elsewhere. */
+/** Reads the current headline of a page from the database, for messages about it. */
 export function readHeadline(reader: Reader, pageId: string): Headline {
   return headlineOf(
     listComponentsOfPage(reader, { pageId }).map(({ status }) => status),

@@ -6,7 +6,7 @@ export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] 
 
 export type Indicator = (typeof INDICATORS)[number];
 
-/** How bad a page is as a whole, in a word and in a sentence. */
+/** Indicator and sentence that summarise a page. */
 export interface Headline {
   indicator: Indicator;
   description: string;

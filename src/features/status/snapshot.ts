@@ -29,10 +29,13 @@ import { holdsUntil, readComponentHistories, type ReadHistories } from "./compon
 import type { StatusDocument } from "./model";
 import { headlineOf } from "./rules";
 
-/** What one page shows, made once per change; what is sent is made from it once, too. */
+/**
+ * Everything that a page shows, built once per change. Representations are made from it once as
+ * well.
+ */
 export interface Snapshot {
   document: StatusDocument;
-  /** What the document's groups, incidents and maintenance are presented from, in the same order. */
+  /** Records of the document's groups, incidents and maintenance, in the same order. */
   records: {
     groups: readonly GroupRow[];
     incidents: readonly IncidentRecord[];
@@ -45,15 +48,15 @@ export interface Snapshot {
   readonly days: ReadonlyMap<string, readonly DayOf[]>;
   /** Returns the days of one component of the document, without folding those of others. */
   daysOf(componentId: string): readonly DayOf[];
-  /** How many published incidents are open: the document carries 50 of them at most. */
+  /** Number of published open incidents, of which the document has at most 50. */
   openIncidentCount: number;
   /** The moment from which time alone makes it stale, in unix ms. */
   staleAt: number;
 }
 
 /**
- * How a snapshot reads what may be kept from before; without these, from the database alone. Those that
- * keep are only for committed data.
+ * Readers that may use caches; without them a snapshot reads the database. Caches are valid for
+ * committed data only.
  */
 export interface SnapshotReaders {
   readHistories?: ReadHistories;

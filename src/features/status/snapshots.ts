@@ -5,7 +5,7 @@ import { createHistoryCache } from "./history-cache";
 import { buildSnapshot, type Snapshot } from "./snapshot";
 
 export interface Snapshots {
-  /** What the page that answers to a slug shows at `now`, in unix ms; undefined if there is none. */
+  /** Returns the snapshot of the page with a slug at `now`, in unix ms; undefined without one. */
   read(slug: string, now: number): Snapshot | undefined;
   /** The default page; undefined if there is no page at all. */
   defaultPage(): DefaultPage | undefined;

@@ -6,7 +6,7 @@ import { deleteSubmissionsBefore, findSubmission, insertSubmission } from "./sto
 
 const ROWS_AT_ONCE = 500;
 
-/** What a form made: now, or when it was sent before. */
+/** Object that a form created, now or when it was first submitted. */
 export type MadeOnce<Made> = { made: Made; subjectId: string } | { made: null; subjectId: string };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Who may use the dashboard: users and their roles, set-up and invitations by links that work once,
- * and sign-in. An installation that has users always has an owner.
+ * Users of the dashboard: roles, set-up and invitations by one-time links, and sign-in. An
+ * installation with users always has an owner.
  */
 export {
   acceptLink,

@@ -23,7 +23,7 @@ import { findUser, type UserRow } from "./store";
 
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "random">;
 
-/** How long the link that makes the first user opens something. */
+/** Lifetime of the link that creates the first user. */
 export const SET_UP_LINK_MS = HOUR_MS;
 const INVITE_MS = 7 * DAY_MS;
 const RESET_MS = DAY_MS;
@@ -34,7 +34,7 @@ export interface PasswordLink extends IssuedLink {
   purpose: "invite" | "reset";
 }
 
-/** Where a link leads, on the public address. */
+/** Returns the path of a link on the public address. */
 export function linkPath(purpose: LinkPurpose, token: string): string {
   return `/admin/${purpose === "setup" ? "setup" : "join"}/${token}`;
 }

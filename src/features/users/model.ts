@@ -7,7 +7,10 @@ import type { UserRow } from "./store";
 /** The longest address that mail can be sent to (RFC 5321, erratum 1690), in characters. */
 const EMAIL_MAX_LENGTH = 254;
 
-/** What makes a user. The first one is the owner, whether or not a role is given; later ones need it. */
+/**
+ * Fields of a new user. The first user becomes the owner with or without a role; later ones need a
+ * role.
+ */
 export const NewUser = Type.Object(
   {
     email: Text({ minLength: 1, maxLength: EMAIL_MAX_LENGTH }),
@@ -18,7 +21,7 @@ export const NewUser = Type.Object(
 );
 export type NewUser = Static<typeof NewUser>;
 
-/** What of a user can be changed later. */
+/** Fields of a user that can be changed. */
 export const UserChange = Type.Partial(Type.Object({ name: NameText, role: OneOf(ROLES) }));
 
 /** A user as other users see them. Times are ISO 8601 in UTC. */

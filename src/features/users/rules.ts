@@ -15,7 +15,10 @@ export function canonicalEmail(text: string): string {
   return (trimmed.length > LONGEST_COMPOSED ? trimmed : trimmed.normalize("NFC")).toLowerCase();
 }
 
-/** What is wrong with the form of a canonical email; undefined if nothing. Its length is the schema's. */
+/**
+ * Returns the error of a canonical email's form; undefined for a valid one. The schema limits its
+ * length.
+ */
 export function emailError(email: string): string | undefined {
   const isEmail = EMAIL.test(email) && !hasUnsafeCharacters(email) && !containsKeyShape(email);
   if (isEmail) return undefined;
@@ -37,14 +40,14 @@ interface Owner {
 }
 
 /**
- * Whether a live owner may stop being one, by the other live owners. Somebody must be left, and
- * nobody who can sign in is replaced by those who have not chosen a password yet and may never do so.
+ * Returns true if a live owner may give up the role, given the other live owners. One must remain;
+ * an owner who can sign in is not replaced by those who have not chosen a password yet.
  */
 export function mayStepDown(owner: Owner, others: readonly Owner[]): boolean {
   return others.some((other) => other.passwordHash !== null || owner.passwordHash === null);
 }
 
-/** How a user stands: may sign in, has yet to choose a password, or is shut out. */
+/** State of a user: can sign in, has no password yet, or is disabled. */
 type UserState = "active" | "invited" | "disabled";
 
 export function stateOfUser(user: {
@@ -55,7 +58,7 @@ export function stateOfUser(user: {
   return user.has_password ? "active" : "invited";
 }
 
-/** Whether a user can use the dashboard at all. */
+/** Returns true if a user is not disabled. */
 export function isLive(user: { disabledAt: number | null }): boolean {
   return user.disabledAt === null;
 }

@@ -44,7 +44,7 @@ export function findUserByEmail(reader: Reader, email: string): UserResource | u
   return row && presentUser(row);
 }
 
-/** Whether the installation has been set up. */
+/** Returns true if the installation has been set up. */
 export function hasUsers(reader: Reader): boolean {
   return findAnyUser(reader, {}) !== undefined;
 }
@@ -75,7 +75,7 @@ export function createUser(
   return presentUser(row);
 }
 
-/** What is wrong with the fields of a new user, by themselves: all of it at once. */
+/** Returns all errors of a new user's fields, apart from conflicts with other users. */
 export function validateNewUser(input: NewUser): FieldError[] {
   const email = typeof input.email === "string" ? canonicalEmail(input.email) : undefined;
   const fields = schemaErrors(NewUser, email === undefined ? input : { ...input, email });
@@ -209,7 +209,10 @@ export function describeUser({ name, email, role }: UserRow): string {
   return `“${name}” (${email}), ${role}`;
 }
 
-/** Whether a user can be neither disabled nor given another role. Throws `not_found`. */
+/**
+ * Returns true for the last owner, who can be neither disabled nor given another role. Throws
+ * `not_found`.
+ */
 export function isLastOwner(reader: Reader, id: string): boolean {
   return isLast(reader, getUserRow(reader, id));
 }

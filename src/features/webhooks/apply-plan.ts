@@ -26,14 +26,17 @@ export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
   return rows.map((row) => ({ row, page: row.pageId === null ? null : pages.get(row.pageId) }));
 }
 
-/** What a file says of an endpoint's place among other things. */
+/** Identity of a file's endpoint and the page that it belongs to. */
 export interface WebhookPlace {
   ref: string;
   /** Null for every page. */
   page: PageRow | null;
 }
 
-/** What a file asks for of an endpoint: by field, to be compared and shown, and the verbs that bring it about. */
+/**
+ * Desired state of an endpoint by field, for comparison and display, with the functions that create
+ * and change it.
+ */
 export interface WebhookPlan {
   /** Without a secret. */
   present: Readonly<Record<string, unknown>>;
@@ -45,8 +48,8 @@ export interface WebhookPlan {
 }
 
 /**
- * What a file asks for of an endpoint, a new one or the one that is there. One that was disabled by itself
- * stays so. Throws `validation_failed` for a secret that is to be kept where there is none.
+ * Returns the plan for a new or existing endpoint. One that was disabled automatically stays
+ * disabled. Throws `validation_failed` for a secret to keep that is not stored.
  */
 export function webhookWishOf(
   webhook: DeclaredWebhook,

@@ -10,7 +10,7 @@ export type Services = Pick<
 
 const NAME_MAX = 80;
 
-/** What an endpoint is called: by what is said of it, else by its ref; its URL may be a secret. */
+/** Returns the name of an endpoint: its description, or its ref. Its URL may be a secret. */
 export function webhookName({ description, ref }: Pick<WebhookRow, "description" | "ref">): string {
   return clipTo(cleanLine(description ?? ""), NAME_MAX) || ref;
 }

@@ -10,7 +10,7 @@ import { secretError, newSecret } from "./secrets";
 import { validateEvents, validateReach, readPage, type Wanted } from "./settings";
 import { findWebhookByRef, insertWebhook, type WebhookRow } from "./store";
 
-/** What is told of an endpoint besides its fields: what it is called in a file, and who manages it. */
+/** Properties of an endpoint besides its fields: its ref in a file, and its manager. */
 export interface ApplyMetadata {
   ref?: string;
   managedBy?: "apply";

@@ -11,8 +11,8 @@ import { FORMATS } from "./formats";
 import type { WebhookRow } from "./store";
 
 /**
- * What a file asks for of what an endpoint is reached and signed with. `present` and `wanted` tell both by
- * field, to compare and to show: without a secret.
+ * Desired URL, settings and signing secret of an endpoint. `present` and `wanted` are both by
+ * field, without secrets, for comparison and display.
  */
 export interface WantedReach {
   /** Undefined where it stays as it is. */

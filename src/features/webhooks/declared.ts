@@ -30,20 +30,23 @@ export function formatOf({ format = "standard" }: DeclaredWebhook): WebhookForma
   return format;
 }
 
-/** Whether whoever knows such a URL can use it, so that it is a secret itself. */
+/** Returns true if a URL of this format is a secret, because knowing it is enough to use it. */
 export function isUrlSecret(format: WebhookFormat): boolean {
   return FORMATS[format].openPath !== undefined;
 }
 
 /**
- * Whether somebody verifies what such an endpoint is sent, and so has to know its secret. Where it is made
- * for people, nobody does.
+ * Returns true if receivers of this format verify signatures and need the signing secret. Formats
+ * for people have none.
  */
 export function isVerified(format: WebhookFormat): boolean {
   return !FORMATS[format].isForPeople;
 }
 
-/** What is wrong with one whose fields have the right shape. Whether its URL may be called is judged later. */
+/**
+ * Returns errors that the schema of a declared endpoint cannot express. The addresses of its URL
+ * are checked later.
+ */
 export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly FieldError[] {
   const errors = new FieldErrors();
   const { url, settings = {}, secret, events = [ANY_EVENT] } = webhook;
@@ -85,7 +88,7 @@ function withoutCleared(
   return Object.fromEntries(Object.entries(settings).filter((entry) => !isCleared(...entry)));
 }
 
-/** Whether an endpoint of this format can do without a setting. */
+/** Returns true if a setting of this format is optional. */
 export function mayLeaveOut(format: WebhookFormat, setting: string): boolean {
   const { properties } = FORMATS[format].settings as TObject;
   return OptionalKind in (properties[setting] ?? {});
@@ -134,7 +137,7 @@ export function declareWebhook(row: WebhookRow, pageSlug: string | null): Declar
   };
 }
 
-/** Whether somebody has switched it off, rather than how its deliveries went. */
+/** Returns true if a person disabled the endpoint, not the failures of its deliveries. */
 export function isOffByHand({ enabled, disabledReason }: WebhookRow): boolean {
   return !enabled && disabledReason === null;
 }

@@ -16,7 +16,7 @@ import {
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
 
-/** How many are queued again in one transaction. */
+/** Number of deliveries queued again in one transaction. */
 const AT_ONCE = 500;
 
 /** One event on its way to one endpoint, with its last try if there was one. */
@@ -34,7 +34,7 @@ export interface DeliveryQuery {
   limit: number;
 }
 
-/** What was queued for an endpoint, newest first. */
+/** Lists the deliveries of an endpoint, newest first. */
 export function listDeliveries(reader: Reader, query: DeliveryQuery): DeliveryRecord[] {
   return listDeliveryRows(reader, query);
 }
@@ -73,7 +73,7 @@ export function redeliver(
   return getDelivery(tx, webhookId, deliveryId);
 }
 
-/** What was queued again, and where to go on if there may be more. */
+/** Number of deliveries queued again, with the position to continue from if there may be more. */
 export interface Redelivered {
   count: number;
   next: string | undefined;

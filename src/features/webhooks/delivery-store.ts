@@ -58,7 +58,7 @@ const isPending = sql`${deliveries.status} = 'pending'`;
 /** Not tried yet since it was queued. */
 const isFirst = sql<number>`${deliveries.tries} = ${deliveries.triesBefore}`;
 
-/** What is due to an endpoint at `now`, the longest due first. */
+/** Lists the deliveries due to an endpoint at `now`, the longest due first. */
 export const listDue = selectMany((orm, $: { webhookId: string; now: number; limit: number }) =>
   orm
     .select({
@@ -72,7 +72,7 @@ export const listDue = selectMany((orm, $: { webhookId: string; now: number; lim
     .limit($.limit),
 );
 
-/** When the next delivery after `now` is due to an endpoint. */
+/** Finds the time of an endpoint's next delivery after `now`. */
 export const findNextDue = selectOne((orm, $: { webhookId: string; now: number }) =>
   orm
     .select({ at: deliveries.nextTryAt })
@@ -113,7 +113,7 @@ export const findForTry = selectOne((orm, $: { id: string }) =>
     .where(eq(deliveries.id, $.id)),
 );
 
-/** What decides of a try's consequences. */
+/** Finds the properties that decide the consequences of an attempt. */
 export const findDeliveryProgress = selectOne((orm, $: { id: string }) =>
   orm
     .select({

@@ -4,7 +4,7 @@ import { toIso } from "../../kernel/time";
 /** The payload that Standard Webhooks 1.0 recommends. */
 export interface Envelope {
   type: string;
-  /** When it happened, ISO 8601; the moment of the try is in the header `webhook-timestamp`. */
+  /** Time of the event, ISO 8601. The time of the attempt is in the header `webhook-timestamp`. */
   timestamp: string;
   data: Record<string, unknown>;
 }

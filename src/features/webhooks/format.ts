@@ -4,49 +4,51 @@ import type { RecordedEvent } from "../../events";
 import type { ComponentStatus } from "../../kernel/component-status";
 import type { WebhookFormat } from "../../kernel/webhook";
 
-/** What is sent to an endpoint. */
+/** Request to an endpoint. */
 export interface Message {
-  /** Where to, if that is not the endpoint's URL as it is. */
+  /** Address, if it differs from the endpoint's URL. */
   url?: string;
   headers: Readonly<Record<string, string>>;
   body: string;
 }
 
-/** What a format is given besides the event. */
+/** Context of an event for a format. */
 export interface FormatContext {
   url: string;
-  /** What the endpoint has set for this format. */
+  /** Settings of the endpoint for this format. */
   settings: Readonly<Record<string, unknown>>;
-  /** Who tells it: the page's name, or this installation's address where an event has no page. */
+  /** Sender: the page's name, or this installation's address for an event without a page. */
   pageName: string;
   pageUrl: string;
   /**
-   * What the page shows as a whole, where that is known, by Atlassian Statuspage's words. Without it a
-   * format that needs one says how bad that is which the event tells of.
+   * Headline of the page in Atlassian Statuspage's words, if known. Without it a format that needs
+   * one uses the severity of the event.
    */
   headline?: { indicator: string; description: string } | undefined;
   /** Returns the status that a component shows now, or undefined if the component was deleted. */
   statusOf: (componentId: string) => ComponentStatus | undefined;
 }
 
-/** What an endpoint's body is made for. A file in `formats/` and a line in its registry. */
+/** Body format of endpoints: a file in `formats/` and a line in its registry. */
 export interface Format {
   name: WebhookFormat;
-  /** What people call it, and what they need to know to set it up: where its URL is found. */
+  /** Name of the service, and a hint about where its URL is found. */
   label: string;
   hint: string;
-  /** What it needs beside the URL, strict; an empty object for most. */
+  /** Strict schema of further settings; an empty object for most. */
   settings: TSchema;
   /** Names of those settings that are secrets: written, never read back. */
   secretSettings: readonly string[];
   /**
-   * Where whoever knows a URL can write to the channel behind it: the beginning of the path that tells
-   * nothing of that. What follows it is a secret, like a setting that is one. Left out where a URL is none.
+   * Public beginning of the path, for services whose URL alone permits writing to a channel. The
+   * rest of the path is a secret. Omitted if the URL is not secret.
    */
   openPath?: RegExp;
-  /** Whether it is made for people, who skip what says `notify: false`. */
+  /** True for messages to people, who do not get events with `notify: false`. */
   isForPeople: boolean;
-  /** What is wrong with a URL or settings for this service; pointers `#/url`, `#/settings/…`. */
+  /**
+   * Returns errors of a URL or settings for this service, with pointers `#/url` and `#/settings/…`.
+   */
   validate(url: string, settings: Readonly<Record<string, unknown>>): FieldError[];
   /**
    * The message for an event; undefined where this format does not tell of it. Deterministic: the same

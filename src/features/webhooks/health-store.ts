@@ -6,8 +6,8 @@ import { deliveries, deliveryTries, webhookHours } from "../../db/tables/webhook
 const isPending = sql`${deliveries.status} = 'pending'`;
 
 /**
- * How the tries of an endpoint went in the hours that begin from `since` to `until` (unix ms). A clock
- * that was ahead for a while has left hours that are still to come.
+ * Counts the outcomes of an endpoint's attempts in the hours that start from `since` to `until`
+ * (unix ms). `until` excludes future hours, which a clock that was ahead may have written.
  */
 export const countTries = selectOne((orm, $: { webhookId: string; since: number; until: number }) =>
   orm
@@ -25,7 +25,7 @@ export const countTries = selectOne((orm, $: { webhookId: string; since: number;
     ),
 );
 
-/** What waits, by endpoint: how many, and the oldest of it. */
+/** Lists the backlog of each endpoint: its size and its oldest delivery. */
 export const listBacklogs = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select({

@@ -2,9 +2,9 @@ import type { Reader } from "../../db";
 import { HOUR_MS, MINUTE_MS } from "../../kernel/time";
 import { countTries, findLastFailure, findMaking, listBacklogs } from "./health-store";
 
-/** What is overdue for so long waits for more than its turn. */
+/** Delay after which a due delivery counts as stuck. */
 const STUCK_AFTER_MS = 5 * MINUTE_MS;
-/** How far back the last failure is looked for. */
+/** Number of deliveries searched for the last failure. */
 const DELIVERIES_LOOKED_AT = 100;
 
 /**
@@ -31,11 +31,11 @@ export function lastFailure(reader: Reader, webhookId: string): Failure | undefi
   return findLastFailure(reader, { webhookId, among: DELIVERIES_LOOKED_AT });
 }
 
-/** What waits for an endpoint. */
+/** Waiting deliveries of an endpoint. */
 export interface Backlog {
   webhookId: string;
   count: number;
-  /** When the oldest of it was queued, in unix ms. */
+  /** Time at which the oldest one was queued, in unix ms. */
   oldestAt: number;
 }
 
@@ -43,11 +43,11 @@ export interface Backlog {
 export interface DeliveryHealth {
   backlogs: Backlog[];
   count: number;
-  /** When the oldest of it was queued, in unix ms; null where nothing waits. */
+  /** Time at which the oldest one was queued, in unix ms; null without any. */
   oldestAt: number | null;
   /**
-   * Whether something should have been tried more than five minutes ago. What failed and waits for
-   * another try is not stuck.
+   * True if a delivery has been due for more than five minutes. Failed ones that wait for another
+   * attempt are not stuck.
    */
   isStuck: boolean;
 }

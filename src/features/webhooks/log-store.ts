@@ -18,7 +18,7 @@ interface ListParams {
   limit: number;
 }
 
-/** What was queued for an endpoint, newest first, each with its last try. */
+/** Lists the deliveries of an endpoint, newest first, each with its last attempt. */
 export const listDeliveryRows = selectMany(
   (orm, $: ListParams & { status: DeliveryStatus | null }) =>
     orm
@@ -77,7 +77,7 @@ export const queueAgain = mutate((orm, $: { id: string; now: number }) =>
     .where(eq(deliveries.id, $.id)),
 );
 
-/** What never arrived of what was queued at `since` (unix ms) or later, in that order, after an id. */
+/** Lists failed deliveries queued at `since` (unix ms) or later, oldest first, after an id. */
 export const listUndelivered = selectMany(
   (orm, $: { webhookId: string; since: number; after: string; limit: number }) =>
     orm

@@ -35,17 +35,17 @@ export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
 const GONE = 410;
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-/** How a try ended, and what it is to be judged with. */
+/** Outcome of an attempt, with the facts that its consequences depend on. */
 export interface EndedTry {
   /** Null where nothing answered. */
   statusCode: number | null;
   /** The answer's header `Retry-After`, as it came. */
   retryAfter: string | undefined;
-  /** When it ended, in unix ms. */
+  /** End in unix ms. */
   endedAt: number;
-  /** How many tries failed before it, since the delivery was queued. */
+  /** Number of failed attempts before it, since the delivery was queued. */
   failuresBefore: number;
-  /** Whether it may be tried again. Who tries an endpoint out wants to know how it went, once. */
+  /** True if it may be attempted again. Test deliveries are attempted once. */
   mayRetry: boolean;
   /** Since when every try of the endpoint has failed (unix ms); null if the last one did not. */
   failingSince: number | null;
@@ -53,13 +53,13 @@ export interface EndedTry {
   chance: number;
 }
 
-/** What follows from a try. */
+/** Consequences of an attempt. */
 export interface AttemptOutcome {
   status: DeliveryStatus;
-  /** How long to wait for the next try; undefined where there is none. */
+  /** Wait before the next attempt; undefined without one. */
   waitMs?: number;
   failingSince: number | null;
-  /** Why the endpoint is disabled, as a sentence; undefined where it is not. */
+  /** Reason for disabling the endpoint, as a sentence; undefined if it stays enabled. */
   disable?: string;
 }
 
@@ -68,7 +68,7 @@ export function isSuccess(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
-/** What follows from a try, for its delivery and for the endpoint. */
+/** Returns the consequences of an attempt for its delivery and its endpoint. */
 export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   const { statusCode, endedAt, failuresBefore, mayRetry } = ended;
   if (isSuccess(statusCode)) return { status: "delivered", failingSince: null };

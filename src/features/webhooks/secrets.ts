@@ -1,7 +1,7 @@
 import { HOUR_MS } from "../../kernel/time";
 import type { RandomBytes } from "../../kernel/random";
 
-/** How secrets are written, by Standard Webhooks 1.0; so are the bounds below. */
+/** Prefix of secrets. It and the bounds below are from Standard Webhooks 1.0. */
 const PREFIX = "whsec_";
 const BYTES_MIN = 24;
 const BYTES_MAX = 64;
@@ -16,7 +16,7 @@ export function newSecret(random: RandomBytes): string {
   return PREFIX + Buffer.from(random(BYTES_NEW)).toString("base64");
 }
 
-/** What is wrong with a secret; undefined if it is one. Never repeats it. */
+/** Returns the error of a secret without repeating it; undefined for a valid one. */
 export function secretError(text: string): string | undefined {
   if (!text.startsWith(PREFIX)) return `must begin with ${PREFIX}`;
   const encoded = text.slice(PREFIX.length);

@@ -5,7 +5,7 @@ import { type ReadHeadline, writeMessage } from "./deliver/message";
 import { findForTry } from "./delivery-store";
 import { shownUrl } from "./formats";
 
-/** What is sent for a delivery, as it may be shown: what is secret in it is cut out. */
+/** Request of a delivery as it may be shown, without its secrets. */
 export interface SentRequest {
   url: string;
   /** Without the time of a try and its signature. */

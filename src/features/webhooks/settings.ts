@@ -9,7 +9,7 @@ import { FORMATS, validateDestination } from "./formats";
 import type { WebhookRow } from "./store";
 import { urlError } from "./url";
 
-/** Where an endpoint is and what it is told: what of its row a caller sets. */
+/** Columns of an endpoint that callers set. */
 export type Wanted = Pick<
   WebhookRow,
   "url" | "description" | "events" | "pageId" | "format" | "settings" | "enabled"

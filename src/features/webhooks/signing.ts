@@ -4,7 +4,7 @@ import { secretBytes } from "./secrets";
 export interface Signed {
   /** The event's id: the same at every try, so that a receiver can drop what it has had. */
   id: string;
-  /** When this try is made, in unix milliseconds. */
+  /** Time of the attempt, in unix milliseconds. */
   at: number;
   /** The body exactly as it is sent. */
   body: string;

@@ -73,7 +73,7 @@ export function updateWebhook(
 
 const REACH = ["url", "format", "settings"] as const;
 
-/** What a change is about, in words for the audit log; no value, which may be a secret. */
+/** Names of changed fields for the audit log. Values are left out, since they may be secret. */
 const WORDS: Readonly<Record<"ref" | Exclude<keyof Wanted, "enabled">, string>> = {
   ref: "ref",
   url: "URL",
@@ -103,7 +103,7 @@ function wantedAfter(
   };
 }
 
-/** Whether a URL is given, and not the one that is there, as it is shown. */
+/** Returns true if a URL is given that differs from the stored one as it is shown. */
 function namesUrl(
   { format, url }: WebhookRow,
   input: UpdateWebhookBody,
@@ -111,7 +111,7 @@ function namesUrl(
   return input.url !== undefined && input.url !== shownUrl(format, url);
 }
 
-/** Where another format shows URLs, the one that is there would be shown. */
+/** Returns an error for a change to a format that would reveal the stored URL. */
 function complaintOfHiddenUrl(
   before: WebhookRow,
   desired: Wanted,

@@ -4,8 +4,8 @@ import { CUT } from "./formats";
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 
 /**
- * What is wrong with a URL that an endpoint is to be called at; undefined if nothing is. Knows every
- * spelling of an address; where a name leads is judged at every call. Never repeats the URL.
+ * Returns the error of an endpoint's URL without repeating it; undefined for a valid one.
+ * Recognises every spelling of an address. The addresses of a name are checked at every attempt.
  */
 export function urlError(text: string, policy: Policy): string | undefined {
   if (text.includes(CUT)) return "is as it is shown, without its end; give the whole URL";

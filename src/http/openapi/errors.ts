@@ -57,7 +57,7 @@ function headersOfStatus(status: number): HeaderName[] {
   return [];
 }
 
-/** What every error is told as. */
+/** Schema of every error. */
 export const PROBLEM_SCHEMA: Json = {
   type: "object",
   description: "RFC 9457.",
@@ -85,7 +85,7 @@ export const PROBLEM_SCHEMA: Json = {
   },
 };
 
-/** What a caller is told of an error, as an example. */
+/** Returns an example of an error. */
 export function errorExample(code: ErrorCode): Json {
   const { status, title, example } = ERRORS[code];
   const errors =

@@ -5,7 +5,7 @@ import { EVERY_ANSWER, type HeaderName, referHeaders } from "./headers";
 import { parametersOf } from "./parameters";
 import type { Json, NamedSchemas } from "./schemas";
 
-/** What the document says of one route. */
+/** Describes one route for the document. */
 export function describeOperation(route: Route, schemas: NamedSchemas): Json {
   const { operation } = route;
   const { access } = operation;

@@ -8,7 +8,7 @@ import { exactTime } from "../../ui";
 import { printable } from "../printable";
 import { MAINTENANCE_WORDS } from "../words";
 
-/** How much a calendar holds: of what is to come, and of what was planned last whatever became of it. */
+/** Maximum number of upcoming maintenances, and of the most recently planned ones in any status. */
 const UPCOMING_MAX = 200;
 const NEWEST_MAX = 100;
 /** In code points. */

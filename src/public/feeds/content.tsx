@@ -22,7 +22,7 @@ interface Update {
   display_at: string;
 }
 
-/** What a feed says of an incident: its post-mortem if there is one, and its updates, newest first. */
+/** Renders an incident for a feed: its post-mortem, if any, and its updates, newest first. */
 export function incidentContent(incident: Incident, budget: TextBudget): string {
   const { components, postmortem, updates, url, truncated } = incident;
   return renderToString(
@@ -43,7 +43,7 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
   );
 }
 
-/** What a feed says of a maintenance: when it is planned, and its updates, newest first. */
+/** Renders a maintenance for a feed: its planned times and its updates, newest first. */
 export function maintenanceContent(maintenance: Maintenance, budget: TextBudget): string {
   const { components, truncated, updates, url } = maintenance;
   const { scheduled_for: from, scheduled_until: until } = maintenance;

@@ -10,20 +10,20 @@ import type { Snapshot } from "../../features/status";
 import type { TextBudget } from "../text-budget";
 import { incidentContent, maintenanceContent } from "./content";
 
-/** How many entries a feed has at most. */
+/** Maximum number of entries of a feed. */
 export const ENTRIES_MAX = 50;
 
-/** What a feed tells: an incident or a maintenance, with its updates in its content. Times are ISO 8601. */
+/** Entry of a feed: an incident or a maintenance with its updates. Times are ISO 8601. */
 export interface Entry {
   id: string;
   url: string;
   name: string;
-  /** What it is, in words to filter by: `incident`, `major`, `resolved`. */
+  /** Categories to filter by: `incident`, `major`, `resolved`. */
   words: readonly string[];
   publishedAt: string;
-  /** When something was told of it last: an update, or the post-mortem. */
+  /** Time of its last update or of its post-mortem. */
   toldAt: string;
-  /** When anything of it changed last, a correction too. */
+  /** Time of its last change, corrections included. */
   changedAt: string;
   /** Makes its HTML, as far as the feed has room for it. */
   content(budget: TextBudget): string;

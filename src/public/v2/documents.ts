@@ -22,10 +22,10 @@ import {
   type DocumentContext,
 } from "./present";
 
-/** How many incidents, and how many maintenances, the lists of all of them carry. */
+/** Number of incidents or maintenances in lists. */
 const LISTED_MAX = 50;
 
-/** What a document is made from: a page's snapshot, and where the rest is read. */
+/** Sources of a document: a page's snapshot, and readers of the rest. */
 interface Source {
   snapshot: Snapshot;
   reader: Reader;
@@ -38,7 +38,7 @@ interface Source {
 export interface V2Document {
   /** Its path below `api/v2/`. */
   path: string;
-  /** What its operation is called in the OpenAPI document, behind what tells whose page it is of. */
+  /** Name of its operation in the OpenAPI document, after the prefix for the page. */
   name: string;
   summary: string;
   schema: TSchema;

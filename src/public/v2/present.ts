@@ -55,7 +55,7 @@ function presentComponent(component: Snapshot["document"]["components"][number])
   };
 }
 
-/** What else an incident and a maintenance are presented by. */
+/** Further data that incidents and maintenances are presented with. */
 export interface DocumentContext {
   /** The rows of the page's components by their ids. A deleted one has none, and so is left out. */
   components: ReadonlyMap<string, V2Component>;

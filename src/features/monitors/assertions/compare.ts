@@ -2,7 +2,9 @@ import { NOTHING } from "./json-path";
 import type { Expected, Op } from "./model";
 import { parsePattern, type ReadPattern } from "./pattern";
 
-/** Whether what was found is as expected. `found` is a scalar, a JSON value, or `NOTHING`. */
+/**
+ * Returns true if the value found is as expected. `found` is a scalar, a JSON value, or `NOTHING`.
+ */
 export function holds(
   found: unknown,
   op: Op,

@@ -1,7 +1,7 @@
 /** The names and indexes that lead to one value in a JSON document. */
 export type JsonPath = readonly (string | number)[];
 
-/** What is not there. JSON has null, but not this. */
+/** Result of a path that leads nowhere, which differs from JSON's null. */
 export const NOTHING = Symbol("nothing");
 
 const SEGMENT =

@@ -9,7 +9,9 @@ export type NumberOp = (typeof NUMBER_OPS)[number];
 export type TextOp = (typeof TEXT_OPS)[number];
 export type Op = (typeof ALL_OPS)[number];
 
-/** What is compared with. For `exists`: whether it must; absent is true. */
+/**
+ * Expected value. For `exists`: true (the default) if the value must exist, false if it must not.
+ */
 export type Expected = string | number | boolean | null;
 
 /** One thing that must be true of an answer. */

@@ -3,7 +3,7 @@ import { parseJsonPath } from "./json-path";
 import type { Assertion } from "./model";
 import { patternProblem } from "./pattern";
 
-/** What is wrong with assertions beyond their schema; `at` is where the list stands. */
+/** Returns errors of assertions that the schema cannot express; `at` is the pointer of the list. */
 export function validateAssertions(
   assertions: readonly Assertion[],
   isHttps: boolean,

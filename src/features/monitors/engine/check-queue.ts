@@ -33,7 +33,7 @@ export class CheckQueue {
     this.#laneOf(scheduled).remove(scheduled);
   }
 
-  /** What is due first of all that there is room for. */
+  /** Returns the next due monitor that may start now. */
   peek(): ScheduledMonitor | undefined {
     if (this.#underWay >= this.#most) return undefined;
     const quick = this.#quick.peek();

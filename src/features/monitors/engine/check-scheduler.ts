@@ -5,7 +5,10 @@ import { createSchedule, heartbeatDeadline, type Schedule } from "./schedule";
 import type { WakeTimer } from "./wake-timer";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
-/** When each monitor is checked next, by its type and by what was found. Wakes whoever begins what is due. */
+/**
+ * Schedules the next check of each monitor by its type and its last result, and sets the wake-up
+ * timer.
+ */
 export class CheckScheduler {
   readonly #clock: Clock;
   readonly #schedule: Schedule;

@@ -9,8 +9,8 @@ const TIMEOUT_MS = 3_000;
 export type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Whether this server has a network, by targets that are up whenever it has. Asked only once a check has
- * failed; one that answers is enough. Without targets it is taken to have one.
+ * Decides if this server is online by reference targets, asked only after a failed check. One
+ * response is enough. Without targets the server counts as online.
  */
 export class Connectivity {
   readonly #clock: Clock;
@@ -27,12 +27,15 @@ export class Connectivity {
     this.#reach = reach;
   }
 
-  /** Whether there is anything to ask. */
+  /** True if there are reference targets. */
   get isAsked(): boolean {
     return this.#targets.length > 0;
   }
 
-  /** Whether the server was found without a network since a moment of the monotonic clock, or is now. */
+  /**
+   * Returns true if the server is offline, or was found offline since a time of the monotonic
+   * clock.
+   */
   async wasLostSince(startedAt: number): Promise<boolean> {
     if (this.#offlineAt >= startedAt) return true;
     if (this.#clock.monotonic() - this.#askedAt >= HELD_MS) {

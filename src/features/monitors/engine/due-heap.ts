@@ -1,11 +1,14 @@
 /** Something that is due at a moment, in ms of the monotonic clock. */
 export interface Due {
   dueAt: number;
-  /** Where it stands in the heap; -1 outside. The heap's own. */
+  /** Position in the heap, set by the heap; -1 outside. */
   place: number;
 }
 
-/** What is due, the earliest first: a binary heap whose members know their places, so that each can be moved. */
+/**
+ * Binary heap of due items, the earliest first. Items know their positions, so that each can be
+ * moved.
+ */
 export class DueHeap<T extends Due> {
   readonly #items: T[] = [];
 

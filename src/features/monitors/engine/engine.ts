@@ -17,9 +17,9 @@ import { type Waiter, Waiters } from "./waiters";
 import { WakeTimer } from "./wake-timer";
 import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
-/** How often it is looked whether the server was away. */
+/** Interval of looking for a time in which the server did not run. */
 const LOOK_MS = 15_000;
-/** What is due within this is begun together. */
+/** Checks due within this time start together. */
 const COARSENESS_MS = 25;
 /** Monitors that are changed one after the other are read again no more often. */
 const REFRESH_MS = 250;
@@ -100,7 +100,7 @@ export class Engine implements Monitoring {
     };
   }
 
-  /** When the oldest result came that is not written yet, in unix ms. */
+  /** Time of the oldest result that is not written yet, in unix ms. */
   oldestUnwritten(): number | undefined {
     return this.#results.recorder.oldestAt;
   }

@@ -5,13 +5,13 @@ import {
   type MonitorType,
 } from "../../../kernel/monitor-state";
 
-/** How late checks may begin, in ms: the bounds that delays are counted by. */
+/** Bounds of the delays of checks, in ms. */
 export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;
 
-/** How many checks ended so. */
+/** Number of checks by outcome. */
 export type OutcomeCounts = Readonly<Record<CheckOutcome, number>>;
 
-/** What the engine has done since it was made, and what it is at. */
+/** Counters of the engine since its creation, and its current load. */
 export interface MonitoringFigures {
   /** Monitors that there are, paused ones too. */
   monitors: number;
@@ -22,7 +22,7 @@ export interface MonitoringFigures {
   /** Results that wait to be written, and those that never were. */
   waiting: number;
   dropped: number;
-  /** How many checks began at most so late, by `DELAY_BOUNDS_MS`; the last counts the rest. */
+  /** Number of checks per bound of `DELAY_BOUNDS_MS`; the last counts the rest. */
   delays: readonly number[];
   delaySumMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What watches: when monitors are due, their checks, what these decide, and all that follows from it. One
- * timer, one queue of results; what is written is decided in the transaction that writes it.
+ * The check engine: schedule, checks, evaluation and its consequences. It has one timer and one
+ * queue of results, which are evaluated in the transaction that writes them.
  */
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
@@ -11,7 +11,7 @@ export { beginTimeline, applyManualTransition, refreshAfterChange } from "./manu
 export type { Engine } from "./engine";
 export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 
-/** What watches, not started yet: it checks only what it is asked to. */
+/** Creates the engine without starting it: only requested checks run. */
 export function createMonitoring(
   ctx: AppContext,
   egress: Egress = createEgress(ctx),

@@ -2,16 +2,17 @@ import type { Clock } from "../../../kernel/clock";
 
 /** A server that was not seen for longer was away: what happened meanwhile is not known. */
 export const SERVER_OFFLINE_MS = 45_000;
-/** What is said of that while. */
+/** Message of checks that were missed. */
 export const SERVER_OFFLINE = "This server was away.";
 
 /**
- * Whether this server was awake all along, by its wall clock: that goes on while the server is down and
- * while the machine sleeps. A clock that is set forward looks the same, and what it leaps over is as unknown.
+ * Detects times in which this server did not run, by the wall clock, which goes on while the server
+ * is down or the machine sleeps. A clock that is set forward looks the same, and the skipped time
+ * is without data as well.
  */
 export class Liveness {
   readonly #clock: Clock;
-  /** What the wall clock said when it was looked at last. */
+  /** Wall-clock time of the last look. */
   #lookedAt: number;
   /** The latest time that this server was ever seen at; a clock that is set back does not bring it back. */
   #seenAt: number;
@@ -23,7 +24,7 @@ export class Liveness {
     this.#seenAt = this.#lookedAt;
   }
 
-  /** When this server was last seen awake, in unix ms. */
+  /** Time at which this server was last awake, in unix ms. */
   get seenAt(): number {
     return this.#seenAt;
   }

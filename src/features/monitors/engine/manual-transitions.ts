@@ -73,7 +73,7 @@ export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: num
   }
 }
 
-/** Where no server has watched for a while, as under a command, nothing is known of that while. */
+/** Records a time without data if no server has run for a while, as before a command. */
 function recordGap(
   ctx: Services,
   tx: Tx,

@@ -2,7 +2,7 @@ import type { Reader } from "../../../db";
 import { listVersions, listScheduledMonitors } from "../evaluation-store";
 import { renew, type ScheduledMonitor, watchedOf } from "./scheduled-monitor";
 
-/** How many are read with one statement. */
+/** Number of monitors read by one statement. */
 const READ_AT_ONCE = 1_000;
 
 export interface RegistryChange {

@@ -7,7 +7,7 @@ import type { Probe, ProbeResult } from "../probe";
 import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";
 
-/** Who asks monitors of a type. */
+/** Returns the probe of a type. */
 export type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
 
 export interface ProberOptions {

@@ -29,10 +29,13 @@ export interface Entry {
   waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
 }
 
-/** What became of an entry. */
+/** Outcome of writing an entry. */
 export interface Recorded {
   entry: Entry;
-  /** Where the rules stand then; undefined where the monitor is paused or deleted and nothing was written. */
+  /**
+   * Evaluation after the entry; undefined if the monitor is paused or deleted and nothing was
+   * written.
+   */
   evaluation: Evaluation | undefined;
   check: CheckRow | undefined;
 }

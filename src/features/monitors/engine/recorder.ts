@@ -4,16 +4,16 @@ import { type CheckRow, saveLiveness } from "../checks-store";
 import type { Liveness } from "./liveness";
 import { type Entry, type Recorded, recordEntries } from "./record";
 
-/** How long a result waits for others to be written with. */
+/** Time that a result waits for others to be written with. */
 const GATHER_MS = 1_000;
-/** How often it is written down that the server is awake. */
+/** Interval of recording that the server is awake. */
 const LIVENESS_MS = 15_000;
 /** So many at once, so that no transaction is a long one. */
 const BATCH = 500;
 const WAITING_MAX = 100_000;
 const RETRY_MS = { first: 1_000, most: 15_000 };
 
-/** Who is told of what the recorder did. */
+/** Listener of the recorder. */
 export interface RecorderListener {
   /** An entry is stored. */
   recorded(recorded: Recorded): void;
@@ -38,11 +38,11 @@ export class Recorder {
   #livenessAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #retryAt = Number.NEGATIVE_INFINITY;
-  /** How many entries are written one by one, since there is one among them that cannot be. */
+  /** Number of entries to write one by one, because one of them cannot be written. */
   #oneByOne = 0;
   #isPlain = false;
   #dropped = 0;
-  /** Whether it has to be known, at the next start, that the server was awake. */
+  /** True if the next start must know that the server was awake. */
   isWatching = false;
 
   constructor(ctx: AppContext, liveness: Liveness, listener: RecorderListener) {
@@ -55,12 +55,12 @@ export class Recorder {
     return this.#queue.length + this.#writing.length;
   }
 
-  /** How many results were never written. */
+  /** Number of results that were never written. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** When the oldest result came that is not written yet, in unix ms. */
+  /** Time of the oldest result that is not written yet, in unix ms. */
   get oldestAt(): number | undefined {
     let oldest: number | undefined;
     for (const { kind, at } of [...this.#writing, ...this.#queue]) {
@@ -70,7 +70,7 @@ export class Recorder {
     return oldest;
   }
 
-  /** When to call `write`, on the monotonic clock. */
+  /** Time to call `write`, on the monotonic clock. */
   get dueAt(): number {
     const livenessDue = this.isWatching ? this.#livenessAt + LIVENESS_MS : this.#gatherUntil;
     const due = this.#isUrgent ? this.#retryAt : Math.min(this.#gatherUntil, livenessDue);
@@ -200,7 +200,7 @@ export class Recorder {
   }
 }
 
-/** What whoever waits is told when the server stops first. */
+/** Error for callers that wait for a result when the server stops. */
 export function closing(): Error {
   return unavailable("The server is shutting down.", 5);
 }

@@ -11,8 +11,8 @@ import type { Waiter } from "./waiters";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /**
- * What was found, on its way into the database. What it changes is judged here for the next check, and again
- * where it is written, which is what holds.
+ * Passes results to the recorder. Each is evaluated here to schedule the next check, and again in
+ * the transaction that writes it, which is authoritative.
  */
 export class ResultProcessor {
   readonly recorder: Recorder;
@@ -100,7 +100,7 @@ function validate(
   return { isChange: result.transition !== undefined, needsRecheck: result.needsRecheck };
 }
 
-/** What the database says is what holds, unless more is on its way there. */
+/** Adopts the evaluation in the database, unless further results are waiting to be written. */
 function recorded({ entry: { scheduled }, evaluation }: Recorded): void {
   if (evaluation && scheduled.waiting === 0) scheduled.evaluation = evaluation;
 }

@@ -2,13 +2,16 @@ import type { Clock } from "../../../kernel/clock";
 import type { MonitorState } from "../../../kernel/monitor-state";
 import { MINUTE_MS } from "../../../kernel/time";
 
-/** How much later than its slot a check may be, as a part of its interval, so that no two keep in step. */
+/**
+ * Maximum delay of a check after its slot, as a share of its interval, so that checks do not stay
+ * in step.
+ */
 const JITTER = 0.01;
 const UINT32 = 2 ** 32;
 
 /**
- * When monitors are due, in ms of the monotonic clock. Each has a slot of its own within its interval, by
- * the hash of its id, so that load is spread, and the same after a restart.
+ * Due times of monitors, in ms of the monotonic clock. The hash of its id gives each a slot within
+ * its interval, which spreads the load and stays the same after a restart.
  */
 export interface Schedule {
   /** After a start: within the interval, and within a minute where that is longer. */
@@ -39,8 +42,8 @@ export function createSchedule(clock: Clock, random: () => number): Schedule {
 }
 
 /**
- * How long the job of a push monitor has to call, in ms. Where its time came while nobody listened, it may
- * have called then: it has until the next time.
+ * Returns the time that the job of a push monitor has to call, in ms. A job that was due while the
+ * server was away may have called then, so it has until its next time.
  */
 export function heartbeatDeadline(
   job: {

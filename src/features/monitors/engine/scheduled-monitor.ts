@@ -5,7 +5,7 @@ import type { Evaluation, Thresholds } from "../rules";
 import type { ScheduledMonitorRow } from "../evaluation-store";
 import type { Due } from "./due-heap";
 
-/** What the engine keeps of each monitor: as little as it can, since there are thousands. */
+/** State of a monitor in the engine: as small as possible, since there are thousands. */
 export interface ScheduledMonitor extends Due {
   readonly num: number;
   readonly id: string;
@@ -17,18 +17,18 @@ export interface ScheduledMonitor extends Due {
   intervalMs: number;
   timeoutMs: number;
   retryMs: number;
-  /** How much later than its interval a job may call; 0 for what is asked. */
+  /** Time after its interval in which a job may still call; 0 for active checks. */
   graceMs: number;
   thresholds: Thresholds;
-  /** Where the rules stand with all that was found, written or not. */
+  /** Evaluation of all results, written or not. */
   evaluation: Evaluation;
   heartbeatAt: number | null;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
   isUnderWay: boolean;
-  /** Whether its last check took long, as far as that is known. */
+  /** True if its last known check was slow. */
   isSlow: boolean;
-  /** How many of its entries wait to be written. */
+  /** Number of its entries that wait to be written. */
   waiting: number;
 }
 

@@ -25,7 +25,7 @@ export interface StateChange {
   publicMessage?: string | undefined;
 }
 
-/** How a monitor was when it was last known how it is, and since when it was down if it was. */
+/** Last known state of a monitor, with the start of the outage if it was down. */
 interface Known {
   state: "up" | "degraded" | "down";
   downSince: number | null;

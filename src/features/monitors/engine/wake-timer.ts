@@ -13,7 +13,7 @@ export class WakeTimer {
     this.#wake = wake;
   }
 
-  /** Whether nothing wakes: before the start, and after the end. */
+  /** True before the start and after the end, when nothing wakes. */
   get isOff(): boolean {
     return this.#isOff;
   }

@@ -48,7 +48,7 @@ const DnsConfig = Type.Object(
 );
 type DnsConfig = Static<typeof DnsConfig>;
 
-/** Whether a name has records of a type, and those that it should have. */
+/** Checks that a name has records of a type, with the expected values. */
 export const dnsProbe = {
   type: "dns",
   label: "DNS record",

@@ -20,7 +20,7 @@ export const PortNumber = Type.Integer({ minimum: 1, maximum: 65_535, examples: 
 // with a hyphen could be taken for an option.
 const HOST_SHAPE = /^(?!-)[\p{L}\p{M}\p{N}_.:[\]-]+$/u;
 
-/** What is wrong with the host of a config, beyond its schema. */
+/** Returns errors of a config's host that the schema cannot express. */
 export function validateHostField({ host }: { host: string }): FieldError[] {
   const detail = HOST_SHAPE.test(host)
     ? hostError(host, monitorPolicy)

@@ -10,7 +10,10 @@ const IP_FAMILIES = ["any", "ipv4", "ipv6"] as const;
 const MOST_HEADERS = 30;
 const MOST_ASSERTIONS = 30;
 
-/** What is asked, how, and what must be true of the answer. Null is the same as absent: the default. */
+/**
+ * Request of an HTTP check and its conditions on the response. Null and absent both mean the
+ * default.
+ */
 export interface HttpConfig {
   url: string;
   method?: (typeof METHODS)[number] | null;

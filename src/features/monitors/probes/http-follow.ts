@@ -9,10 +9,10 @@ const FAMILIES: Readonly<Record<"any" | "ipv4" | "ipv6", IpFamily | undefined>> 
   ipv6: 6,
 };
 
-/** What was answered in the end. */
+/** Final response after redirects. */
 export interface Followed {
   answer: HttpAnswer;
-  /** When the first certificate on the way expires, in unix ms; null where none was shown. */
+  /** Earliest expiry of the certificates on the way, in unix ms; null without any. */
   certificateExpiresAt: number | null;
 }
 
@@ -73,7 +73,7 @@ function redirectOf({ status, headers }: HttpAnswer): string | undefined {
   return REDIRECTS.has(status) ? headers.get("location") : undefined;
 }
 
-/** Whether what follows is a plain question, whatever was sent before. */
+/** Returns true if a redirect is followed by a GET, whatever the original method was. */
 function isAskedAnew(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === "POST");
 }

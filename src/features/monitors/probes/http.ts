@@ -70,7 +70,7 @@ async function run(given: HttpConfig, context: ProbeContext): Promise<ProbeResul
   };
 }
 
-/** What a check that is otherwise well says of a certificate that soon ends. */
+/** Returns the message of a successful check whose certificate expires soon. */
 function warning(certificateDays: number | null, warningDays: number): string | null {
   if (certificateDays === null || certificateDays >= warningDays) return null;
   return certificateSentence(certificateDays);

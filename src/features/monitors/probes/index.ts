@@ -23,8 +23,8 @@ const PROBES = {
 export type MonitorConfig = Readonly<Record<string, unknown>>;
 
 /**
- * What a type of monitor can do. Configs of one type are handed to the probe of that type only: those
- * that its schema and its `judge` have passed.
+ * Returns the probe of a type. It receives only configs of its type that passed its schema and its
+ * `validate`.
  */
 export function probeOf(type: MonitorType): Probe<MonitorType, MonitorConfig> {
   return PROBES[type] as unknown as Probe<MonitorType, MonitorConfig>;

@@ -11,9 +11,9 @@ const PingConfig = Type.Object(
 type PingConfig = Static<typeof PingConfig>;
 
 /**
- * Whether a host answers an echo request. The system's `ping` sends it, which may where this process may
- * not. It is given an address that was judged, never what somebody typed: that can be neither an option
- * nor another host by the time it is asked.
+ * Checks that a host answers an echo request. The system's `ping` sends it, since it has the
+ * permission that this process may lack. It receives a checked address and never typed text, which
+ * could be an option or resolve to another host.
  */
 export const pingProbe = {
   type: "ping",
@@ -83,7 +83,10 @@ async function ping(program: string, address: string, signal: AbortSignal): Prom
   return { exitCode, output, errors };
 }
 
-/** How the `ping` of a platform is told to send one echo request, without looking names up. */
+/**
+ * Returns the arguments with which a platform's `ping` sends one echo request without looking up
+ * names.
+ */
 export function pingArguments(platform: NodeJS.Platform, address: string): string[] {
   return platform === "win32" ? ["-n", "1", address] : ["-n", "-c", "1", address];
 }

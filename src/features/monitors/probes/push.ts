@@ -19,7 +19,7 @@ const PushConfig = Type.Object(
 );
 type PushConfig = Static<typeof PushConfig>;
 
-/** Whether a job calls as often as it should. It is not asked: it calls, with a token of its own. */
+/** Checks that a job calls in time, with a token of its own. */
 export const pushProbe = {
   type: "push",
   label: "Heartbeat",
@@ -34,7 +34,7 @@ export const pushProbe = {
   targetOf: (config) => `called within ${plural(graceSecondsOf(config), "second")} of its time`,
 } satisfies Probe<"push", PushConfig>;
 
-/** How much later than its interval the job of a push monitor may call. */
+/** Returns the grace period of a push monitor, in seconds. */
 export function graceSecondsOf({ grace_seconds = DEFAULT_GRACE_SECONDS }: PushConfig): number {
   return grace_seconds;
 }

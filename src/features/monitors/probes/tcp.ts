@@ -10,7 +10,7 @@ const TcpConfig = Type.Object(
 );
 type TcpConfig = Static<typeof TcpConfig>;
 
-/** Whether a port accepts connections. */
+/** Checks that a port accepts connections. */
 export const tcpProbe = {
   type: "tcp",
   label: "TCP port",

@@ -25,7 +25,7 @@ const TlsConfig = Type.Object(
 );
 type TlsConfig = Static<typeof TlsConfig>;
 
-/** Whether a server proves who it is, with a certificate that does not end too soon. */
+/** Checks that a server has a valid certificate that does not expire too soon. */
 export const tlsProbe = {
   type: "tls",
   label: "TLS certificate",

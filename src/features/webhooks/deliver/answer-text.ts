@@ -2,7 +2,7 @@ import { type HttpAnswer, Fault, readBody } from "../../../egress";
 import { clean } from "../formats/clean";
 import { blanked, withoutBeginning } from "./blanking";
 
-/** How much of an answer is read and kept. */
+/** Maximum size of a stored response, in bytes. */
 export const ANSWER_BYTES_MAX = 20 * 1024;
 
 const TEXTUAL = /^(text\/|application\/([^;]*[+])?(json|xml|javascript|x-www-form-urlencoded)\b)/i;

@@ -13,9 +13,9 @@ import { type Outgoing, type ReadHeadline, writeMessage } from "./message";
 /** For resolving, connecting, sending and reading the answer together. */
 const TRY_TIMEOUT_MS = 15 * SECOND_MS;
 
-/** How a try went. */
+/** Result of an attempt. */
 export interface TryResult {
-  /** When it began, in unix ms. */
+  /** Start in unix ms. */
   at: number;
   latencyMs: number;
   /** Null where nothing answered; then `error` says why. */
@@ -26,7 +26,7 @@ export interface TryResult {
   retryAfter: string | undefined;
 }
 
-/** Why there was nothing to try. */
+/** Reason for which no attempt was made. */
 export type NoTry =
   /** The delivery is over, or its endpoint takes nothing any more. */
   | "over"

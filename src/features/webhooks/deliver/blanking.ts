@@ -10,8 +10,8 @@ const LONG = 8;
 const BEGINNING_MIN = 4;
 
 /**
- * What is in an endpoint's settings and in its URL that nobody is to read, in the spellings in which a
- * receiver may send it back: whole and in parts, as it is, decoded, and escaped. The longest first.
+ * Returns the secrets in an endpoint's settings and URL in every spelling that a receiver may send
+ * back: whole and in parts, plain, decoded and escaped. Longest first.
  */
 export function secretsIn({ url, format, settings }: Outgoing["webhook"]): string[] {
   const { secretSettings, openPath } = FORMATS[format];

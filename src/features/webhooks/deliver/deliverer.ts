@@ -15,12 +15,9 @@ import { type Begun, DeliveryQueue } from "./delivery-queue";
 import { Recorder } from "./recorder";
 import { monotonicWallClock } from "./wall-clock";
 
-/** Whoever delivers, while the server runs. */
+/** Runs deliveries while the server runs. */
 export interface Deliverer {
-  /**
-   * Begins nothing more, and lets what is under way end, for at most `drainMs`; what has not ended by
-   * then is broken off and stays to be tried again. Resolves when what has ended is recorded.
-   */
+  /** Lets attempts in progress end for `drainMs`, aborts the rest for a later retry, and records results. */
   stop(drainMs: number): Promise<void>;
   stats(): DelivererFigures;
   /** Resolves when nothing is due, under way or unrecorded. */
@@ -32,9 +29,8 @@ const AGAIN_AFTER_MS = SECOND_MS;
 const BEGUN_AT_ONCE = 16;
 
 /**
- * Delivers what is queued: at once what is due, and later what falls due, whoever queued it. Nothing that
- * goes out is loaded before there is something to send. `readHeadline` says what pages show, for those
- * formats that tell of it.
+ * Delivers queued events when they are due. The code of outgoing requests is loaded with the first one.
+ * `readHeadline` returns the headline of a page, for formats that show it.
  */
 export function startDelivering(
   ctx: AppContext,
@@ -53,7 +49,7 @@ class Delivering implements Deliverer {
   readonly #throttle: LoadThrottle;
   readonly #attempt;
   readonly #tries = new TryCounts();
-  /** What has been begun and has not ended. */
+  /** Attempts in progress. */
   readonly #underWay = new Set<Promise<void>>();
   /** Number of tries whose first work, writing the message, is still to come in this turn. */
   #starting = 0;

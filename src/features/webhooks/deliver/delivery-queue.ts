@@ -5,10 +5,10 @@ import { findLiveWebhook, listLiveWebhooks } from "../store";
 import { type Due, EndpointQueue } from "./endpoint-queue";
 import { MOST_IN_ALL, FairShare } from "./fair-share";
 
-/** How many of an endpoint's deliveries are held at a time, and with how few the next page is read. */
+/** Number of an endpoint's deliveries in memory, and the number at which the next page is read. */
 const PAGE = 64;
 const LOW = 8;
-/** How many are held at most in search of one that waits for no other of its subject. */
+/** Maximum number in memory while searching for one that waits for no other of its subject. */
 const MOST_HELD = 512;
 
 /** A delivery to be tried, with the lane that it is taken from. */
@@ -18,8 +18,8 @@ export interface Begun {
 }
 
 /**
- * What is due to whom. The database knows all of it; here is a page of it for each endpoint, whatever
- * waits behind, so that memory does not grow with what waits.
+ * Due deliveries by endpoint. Only one page per endpoint is in memory, so that memory does not grow
+ * with the backlog.
  */
 export class DeliveryQueue {
   readonly #db: Db;
@@ -39,7 +39,7 @@ export class DeliveryQueue {
     this.#steadyNow = steadyNow;
   }
 
-  /** Whether something may be there to begin now. */
+  /** True if a delivery may be ready to start. */
   get isActive(): boolean {
     return this.#active.size > 0;
   }
@@ -89,7 +89,10 @@ export class DeliveryQueue {
     }
   }
 
-  /** What came of a try is known; if it is to be tried again, `nextTryAt` says when (steady ms). */
+  /**
+   * Returns a delivery after an attempt. `nextTryAt` is the time of the next attempt (steady ms),
+   * if there is one.
+   */
   release({ queue, due }: Begun, nextTryAt?: number): void {
     queue.release(due);
     // It may have been queued again by hand since.
@@ -97,7 +100,7 @@ export class DeliveryQueue {
     if (nextTryAt !== undefined) queue.nextDueAt = nextTryAt;
   }
 
-  /** When the next one is due of which that is known (steady ms); infinity if there is none. */
+  /** Returns the time of the next known due delivery (steady ms); infinity without one. */
   nextDueAt(): number {
     let next = Number.POSITIVE_INFINITY;
     for (const queue of this.#queues.values()) next = Math.min(next, queue.nextDueAt);

@@ -7,8 +7,8 @@ export interface Due {
 }
 
 /**
- * What goes to one endpoint. Of what is due it holds a page at a time; the rest stays in the database.
- * First tries of one subject go one after the other, in the order of their events.
+ * Deliveries to one endpoint. It holds one page of due deliveries; the rest stays in the database.
+ * First attempts of one subject run in sequence, in the order of their events.
  */
 export class EndpointQueue {
   /** In the order of their making. */
@@ -19,11 +19,13 @@ export class EndpointQueue {
   /** Ids of deliveries that wait to be tried, and keep their subject, until they are released. */
   readonly #held = new Set<string>();
   #underWay = 0;
-  /** Whether the database may hold what is due and not claimed. */
+  /** True if the database may have further due deliveries. */
   mayHaveMore = true;
-  /** How many waited when more was last read: it is not read again for each that goes. */
+  /**
+   * Number of waiting deliveries at the last read, so that the database is not read after each one.
+   */
   searchedTo = Number.POSITIVE_INFINITY;
-  /** When the next one is due that is not yet (steady ms), as far as is known. */
+  /** Known time of the next delivery that is not due yet (steady ms). */
   nextDueAt = Number.POSITIVE_INFINITY;
 
   constructor(readonly webhookId: string) {}
@@ -48,7 +50,7 @@ export class EndpointQueue {
     this.#wait(added);
   }
 
-  /** Whether anything that waits can be begun. */
+  /** Returns true if a waiting delivery can start. */
   hasNext(): boolean {
     return this.#indexOfNext() !== -1;
   }

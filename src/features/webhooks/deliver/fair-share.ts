@@ -1,4 +1,4 @@
-/** How many tries may be under way to one endpoint, and in all. */
+/** Maximum number of concurrent attempts, to one endpoint and in all. */
 export const MOST_FOR_ONE = 8;
 export const MOST_IN_ALL = 256;
 

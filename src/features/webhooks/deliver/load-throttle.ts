@@ -2,7 +2,7 @@ import type { Clock } from "../../../kernel/clock";
 import { SECOND_MS } from "../../../kernel/time";
 import { threadBusyMs } from "./busy-time";
 
-/** How fast deliveries may be begun. */
+/** Limit of the rate at which deliveries start. */
 export interface LoadThrottle {
   /** Takes leave to begin one; false if that has to wait. */
   take(): boolean;
@@ -10,7 +10,7 @@ export interface LoadThrottle {
   waitMs(): number;
 }
 
-/** How many a second: where the server has much else to do, at the beginning, and at most. */
+/** Deliveries per second: while the server is busy, at the start, and at most. */
 const SLOWEST = 250;
 const FIRST = 1_500;
 const FASTEST = 5_000;
@@ -27,12 +27,12 @@ const BUSY = 0.8;
 /** With fewer requests a second than this there is nobody who would notice. */
 const FEW_REQUESTS = 500;
 const LOOK_EVERY_MS = 50;
-/** How long after the last delivery what was learnt of the server's load counts for nothing. */
+/** Time after the last delivery at which the measured load is discarded. */
 const FORGET_AFTER_MS = 2 * SECOND_MS;
 const FASTER_BY = 100;
 const SLOWER_BY = 0.8;
 
-/** What the server does besides, both counted since any moment. */
+/** Other work of the server, as counters since any time. */
 export interface Work {
   /** Requests that have come in. */
   requests(): number;

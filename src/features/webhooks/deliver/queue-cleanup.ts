@@ -6,10 +6,7 @@ import { LONGEST_WAIT_MS } from "../rules";
 
 const ROWS_AT_ONCE = 500;
 
-/**
- * What is to be tidied in the database besides results. What that refuses is left as it is: whoever looks
- * around next finds it again.
- */
+/** Cleans up the delivery queue. Failed writes are logged and found again by the next scan. */
 export class QueueCleanup {
   readonly #ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">;
   readonly #beingCancelled = new Set<string>();

@@ -70,7 +70,10 @@ export function recordTry(
   return nextTryAt ?? undefined;
 }
 
-/** What else waits for it is cancelled by whoever delivers, bit by bit: there can be much of it. */
+/**
+ * Disables an endpoint. The deliverer cancels its waiting deliveries in small steps, since there
+ * can be many.
+ */
 function disable(
   ctx: Pick<AppContext, "clock" | "signals">,
   tx: Tx,

@@ -11,15 +11,15 @@ export interface Span {
   /** Clean; may hold line feeds. Of an address: the address itself. */
   text: string;
   styles: readonly Style[];
-  /** Where it leads; `text` says the same, so that no link reads as another than it is. */
+  /** Address of a link. `text` is the same, so that a link shows where it leads. */
   href?: string;
 }
 
 export interface Block {
   kind: "paragraph" | "heading" | "code" | "rule";
-  /** What stands before it in a list: "•" or "3."; empty for none. */
+  /** Marker of a list entry: "•" or "3."; empty outside lists. */
   marker: string;
-  /** How many lists it stands in. */
+  /** Number of lists around it. */
   depth: number;
   isQuoted: boolean;
   spans: readonly Span[];
@@ -46,8 +46,9 @@ function toSpan(part: string | Span): Span {
 }
 
 /**
- * What a writer makes of as much of some blocks as fits, cut between characters and never through an
- * address, with an ellipsis where something is missing. `fits` must hold of what is written from less.
+ * Writes as much of the blocks as fits, cut between characters and never within an address, with an
+ * ellipsis for the missing part. If `fits` accepts an output, it must accept the output of fewer
+ * characters.
  */
 export function fitted<T>(
   blocks: readonly Block[],

@@ -39,7 +39,7 @@ export function validateDestination(
   return [...broken, ...format.validate(url, settings)];
 }
 
-/** What stands in a URL that is shown in the place of what is secret in it. */
+/** Replaces the secret part of a shown URL. */
 export const CUT = "…";
 
 /** A URL as it may be shown: where it is a secret, without what makes it one. It must parse. */

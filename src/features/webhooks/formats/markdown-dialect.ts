@@ -1,9 +1,11 @@
 import type { Dialect } from "./markup";
 import { withoutMentions } from "./mentions";
 
-/** What a backslash before it makes a mere character, wherever it stands. */
+/** Characters that are escaped with a backslash everywhere. */
 const INLINE = /[\\`*_~|[\]<>&]/g;
-/** What begins a heading, a list, a quote or an underline; and a number that would begin a list. */
+/**
+ * Matches the start of a heading, list, quote or underline, and a number that would start a list.
+ */
 const AT_LINE_START = /^(\s*)([#+=-]|\d+(?=[.)]))/gm;
 
 /** Text in Markdown, CommonMark's and Discord's alike: a backslash before punctuation makes it text. */

@@ -1,10 +1,10 @@
 import type { Block, Span, Style } from "./blocks";
 
-/** How a service's markup says it. Whatever text it is given comes out as that text, and no more. */
+/** Markup of a service. Text is escaped, so that it appears as written. */
 export interface Dialect {
   /** Running text, of any number of lines. */
   text(text: string): string;
-  /** What is inside is written already: one line, with no space at its ends. */
+  /** Styles. The inner text is already written: one line without spaces at its ends. */
   styled: Readonly<Record<Exclude<Style, "code">, (inner: string) => string>>;
   code(text: string): string;
   codeBlock(text: string): string;
@@ -14,7 +14,7 @@ export interface Dialect {
   quote(lines: string): string;
   /** The end of a line inside a paragraph. */
   newline: string;
-  /** What begins an entry of a list, from "•" or "3."; with the space behind it. */
+  /** Writes the start of a list entry from "•" or "3.", with the space after it. */
   marker(marker: string): string;
   /** For each list that an entry stands in but the first. */
   indent: string;

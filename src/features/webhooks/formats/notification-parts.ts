@@ -6,11 +6,11 @@ import { readMarkdown } from "./markdown";
 import { type Data, oneOf, recordsOf, textOf } from "./reading";
 import { IMPACT_TONES, type Tone } from "./tones";
 
-/** How many components are listed by name, and how much of each name. */
+/** Maximum number of components listed by name, and maximum length of each name. */
 const COMPONENTS_MAX = 10;
 const NAME_MAX = 100;
 
-/** What it is called, as it was written. */
+/** Returns the name of the event's object. */
 export function nameOf(data: Data): string {
   return textOf(data, "name") ?? "";
 }
@@ -33,7 +33,7 @@ export function moment(iso: string | undefined): string | undefined {
   return iso?.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 }
 
-/** What is said in a line, one name and value behind the other; what has no value is left out. */
+/** Returns a line of names and values, without those that have no value. */
 export function factsOf(named: Readonly<Record<string, string | undefined>>): Block[] {
   const parts: (string | Span)[] = [];
   for (const [name, value] of Object.entries(named)) {
@@ -44,7 +44,7 @@ export function factsOf(named: Readonly<Record<string, string | undefined>>): Bl
   return parts.length > 0 ? [paragraph(...parts)] : [];
 }
 
-/** What was written, an ellipsis at the end of what was cut. */
+/** Returns the text of an update, with an ellipsis if it was cut. */
 export function bodyOf(written: Data | undefined): Block[] {
   const blocks = readMarkdown((written && textOf(written, "body")) ?? "");
   const last = blocks.pop();

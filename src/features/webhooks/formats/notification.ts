@@ -18,20 +18,20 @@ import {
 } from "./notification-parts";
 import type { Tone } from "./tones";
 
-/** What people are told of an event, in words and without any service's markup. */
+/** Message for people about an event, without a service's markup. */
 export interface EventNotification {
-  /** What happened, on one line, with the name of what it happened to. */
+  /** Line that says what happened, with the name of the object. */
   title: string;
   tone: Tone;
-  /** What is said of it in a line: status, impact, times. */
+  /** Line with status, impact and times. */
   facts: readonly Block[];
-  /** What was written about it. The only part to be cut. */
+  /** Text of the update. Only this part is cut. */
   body: readonly Block[];
-  /** Which components, with what they show. */
+  /** Components and their statuses. */
   components: readonly Block[];
-  /** Where to read on. */
+  /** Address of the page with details. */
   url: string;
-  /** Who tells it, and when. */
+  /** Sender and time. */
   source: string;
 }
 
@@ -63,7 +63,7 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
   "webhook.test": testNotification,
 };
 
-/** What to tell people of an event; undefined where it says that nobody is to be notified. */
+/** Builds the message for people about an event; undefined if the event has `notify: false`. */
 export function buildNotification(
   { type, at, data }: RecordedEvent,
   { pageName, pageUrl }: FormatContext,

@@ -18,7 +18,9 @@ const HEADLINES: Readonly<Record<string, Headline>> = {
   critical: { indicator: "critical", description: "Major System Outage" },
 };
 
-/** How bad that is which the event tells of, where nobody says how the page is as a whole. */
+/**
+ * Returns a headline from the severity of the event, for events without the page's own headline.
+ */
 export function headlineOf({ data }: RecordedEvent): Headline {
   const status = textOf(data, "status");
   const isOpen = status !== "resolved" && data["impact"] !== undefined;

@@ -1,7 +1,7 @@
 import type { ComponentStatus } from "../../../kernel/component-status";
 import type { Impact } from "../../../kernel/incident-status";
 
-/** What colours a message: how bad that is which it tells of. */
+/** Severity of a message, which decides its colour. */
 export type Tone = ComponentStatus | "unknown";
 
 /** The light colours of the design's tokens. */
