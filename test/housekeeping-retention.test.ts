@@ -32,7 +32,7 @@ async function runHousekeeping(store: MonitorStore): Promise<void> {
   keeping.cancel();
 }
 
-/** What clearing away an hour from now counts as so many days ago. */
+/** Returns the time that is this many days before a housekeeping run in one hour. */
 const daysAgo = (days: number) => TEST_START + HOUR_MS - days * DAY_MS;
 
 describe("housekeeping", () => {

@@ -1,7 +1,7 @@
 /**
- * The origin that a browser has in its address bar, as far as its request tells: a proxy in front may
- * speak HTTPS where this server does not. Anybody can say so; nothing is decided by it. Undefined where
- * a Host was sent that makes no URL.
+ * Returns the origin in the browser's address bar as the request headers give it, since a proxy may
+ * add HTTPS. Clients can forge those headers, so no access check may use it. Undefined if the Host
+ * header is invalid.
  */
 export function browserOrigin(request: Request): URL | undefined {
   if (!URL.canParse(request.url)) return undefined;

@@ -10,7 +10,7 @@ import { createReveals } from "./reveals";
 import { adminRoutes } from "./routes";
 import { createWriteAs, createWriteOnceAs } from "./write-as";
 
-/** What the dashboard shares with the rest of the application. */
+/** Dependencies that the dashboard shares with the rest of the application. */
 export interface DashboardDependencies {
   ctx: AppContext;
   requestContexts: RequestContexts;
@@ -20,11 +20,11 @@ export interface DashboardDependencies {
   snapshots: Snapshots;
   usage: KeyUsage;
   monitoring: Monitoring;
-  /** The table of all routes. */
+  /** Table of all routes. */
   routes: RouteTable;
 }
 
-/** Puts the dashboard together: its routes, and what they work with. */
+/** Creates the dashboard's routes and their dependencies. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, snapshots, ...shared } = dashboardDeps;
   const flashes = createFlashes();

@@ -3,12 +3,12 @@ import { parseInstant } from "../kernel/time";
 // What a browser sends of a `datetime-local`, and what people type where a browser has no such field.
 const TYPED = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
 
-/** How a moment is to be typed, as the end of a sentence about a field. */
+/** Error of a date and time field, as the continuation of its label. */
 export const DATE_TIME_ERROR = "must be a date and a time such as 2027-01-31 14:00";
 
 /**
- * A moment as it stands in a field, `YYYY-MM-DDTHH:MM` in UTC with seconds where it has them, as ISO
- * 8601 with its zone. Undefined for what is none, such as 30 February.
+ * Converts the text of a date and time field, `YYYY-MM-DDTHH:MM[:SS]` in UTC, to ISO 8601 with a
+ * zone. Undefined for invalid text such as 30 February.
  */
 export function parseDateTimeInput(typed: string): string | undefined {
   const match = TYPED.exec(typed.trim());
@@ -18,8 +18,8 @@ export function parseDateTimeInput(typed: string): string | undefined {
 }
 
 /**
- * An ISO 8601 instant in UTC as it stands in a field. Seconds are written where it has any, so that a
- * form which is sent as it came changes nothing.
+ * Converts an ISO 8601 time in UTC to the text of a field. Seconds are kept, so that submitting an
+ * unedited form changes nothing.
  */
 export function formatDateTimeInput(iso: string): string {
   return iso

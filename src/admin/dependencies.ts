@@ -8,7 +8,7 @@ import type { Renderer } from "./render";
 import type { Reveals } from "./reveals";
 import type { WriteAs, WriteOnceAs } from "./write-as";
 
-/** What the dashboard's routes work with. */
+/** Dependencies of the dashboard's routes. */
 export interface AdminDependencies {
   ctx: AppContext;
   requestContexts: RequestContexts;
@@ -21,8 +21,8 @@ export interface AdminDependencies {
   passwords: Passwords;
   throttle: LoginThrottle;
   usage: KeyUsage;
-  /** What runs the checks. */
+  /** Runner of the checks. */
   monitoring: Monitoring;
-  /** The table of all routes, which is complete when the first request comes. */
+  /** Table of all routes, complete before the first request. */
   routes: RouteTable;
 }

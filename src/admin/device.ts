@@ -2,12 +2,12 @@ import Bowser from "bowser";
 import type { SessionOrigin } from "../features/auth";
 import type { RequestContext } from "../http";
 
-/** Where a session that a request begins is started from. */
+/** Returns the origin of a new session: IP address and User-Agent of the request. */
 export function sessionOriginOf(request: Request, requestContext: RequestContext): SessionOrigin {
   return { ip: requestContext.address.ip, userAgent: request.headers.get("user-agent") ?? "" };
 }
 
-/** A device as its owner would name it: "Firefox on Linux". */
+/** Returns browser and operating system as text: "Firefox on Linux". */
 export function describeDevice(userAgent: string): string {
   if (userAgent === "") return "Unknown device";
   const { browser, os } = Bowser.parse(userAgent);

@@ -2,8 +2,8 @@ import { type RequestContext, seeOther, sessionOf } from "../http";
 import type { Flashes } from "./flashes";
 
 /**
- * Answers a form that did what it asks for: leads to a screen, with a sentence for its top. Without one,
- * because there was nothing to do, it says that.
+ * Redirects to a screen after a form succeeded, with a confirmation at its top. Without a text the
+ * confirmation says that nothing changed.
  */
 export type Done = (
   requestContext: RequestContext,

@@ -1,11 +1,14 @@
 import { type FieldError, Problem } from "../errors";
 
-/** What is wrong with a form: by the name of the field, how a sentence about it ends ("is empty"). */
+/** Errors of a form by field name, each as the continuation of the label ("is empty"). */
 export type Complaints = Readonly<Record<string, string>>;
 
 export const NO_COMPLAINTS: Complaints = {};
 
-/** A service's refusal as complaints about a form's fields, `#/scopes/0` for one about `scopes`. */
+/**
+ * Assigns a service's errors to the fields of a form: `#/scopes/0` belongs to `scopes`. Each field
+ * keeps its first.
+ */
 export function complaintsOf(fields: readonly FieldError[]): Complaints {
   const complaints: Record<string, string> = {};
   // The first complaint about a field is the one to act on.
@@ -13,7 +16,7 @@ export function complaintsOf(fields: readonly FieldError[]): Complaints {
   return complaints;
 }
 
-/** The complaints of a refusal that is about fields; anything else is thrown on. */
+/** Returns the field errors of a refusal. Any other error is rethrown. */
 export function complaintsOrThrow(error: unknown): Complaints {
   if (error instanceof Problem && error.code === "validation_failed") {
     return complaintsOf(error.fields);
@@ -21,20 +24,20 @@ export function complaintsOrThrow(error: unknown): Complaints {
   throw error;
 }
 
-/** The status of a form that is shown: 422 where it comes back with complaints. */
+/** Returns the HTTP status of a rendered form: 422 if it has errors, else 200. */
 export function statusOf(complaints: Complaints): number {
   return Object.keys(complaints).length > 0 ? 422 : 200;
 }
 
-/** Complaints as the fields of a form and its summary of errors take them. */
+/** Errors of a form, for its fields and its error summary. */
 export interface Wording {
-  /** What is wrong with a field; undefined where nothing is. */
+  /** Returns the error of a field; undefined for a valid field. */
   about(name: string): string | undefined;
-  /** For the summary above the form, in the order of the labels. */
+  /** Errors for the summary above the form, in the order of the labels. */
   all: { name: string; label: string; detail: string }[];
 }
 
-/** `labels` by the names of the fields, in the order in which these stand. */
+/** Combines errors with labels. `labels` has the field names as keys, in the order of the form. */
 export function wording(complaints: Complaints, labels: Readonly<Record<string, string>>): Wording {
   const places = Object.keys(labels);
   const placeOf = (name: string) => (name in labels ? places.indexOf(name) : places.length);

@@ -1,15 +1,15 @@
 import { LRUCache } from "lru-cache";
 
-/** A sentence about what was just done, shown once at the top of the next screen. */
+/** Confirmation of the last action, shown once at the top of the next screen. */
 interface FlashMessage {
   tone: "success" | "info" | "warning" | "danger";
   text: string;
 }
 
-/** Kept in memory, by session: what is lost by a restart is the sentence, not what it tells of. */
+/** Pending messages by session, in memory only. A restart loses the message, not the change. */
 export interface Flashes {
   put(sessionId: number, message: FlashMessage): void;
-  /** The message that waits, if one does. It is gone then. */
+  /** Returns and removes the pending message, if any. */
   take(sessionId: number): FlashMessage | undefined;
 }
 

@@ -6,12 +6,12 @@ interface MessageFieldProps {
   label: string;
   value: string;
   hint?: string;
-  /** How many lines are in sight. */
+  /** Number of visible lines. */
   rows?: number;
   wrong: Wording;
 }
 
-/** What an update tells people, in Markdown: the field `body`, as long as the API lets an update be. */
+/** Field `body` for the text of an update in Markdown, with the API's length limit. */
 export function MessageField({ label, value, hint, rows = 4, wrong }: MessageFieldProps) {
   return (
     <TextArea

@@ -1,8 +1,8 @@
 import type { Form } from "../http";
 
 /**
- * What was written in a field of several lines. Browsers send a line's end as CR LF, and everything else
- * here writes LF; a text of blanks alone is none.
+ * Reads a multi-line field. CR LF, which browsers send, becomes LF, and text of white space only
+ * becomes empty.
  */
 export function multilineText(form: Form, name: string): string {
   const text = form.text(name).replaceAll("\r\n", "\n");

@@ -8,7 +8,7 @@ interface NameFieldProps {
   wrong: Wording;
 }
 
-/** What something is called: the field `name`, as long as the API lets a name be. */
+/** Field `name` for the name of an object, with the API's length limit. */
 export function NameField({ value, hint, wrong }: NameFieldProps) {
   return (
     <TextField

@@ -18,7 +18,7 @@ import {
 interface Destination {
   href: string;
   label: string;
-  /** The role that its routes declare. */
+  /** Role required by its routes. */
   role: Role;
 }
 
@@ -47,7 +47,7 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
   },
 ];
 
-/** The way to every screen that a role may open, the one that is open marked. */
+/** Returns the navigation links that a role may open, with the open screen marked. */
 export function navigationFor(role: Role, path: string) {
   return DESTINATIONS.map(({ label, items }) => ({
     ...(label === undefined ? {} : { label }),

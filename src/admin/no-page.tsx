@@ -2,7 +2,7 @@ import { type Role, roleAllows } from "../kernel/role";
 import { ButtonLink, EmptyState, PageHead } from "../ui";
 import { PAGES_PATH } from "./paths";
 
-/** The first step where there is no status page yet, for whoever may take it. */
+/** Empty state without a status page, with the first step for roles that may create one. */
 export function FirstPage({ role }: { role: Role }) {
   const mayCreate = roleAllows(role, "admin");
   return (
@@ -17,13 +17,13 @@ export function FirstPage({ role }: { role: Role }) {
       }
     >
       {mayCreate
-        ? "A status page shows how your components are, and what you tell of incidents and maintenance."
-        : "An admin or an owner can create one. Incidents and maintenance are told on it."}
+        ? "A status page shows the status of your components, incidents and maintenance."
+        : "An admin or an owner can create one. Incidents and maintenance appear on status pages."}
     </EmptyState>
   );
 }
 
-/** A whole screen that has nothing to show without a page. */
+/** Screen that needs a status page, while there is none. */
 export function NoPageYet({ title, role }: { title: string; role: Role }) {
   return (
     <>

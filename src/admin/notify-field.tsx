@@ -1,22 +1,22 @@
 import { Checkbox } from "../ui";
 
-/** What the question is called, in complaints too. */
-export const NOTIFY_LABEL = "Notify people";
+/** Label of the field, also used in errors. */
+export const NOTIFY_LABEL = "Send notifications";
 
 interface NotifyFieldProps {
   isChecked: boolean;
   error?: string | undefined;
-  /** What it holds for besides, as the end of a clause. */
+  /** Text appended to the hint, for actions that notify again later. */
   also?: string;
 }
 
-/** Whether people are told of what a form publishes. */
+/** Checkbox that decides if a form's change sends notifications. */
 export function NotifyField({ isChecked, error, also = "" }: NotifyFieldProps) {
   return (
     <Checkbox
       label={NOTIFY_LABEL}
       name="notify"
-      hint={`Unchecked, people get no message${also}; the page shows it in any case.`}
+      hint={`The status page shows the change either way. Unchecked, no notifications are sent${also}.`}
       isChecked={isChecked}
       error={error}
     />

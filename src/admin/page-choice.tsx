@@ -2,12 +2,15 @@ import type { PageRow } from "../features/pages";
 import type { Form } from "../http";
 import { Button, HiddenFields, SelectField } from "../ui";
 
-/** What is asked of a page where one is chosen. */
+/** Columns of a page that a choice of pages needs. */
 export type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;
 
 const CHOOSE = "choose-page";
 
-/** The page of a slug or an id; else the default one, else the first. Undefined only where there is none. */
+/**
+ * Returns the page with a slug or id, else the default page, else the first. Undefined if there are
+ * no pages.
+ */
 export function choosePage<P extends Page>(
   pages: readonly P[],
   asked: string | undefined,
@@ -19,7 +22,10 @@ export function choosePage<P extends Page>(
   );
 }
 
-/** What a page is called where others are: its name, with its slug where another has that too. */
+/**
+ * Returns the label of a page among others: its name, followed by the slug if another page has the
+ * same name.
+ */
 export function labelAmong(
   pages: readonly Pick<Page, "name">[],
   { name, slug }: Pick<Page, "name" | "slug">,
@@ -28,13 +34,19 @@ export function labelAmong(
   return isShared ? `${name} (${slug})` : name;
 }
 
-/** What a form that shows a `PageChoice` says of its page. */
+/** Page selection of a form with a `PageChoice`. */
 export interface ChosenPage<P> {
-  /** Undefined where the page that it names is gone. */
+  /** Selected page; undefined if the page no longer exists. */
   page: P | undefined;
-  /** Whether nothing but another page was asked for: the form is to be shown again, with that one's components. */
+  /**
+   * True if the "Choose" button was pressed, so that the form must be shown again with the selected
+   * page's components.
+   */
   isChoosing: boolean;
-  /** Whether the rest of the form was filled in for another page, so that it must be looked at again. */
+  /**
+   * True if the form was filled in for another page than the selected one, so that the user must
+   * review it.
+   */
   isOtherPage: boolean;
 }
 
@@ -48,20 +60,20 @@ export function readPageChoice<P extends Page>(form: Form, pages: readonly P[]):
   };
 }
 
-/** The complaint about a form that was filled in for another page. */
+/** Error of a form that was filled in for another page. */
 export const OTHER_PAGE = "was changed. Below are its own components: look at them and send again";
 
 interface PageChoiceProps {
   pages: readonly Page[];
-  /** The page whose components the form shows. */
+  /** Page whose components the form shows. */
   page: Page;
   error?: string | undefined;
 }
 
 /**
- * Which page a form is about. Not asked where there is only one. Choosing another shows the form again,
- * with what was typed and that page's components; sending it without does the same, so that nothing
- * reaches a page whose components were not seen. Its button comes before the main one: give the form `enter`.
+ * Selects the page of a form; hidden if there is only one. A form submitted with another page is
+ * shown again, so that users review that page's components. The button precedes the main one, so
+ * the form needs `enter`.
  */
 export function PageChoice({ pages, page, error }: PageChoiceProps) {
   if (pages.length === 1 && error === undefined) {

@@ -1,7 +1,7 @@
 import { FilterSelect } from "../ui";
 import { labelAmong, type Page } from "./page-choice";
 
-/** The filter of a list by page: nothing where there is only one. Sends the page's slug as `page`. */
+/** Filter of a list by page, submitted as slug in `page`. Hidden if there is only one page. */
 export function PageFilter({ pages, page }: { pages: readonly Page[]; page: Page | undefined }) {
   if (pages.length < 2) return null;
   return (

@@ -32,7 +32,7 @@ export function groupPath(id: string): string {
   return `${COMPONENTS_PATH}/groups/${encodeURIComponent(id)}`;
 }
 
-/** The components of one page. */
+/** Returns the path of a page's component list. */
 export function componentsOfPagePath(slug: string): string {
   return `${COMPONENTS_PATH}?page=${encodeURIComponent(slug)}`;
 }

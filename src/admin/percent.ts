@@ -1,4 +1,7 @@
-/** "99.971 %" for 0.9997199: rounded down, so that no outage reads as 100 %. "–" where nothing is known. */
+/**
+ * Formats a share: "99.971 %" for 0.9997199, rounded down so that an outage never shows as 100 %.
+ * "–" for no data.
+ */
 export function percent(share: number | null): string {
   if (share === null) return "–";
   if (share === 1) return "100 %";

@@ -8,24 +8,24 @@ import type { HtmlDocument } from "../ui";
 import type { AdminDependencies } from "./dependencies";
 import type { ScreenRequest } from "./render";
 
-/** What a change that is previewed says of what is to be shown. */
+/** Result of a previewed change: the page to show. */
 export interface Previewed {
   pageId: string;
   /**
-   * Renders another page than the status page itself, such as the incident's own. It runs once the
-   * change is taken back, so it reads nothing: what it shows is in the snapshot, or was read before.
+   * Renders another page than the status page, such as the incident's page. Runs after the
+   * rollback, so it must use the snapshot or data read before.
    */
   render?: (snapshot: Snapshot) => HtmlDocument;
 }
 
 /**
- * Answers with the page that the public would see after a change. The change is the real one, made by
- * the real verbs in a transaction of its own and then taken back: no row, event, audit row or signal
- * stays of it. Rejects with whatever the change throws, such as `validation_failed`.
+ * Responds with the public page as it would be after a change. The change runs in a transaction
+ * that is rolled back, so no row, event, audit entry or signal remains. Rejects with the errors of
+ * the change, such as `validation_failed`.
  */
 export type Preview = (at: ScreenRequest, change: (tx: Tx) => Previewed) => Promise<Response>;
 
-/** Undoes the transaction whose outcome was all that was wanted. */
+/** Thrown to roll back the transaction; carries its result. */
 class PreviewRollback extends Error {
   readonly snapshot: Snapshot;
   readonly extras: PageExtras;

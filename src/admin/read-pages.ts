@@ -1,7 +1,7 @@
 import type { Reader } from "../db";
 import { listAllPages, type PageRow } from "../features/pages";
 
-/** Every status page, in the order in which screens list them: the default one, then by name. */
+/** Reads all status pages in the order of the dashboard: the default page, then by name. */
 export function readPages(reader: Reader): PageRow[] {
   return listAllPages(reader, {}).toSorted(
     (a, b) =>

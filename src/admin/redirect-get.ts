@@ -5,12 +5,12 @@ import { seeOther } from "../http";
  * there, such as a preview or the form that was refused, goes to the screen where the form stands.
  */
 
-/** Leads to a screen that is one for all. */
+/** Returns a handler that redirects to a fixed path. */
 export function redirectGet(path: string) {
   return async (): Promise<Response> => seeOther(path);
 }
 
-/** Leads to the screen of what the address names by its id. */
+/** Returns a handler that redirects to the screen of the object with the id in the path. */
 export function redirectGetById(pathOf: (id: string) => string) {
   return async ({ params }: { params: { id: string } }): Promise<Response> =>
     seeOther(pathOf(params.id));

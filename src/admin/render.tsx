@@ -5,7 +5,7 @@ import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
 import { renderPlainScreen, renderScreen } from "./shell";
 
-/** The request that a screen answers. */
+/** Request that a screen responds to. */
 export interface ScreenRequest {
   request: Request;
   requestContext: RequestContext;
@@ -13,26 +13,26 @@ export interface ScreenRequest {
 
 export interface Screen {
   title: string;
-  /** 200 unless given; 422 where a form comes back with what is wrong. */
+  /** HTTP status; 200 by default, 422 for a form with errors. */
   status?: number;
   headers?: Record<string, string>;
-  /** Whether it shows something that is shown once. */
+  /** True if the screen shows a secret, which browsers must not store. */
   isSecret?: boolean;
   children: ComponentChildren;
 }
 
-/** Answers with screens: the shell around them, what waits to be told, and the policy of the page. */
+/** Renders screens as responses, with navigation, pending messages and security headers. */
 export interface Renderer {
-  /** A screen of somebody who is signed in. */
+  /** Renders a screen for a signed-in user. */
   screen(at: ScreenRequest, screen: Screen): Promise<Response>;
-  /** A screen of somebody who is not: signing in, setting up, accepting an invitation. */
+  /** Renders a screen without a user: sign-in, set-up or invitation. */
   plain(request: Request, screen: Screen): Promise<Response>;
 }
 
 export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddresses }): Renderer {
   const { flashes, addresses } = parts;
 
-  /** What everybody who works here should know, whatever they came for. */
+  /** Returns the warnings about the installation that every screen shows. */
   function warnings(): string[] {
     const proxy = addresses.suspectedProxy();
     if (proxy === undefined) return [];

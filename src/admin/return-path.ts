@@ -4,7 +4,10 @@ import { HOME_PATH } from "./paths";
 // `.` or `..` that leads out of it, and nothing before or after it.
 const DASHBOARD_PATH = /^\/admin(?:\/(?!\.{1,2}(?:[/?]|$))[\w.~-]+)*(?:\?[\w.~%&=+-]*)?$/;
 
-/** Where to go after signing in: a screen of this dashboard, or the first one. */
+/**
+ * Returns the path to open after signing in: the given one if it is a dashboard screen, else the
+ * overview.
+ */
 export function safeReturnPath(given: string | null | undefined): string {
   return given && DASHBOARD_PATH.test(given) && !given.startsWith("/admin/sign-")
     ? given

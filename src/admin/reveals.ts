@@ -4,16 +4,18 @@ import { type RequestContext, type Form, sessionOf } from "../http";
 import { MINUTE_MS } from "../kernel/time";
 import type { WriteOnceAs } from "./write-as";
 
-/** A secret that was just made, to be shown now; or the word that it was shown before. */
+/** New secret to show, or the id of its object if the secret was already shown. */
 export type Reveal<Made> = { revealed: Made } | { shownBefore: string };
 
 /**
- * Shows once what is kept nowhere: a key's new value, a link that opens once. A second click of the
- * same form within a minute gets the same from memory, for the first answer may never have reached
- * its reader; then it is forgotten, and only that it was shown is known.
+ * Shows secrets once, such as a key's value or a one-time link. The same form submitted again
+ * within a minute gets the same secret from memory, in case the first response was lost.
  */
 export interface Reveals {
-  /** `make` makes it, in the transaction that it is given, and names what it belongs to by id. */
+  /**
+   * Runs `make`, which creates the secret in the given transaction and returns it with the id of
+   * its object.
+   */
   reveal<Made>(
     requestContext: RequestContext,
     form: Form,

@@ -22,7 +22,7 @@ import { screenOperation } from "./screen-operation";
 import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
-/** The dashboard: every screen under `/admin`. Each route declares the role that may open it. */
+/** Routes of all screens below `/admin`. Each route declares its required role. */
 export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
   const screens = new Elysia()
     .use(signInAdminRoutes(deps))
@@ -51,5 +51,5 @@ export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
   return IS_COMPILED ? screens : screens.use(designAdminRoutes(deps));
 }
 
-/** Whoever is signed in. */
+/** Access for every signed-in user. */
 const ANYBODY = session("viewer");

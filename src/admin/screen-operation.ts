@@ -1,6 +1,9 @@
 import { type Operation, operation } from "../http";
 
-/** Declares a screen or a form's action: kept out of the API's document, its errors told as pages. */
+/**
+ * Declares a screen or a form's action, which is not in the OpenAPI document and whose errors are
+ * HTML pages.
+ */
 export function screenOperation(
   summary: string,
   access: Operation["access"],

@@ -23,16 +23,16 @@ interface ScreenProps {
   title: string;
   user: { name: string; email: string; role: Role };
   nav: readonly NavGroup[];
-  /** What was just done, shown once. */
+  /** Confirmation of the last action, shown once. */
   flash?: { tone: Tone; text: string } | undefined;
-  /** What is wrong with the installation, on every screen until it is mended. */
+  /** Problems of the installation, on every screen until they are solved. */
   warnings?: readonly string[];
   assets: LinkedAssets;
-  /** Begins with a `PageHead` or a `DialogForm`, which holds the only `h1`. */
+  /** Content, starting with a `PageHead` or `DialogForm`, which has the only `h1`. */
   children: ComponentChildren;
 }
 
-/** A screen for somebody who is signed in, with the navigation around it. */
+/** Renders a screen for a signed-in user, with navigation. */
 export function renderScreen(props: ScreenProps): HtmlDocument {
   return renderLinkedDocument({
     title: `${props.title} · Allclear`,
@@ -103,13 +103,13 @@ function NavLinks({ group }: { group: NavGroup }) {
 }
 
 interface PlainScreenProps {
-  /** Also the page's heading. */
+  /** Title, also used as heading. */
   title: string;
   assets: LinkedAssets;
   children: ComponentChildren;
 }
 
-/** A screen for somebody who is not signed in: one card, and nothing to go to. */
+/** Renders a screen without a user: one card, without navigation. */
 export function renderPlainScreen({ title, assets, children }: PlainScreenProps): HtmlDocument {
   return renderLinkedDocument({
     title: `${title} · Allclear`,

@@ -2,11 +2,11 @@ import { Problem } from "../errors";
 import type { Form } from "../http";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "./field-errors";
 
-/** What an edit form says, in a `Refusal` above its fields, when it comes back for this reason. */
+/** Message above the fields of a stale form. */
 export const STALE_SENTENCE =
-  "Somebody changed this while you were editing it, so nothing was saved. What you typed is below. Compare it with what is stored now, then save again to replace that.";
+  "Someone changed this while you were editing, so nothing was saved. Your changes are below. Compare them with the stored values, then save again to overwrite those.";
 
-/** The hidden fields of a form that edits something: the version that its reader saw. */
+/** Returns the hidden field of an edit form: the version that was rendered. */
 export function versionField({ version }: { version: number }): { version: string } {
   return { version: String(version) };
 }
@@ -18,18 +18,17 @@ class StaleForm extends Problem {
 }
 
 /**
- * Judges, inside the transaction that would change it, whether what a form edits is still what its
- * reader saw. Throws for `rejectionOrThrow`, also where the form names no version.
- * Ask only where something would change, so that the same form sent twice is no conflict.
+ * Throws for `rejectionOrThrow` if the form's version is missing or no longer current. Call inside
+ * the transaction, and only if something would change, so that a repeated form is not a conflict.
  */
 export function requireSameVersion(form: Form, stored: { version: number }): void {
   if (form.text("version") !== String(stored.version)) throw new StaleForm();
 }
 
 /**
- * Changes what a form edits, if that is still what its reader saw, and answers what `change` does: nothing
- * (`false` or `undefined`) where all is so already. So the same form sent twice is no conflict. Inside the
- * transaction, which takes back what it throws after; for `rejectionOrThrow`.
+ * Runs `change` and throws for `rejectionOrThrow` if the form is stale and the result is not
+ * `false` or `undefined`. A repeated form, which changes nothing, is therefore no conflict. Call
+ * inside a transaction, which the error rolls back.
  */
 export function changeUnlessStale<Outcome>(
   form: Form,
@@ -42,7 +41,10 @@ export function changeUnlessStale<Outcome>(
   return outcome;
 }
 
-/** What is wrong with a form is told once it is about what is there now. */
+/**
+ * Runs a change of a stale form. Its refusals become the stale error, since field errors may
+ * concern outdated values.
+ */
 function staleIfRefused<Outcome>(change: () => Outcome): Outcome {
   try {
     return change();
@@ -51,22 +53,22 @@ function staleIfRefused<Outcome>(change: () => Outcome): Outcome {
   }
 }
 
-/** Whether somebody else has changed what a form edits. */
+/** Returns true if the form is stale. */
 export function isStale(error: unknown): boolean {
   return error instanceof StaleForm;
 }
 
-/** Why an edit form comes back: with complaints about its fields, or with a sentence about all of it. */
+/** Rejection of an edit form: field errors, or a message about the whole form. */
 export interface FormRejection {
   status: 409 | 422;
   complaints: Complaints;
-  /** `STALE_SENTENCE`; undefined where fields are wrong. */
+  /** `STALE_SENTENCE`; undefined if fields are wrong. */
   stale: string | undefined;
 }
 
 /**
- * A refusal after which the form is shown again with what was typed. Give it the version of now, so
- * that it can be sent once more. Anything else is thrown on.
+ * Returns the rejection of a form, which is shown again with the typed values and the current
+ * version. Any other error is rethrown.
  */
 export function rejectionOrThrow(error: unknown): FormRejection {
   if (error instanceof StaleForm) {

@@ -1,20 +1,24 @@
 import { Pagination } from "../ui";
 
-/** What one screen shows of what was told: so many updates, and so much of their text, in UTF-16 units. */
+/** Limits of one screen: number of updates, and length of their texts in UTF-16 units. */
 const UPDATES_SHOWN = 50;
 const TEXT_SHOWN = 100_000;
 
-/** Some updates of a timeline, newest first. */
+/** One part of a timeline, newest update first. */
 export interface TimelinePart<Update> {
   shown: Update[];
-  /** The id of the last, if there are older ones; and whether these are not the newest. */
+  /**
+   * Id of the last shown update if older ones follow. `isContinued` is true for every part but the
+   * newest.
+   */
   nextBefore: string | undefined;
   isContinued: boolean;
 }
 
 /**
- * The newest updates, or those behind the update of the id `before`: one at least, however long it is.
- * All of thousands of long ones would take seconds to write, in which nobody else is answered.
+ * Returns the newest updates, or those after the update with the id `before`; at least one, however
+ * long. The limits matter because rendering thousands of long updates would block the server for
+ * seconds.
  */
 export function timelinePart<Update extends { id: string; body: string }>(
   updates: readonly Update[],
@@ -32,7 +36,7 @@ export function timelinePart<Update extends { id: string; body: string }>(
   return { shown, nextBefore: isMore ? shown.at(-1)?.id : undefined, isContinued: from > 0 };
 }
 
-/** The ways to the other parts of a timeline, on the screen of the path `home`. */
+/** Links to the other parts of a timeline, on the screen with the path `home`. */
 export function OtherParts(props: { home: string; part: TimelinePart<unknown> }) {
   const { nextBefore, isContinued } = props.part;
   return (

@@ -4,16 +4,15 @@ import { type MadeOnce, makeOnce } from "../features/submissions";
 import { type RequestContext, type Form, sessionOf } from "../http";
 
 /**
- * Changes something for the user whose request this is. Between the front door and the transaction
- * others may have ended the session, disabled the user or taken the role away; so it is judged once
- * more, inside. Rejects with that refusal, nothing written.
+ * Runs a change for the user of a request in a transaction. Checks session, user and role again
+ * inside, since they may have changed after the gateway's check. Rejects without writing if access
+ * was lost.
  */
 export type WriteAs = <T>(requestContext: RequestContext, change: (tx: Tx) => T) => Promise<T>;
 
 /**
- * The same for what can be done only once, such as creating, telling or deleting something: where the
- * same session sent the same form before, nothing is done again and `made` is null. `subjectId` is the
- * id that `make` gave the first time.
+ * Runs a change once per submitted form, such as creating or deleting an object. If the same
+ * session repeats the form, `made` is null and `subjectId` is the id returned the first time.
  */
 export type WriteOnceAs = <Made>(
   requestContext: RequestContext,

@@ -46,7 +46,7 @@ async function keyId(run: CommandLine): Promise<string> {
 
 const ADA = ["--email", "ada@example.com"];
 
-/** What is done before a command, what it is given, and the actions that it leaves. */
+/** Preparation and arguments of each command, and the audit actions that it records. */
 const CHANGES: Record<
   string,
   { before?(run: CommandLine): Promise<unknown>; args(id: string): string[]; leaves: string[] }

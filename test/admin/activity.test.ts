@@ -25,7 +25,7 @@ const BOT: Actor = {
 
 type Told = [actor: Actor, action: string, targetId: string, summary: string, daysAgo: number];
 
-/** What the log of these tests holds besides, the first one first. */
+/** Entries that these tests add to the audit log, oldest first. */
 const LOG: Told[] = [
   [CLI_ACTOR, "key.create", "key_01kah2v9w0e0rs6x0h3ye0a1bc", "Created the key “CI bot”", 9],
   [

@@ -12,7 +12,7 @@ import { complaintsOn, readHtml, typedIn } from "../support/html";
 
 const NEW = `${COMPONENTS}/new`;
 
-/** What the form for a new component holds when all of it is right. */
+/** Valid fields of the form for a new component. */
 const FIELDS: Fields = {
   name: "Mail",
   description: "Incoming and outgoing.\r\nNot spam.",
@@ -137,7 +137,7 @@ describe("the form for a new component", () => {
 });
 
 describe("the settings of a component", () => {
-  /** What the form holds as it is shown. */
+  /** Returns the path of the form and its fields as rendered. */
   async function shown(site: ArrangedSite, session: string, name = "API") {
     const path = `${COMPONENTS}/${site.ids[name]}`;
     const { text } = await site.app.call(path, { session });
@@ -198,7 +198,7 @@ describe("the settings of a component", () => {
     const before = await site.state();
     const stale = await site.app.call(path, { session, form: { ...form, name: "Second" } });
     expect(stale.status).toBe(409);
-    expect(readHtml(stale.text).texts('[role="alert"]')[0]).toContain("Somebody changed this");
+    expect(readHtml(stale.text).texts('[role="alert"]')[0]).toContain("Someone changed this");
     expect(typedIn(stale.text, "name")).toEqual(["Second"]);
     expect(await site.state()).toEqual(before);
     const [version = ""] = typedIn(stale.text, "version");

@@ -87,7 +87,7 @@ describe("one group", () => {
     const before = await site.state();
     const stale = await site.app.call(path, { session, form: { ...form, name: "Heart" } });
     expect(stale.status).toBe(409);
-    expect(readHtml(stale.text).texts('[role="alert"]')[0]).toContain("Somebody changed this");
+    expect(readHtml(stale.text).texts('[role="alert"]')[0]).toContain("Someone changed this");
     expect(typedIn(stale.text, "name")).toEqual(["Heart"]);
     const same = await site.app.call(path, { session, form });
     expect((await outcomeOf(site, same, session)).text).toBe("Nothing was changed.");
@@ -115,7 +115,7 @@ describe("one group", () => {
     expect(readHtml(asked.text).texts("h1")).toEqual(["Delete “Core”"]);
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
     expect((await outcomeOf(site, answer, session)).text).toBe(
-      "The group “Core” was deleted. Its components are without a group.",
+      "The group “Core” was deleted. The components are without a group.",
     );
     expect(await site.outline()).toBe("Docs, API, Web | Edge: CDN");
     expect((await site.app.call(path, { session, headers: HTML })).status).toBe(404);

@@ -36,7 +36,7 @@ describe("the list of components", () => {
     await using site = await createArrangedSite();
     const page = await openList(site, await site.app.signedIn(expected.role));
     const links = page.texts("main a");
-    expect(links.includes("Mark status of API")).toBe(expected.canSetStatus);
+    expect(links.includes("Set status of API")).toBe(expected.canSetStatus);
     expect(links.includes("Add component")).toBe(expected.mayArrange);
     expect(links.includes("Add group")).toBe(expected.mayArrange);
     expect(links.includes("Edit Core")).toBe(expected.mayArrange);

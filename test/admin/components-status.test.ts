@@ -11,7 +11,7 @@ import { complaintsOn, readHtml, typedIn } from "../support/html";
 
 const formOf = ({ ids }: ArrangedSite, name = "API") => `${COMPONENTS}/${ids[name]}/status`;
 
-/** What the API shows of the component. */
+/** Reads a component's status, manual status and history from the API. */
 async function read({ app, ids }: ArrangedSite, name = "API") {
   const key = await app.keyWith("read:status");
   const path = `/api/v1/components/${ids[name]}`;
@@ -94,7 +94,7 @@ describe("marking a component's status by hand", () => {
     const shown = await site.app.call(formOf(site), { session });
     expect(typedIn(shown.text, "status")).toEqual(["major_outage"]);
     expect(readHtml(shown.text).texts(".dialog-body p")[0]).toBe(
-      "It shows what you choose here, until an incident, a maintenance or a monitor says worse.",
+      "This status is shown unless an incident, maintenance or monitor sets a worse one.",
     );
   });
 
@@ -165,8 +165,8 @@ describe("the screen of one component", () => {
 
   test.each([
     { role: "viewer", actions: [], hasForm: false },
-    { role: "editor", actions: ["Mark status"], hasForm: false },
-    { role: "admin", actions: ["Mark status", "Delete"], hasForm: true },
+    { role: "editor", actions: ["Set status"], hasForm: false },
+    { role: "admin", actions: ["Set status", "Delete"], hasForm: true },
   ] as const)("offers $role what they may do", async ({ role, actions, hasForm }) => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn(role);

@@ -9,7 +9,7 @@ interface Form {
   /** The screen that shows it. */
   screen: string;
   fields: Fields;
-  /** What another editor makes of the same. */
+  /** Fields that another editor submits for the same object. */
   others: Fields;
 }
 
@@ -41,7 +41,7 @@ const OF_INCIDENTS: { what: string; form(incident: Answer["body"]): Form }[] = [
   },
 ];
 
-/** What every form and its sending again may have changed. */
+/** Returns the events and audit entries, which a form that is sent twice must write once. */
 const written = ({ site: { app } }: { site: { app: TestApp } }) => ({
   events: app.events(),
   audit: app.audit(),

@@ -133,7 +133,7 @@ describe("the screen of an incident", () => {
     expect(folds((await dashboard.show(incidentScreen(id))).text)).toEqual([]);
     await site.update(id, { status: "resolved" });
     const { text } = await dashboard.show(incidentScreen(id));
-    expect([folds(text), isOpen(text)]).toEqual([["Add an update, or reopen it"], 0]);
+    expect([folds(text), isOpen(text)]).toEqual([["Add an update, or reopen the incident"], 0]);
     const refused = await dashboard.tell(id, { body: "" });
     expect([refused.status, isOpen(refused.text)]).toEqual([422, 1]);
   });
@@ -197,7 +197,9 @@ describe("deleting an incident", () => {
     const screen = incidentScreen(id);
     const asked = readHtml((await dashboard.show(`${screen}/delete`)).text);
     expect(asked.texts("h1")).toEqual(["Delete “Errors”"]);
-    expect(asked.texts(".dialog-body p").join(" ")).toContain("What it marks ends now");
+    expect(asked.texts(".dialog-body p").join(" ")).toContain(
+      "Statuses set by the incident end now",
+    );
     expect((await site.shown()).api).toBe("major_outage");
     site.told();
     const answer = await dashboard.send(`${screen}/delete`);

@@ -124,7 +124,7 @@ describe("editing an update", () => {
     const before = await site.state();
     const answer = await dashboard.send(path, form);
     expect(answer.status).toBe(409);
-    expect(readHtml(answer.text).texts('[role="alert"]').join(" ")).toStartWith("Somebody changed");
+    expect(readHtml(answer.text).texts('[role="alert"]').join(" ")).toStartWith("Someone changed");
     expect(readHtml(answer.text).texts("#field-body")).toEqual(["Mine."]);
     expect(await site.state()).toEqual(before);
     const [fresh = ""] = typedIn(answer.text, "version");

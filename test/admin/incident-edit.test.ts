@@ -176,7 +176,7 @@ describe("editing an incident", () => {
     const before = await site.state();
     const answer = await dashboard.send(path, { ...stored, name: "Mine" });
     expect(answer.status).toBe(409);
-    expect(readHtml(answer.text).texts('[role="alert"]').join(" ")).toStartWith("Somebody changed");
+    expect(readHtml(answer.text).texts('[role="alert"]').join(" ")).toStartWith("Someone changed");
     expect(typedIn(answer.text, "name")).toEqual(["Mine"]);
     expect(await site.state()).toEqual(before);
     const [version = ""] = typedIn(answer.text, "version");

@@ -137,7 +137,7 @@ describe("a post-mortem", () => {
     const answer = await dashboard.send(path, { version, body: "Mine.", do: "publish" });
     expect(answer.status).toBe(409);
     const page = readHtml(answer.text);
-    expect(page.texts('[role="alert"]').join(" ")).toStartWith("Somebody changed");
+    expect(page.texts('[role="alert"]').join(" ")).toStartWith("Someone changed");
     expect(page.texts("#field-body")).toEqual(["Mine."]);
     expect(await site.state()).toEqual(before);
     const [fresh = ""] = typedIn(answer.text, "version");

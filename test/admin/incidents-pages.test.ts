@@ -147,7 +147,7 @@ describe("a template", () => {
       "Investigating an error",
       "Slow responses",
       "Third-party provider",
-      "Cannot tell yet",
+      "Cause unknown",
     ]);
     const till = `component:${shop.components["Till"]}`;
     let body = "";

@@ -14,7 +14,7 @@ const UPDATES = 24;
 /** As long as an update may be, and told apart by its first word. */
 const bodyOf = (index: number) => `told-${index} `.padEnd(LONG, "and so on ");
 
-/** Which of the updates a screen tells, and where its link to older ones leads. */
+/** Returns the updates that a screen shows, its link to older ones and all pagination links. */
 function toldOn({ status, text }: Answer) {
   expect(status).toBe(200);
   const page = readHtml(text);

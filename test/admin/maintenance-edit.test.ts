@@ -10,7 +10,7 @@ import {
   type MaintenanceDashboard,
 } from "../support/maintenance-dashboard";
 
-/** What a browser would send of the form that edits a maintenance, untouched. */
+/** Returns the fields that a browser sends for the edit form of a maintenance without changes. */
 async function untouched(dashboard: MaintenanceDashboard, id: string): Promise<Fields> {
   const { status, text } = await dashboard.open(`${MAINTENANCE}/${id}/edit`);
   expect(status).toBe(200);
@@ -139,7 +139,7 @@ describe("editing a maintenance", () => {
     const before = await site.state();
     const answer = await save(dashboard, id, form);
     expect(answer.status).toBe(409);
-    expect(readHtml(answer.text).texts('[role="alert"]')[0]).toStartWith("Somebody changed this");
+    expect(readHtml(answer.text).texts('[role="alert"]')[0]).toStartWith("Someone changed this");
     expect(typedIn(answer.text, "name")).toEqual(["Mine"]);
     expect(await site.state()).toEqual(before);
     const [version = ""] = typedIn(answer.text, "version");

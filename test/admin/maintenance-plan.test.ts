@@ -76,13 +76,13 @@ describe("the form that plans maintenance", () => {
       what: "a length that was not offered",
       fields: { lasts: "1e9" },
       at: "lasts",
-      says: "Choose how long it lasts.",
+      says: "Select a duration.",
     },
     {
       what: "a length that leads out of the calendar",
       fields: { scheduled_for: "9999-12-31T23:30" },
       at: "scheduled_for",
-      says: "Starts at (UTC) lies too late.",
+      says: "Starts at (UTC) is too late.",
     },
     {
       what: "an end that is not there",

@@ -8,7 +8,7 @@ import {
   type MaintenanceDashboard,
 } from "../support/maintenance-dashboard";
 
-/** What can be done to a maintenance by one click and one question. */
+/** Status changes of a maintenance that need one click and one confirmation. */
 const STEPS = [
   {
     name: "start",

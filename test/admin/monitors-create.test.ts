@@ -67,7 +67,7 @@ describe("the form for a new monitor", () => {
     expect(app.audit().at(-1)).toMatchObject({ action: "monitor.create", actorKind: "user" });
     const next = await dashboard.open(answer.headers.get("location") ?? "");
     expect(readHtml(next.text).texts(".flash")).toEqual([
-      "The monitor was created. It is checked at once.",
+      "The monitor was created. The first check runs at once.",
     ]);
   });
 
@@ -176,7 +176,7 @@ describe("the form for a new monitor", () => {
       what: "a status that it cannot mark with",
       fields: { on_down: "operational" },
       at: "on_down",
-      says: "While it is down, they show must be one of",
+      says: "Component status while down must be one of",
     },
     {
       what: "a header that is set by itself",

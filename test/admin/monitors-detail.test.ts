@@ -128,9 +128,7 @@ describe("the screen of a monitor", () => {
     const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
     await dashboard.applyTransition(id, "down", app.clock.now(), "Refused.");
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
-    expect(factsOn(text)["Components"]).toBe(
-      "API Major outage marked by this monitor: Major outage",
-    );
+    expect(factsOn(text)["Components"]).toBe("API Major outage set by this monitor: Major outage");
     expect(factsOn(text)["State"]).toStartWith("Down for ");
   });
 

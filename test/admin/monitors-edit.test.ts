@@ -94,7 +94,7 @@ describe("the form that edits a monitor", () => {
     const before = dashboard.written();
     const stale = await dashboard.send(path, form);
     expect(stale.status).toBe(409);
-    expect(readHtml(stale.text).texts("[role=alert]")[0]).toStartWith("Somebody changed this");
+    expect(readHtml(stale.text).texts("[role=alert]")[0]).toStartWith("Someone changed this");
     expect(typedIn(stale.text, "name")).toEqual(["Mine"]);
     expect(dashboard.written()).toEqual(before);
     expect((await dashboard.send(path, formOf(stale.text))).status).toBe(303);

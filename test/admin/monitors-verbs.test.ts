@@ -7,7 +7,7 @@ import {
   MONITORS,
 } from "../support/monitor-dashboard";
 
-/** What the next screen says was done. */
+/** Returns the confirmations that the next screen shows. */
 async function flashOf(dashboard: MonitorDashboard, path: string): Promise<string[]> {
   return readHtml((await dashboard.open(path)).text).texts(".flash");
 }
@@ -22,7 +22,7 @@ describe("the buttons of a monitor", () => {
     await dashboard.applyTransition(id, "down", app.clock.now());
     expect((await dashboard.send(`${home}/pause`, {})).headers.get("location")).toBe(home);
     expect(await flashOf(dashboard, home)).toEqual([
-      "The monitor is paused. What it marked has ended.",
+      "The monitor is paused. Statuses set by the monitor have ended.",
     ]);
     expect(dashboard.stored(id)).toMatchObject({
       row: { paused: true },
@@ -49,7 +49,9 @@ describe("the buttons of a monitor", () => {
     const id = await dashboard.make();
     const home = `${MONITORS}/${id}`;
     expect((await dashboard.send(`${home}/check`, {})).status).toBe(303);
-    expect(await flashOf(dashboard, home)).toEqual(["The check succeeded. It answered in 12 ms."]);
+    expect(await flashOf(dashboard, home)).toEqual([
+      "The check succeeded. The response took 12 ms.",
+    ]);
     dashboard.found = { outcome: "failed", latencyMs: null, message: "Refused." };
     await dashboard.app.clock.advance(1);
     await dashboard.send(`${home}/check`, {});

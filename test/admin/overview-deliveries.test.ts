@@ -9,7 +9,7 @@ import { WEBHOOK_LIST } from "../support/webhook-dashboard";
 
 const MINUTE = 60_000;
 
-/** What the first screen says in notices, and where they lead. */
+/** Returns the notices of the overview and the targets of their links. */
 async function noticesOf({ app }: DeliverySite, role: Role = "admin") {
   const session = await app.signedIn(role);
   const page = readHtml((await app.call("/admin", { session })).text);

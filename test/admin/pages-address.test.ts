@@ -169,7 +169,7 @@ describe("a page's own host names", () => {
     const answer = await site.send(path, form, { host: "inside.acme.test:8080" });
     expect(answer.status).toBe(422);
     expect(complaintsOn(answer.text)["custom_domains"]).toStartWith(
-      "“inside.acme.test” is where this dashboard is open",
+      "“inside.acme.test” is the host of this dashboard",
     );
     expect(site.state()).toEqual(before);
     expect((await site.send(path, form)).status).toBe(303);

@@ -14,7 +14,7 @@ import {
 
 const NEW = `${PAGES}/new`;
 
-/** What the page that the form makes has none of yet. */
+/** Path of the new page's components, of which it has none. */
 const COMPONENTS_OF_IT = "/admin/components?page=northwind";
 
 describe("creating a page", () => {

@@ -58,7 +58,7 @@ describe("deleting a page", () => {
     expect((await site.show(path)).text).toContain("There is no other");
     await site.create();
     await site.create({ name: "Youngest", slug: "youngest" });
-    expect((await site.show(path)).text).toContain("“Northwind” takes its place.");
+    expect((await site.show(path)).text).toContain("“Northwind” becomes the default page.");
     const form = await openForm(site.app, path, site.admin);
     await site.send(path, { form, slug: "acme" });
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
@@ -70,7 +70,7 @@ describe("deleting a page", () => {
     await site.create({ name: "Inside", slug: "inside", visibility: "private" });
     await site.create({ name: "Outside", slug: "outside" });
     await site.create({ name: "Youngest", slug: "youngest" });
-    expect((await site.show(path)).text).toContain("“Outside” takes its place.");
+    expect((await site.show(path)).text).toContain("“Outside” becomes the default page.");
     const form = await openForm(site.app, path, site.admin);
     await site.send(path, { form, slug: "acme" });
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("outside");
@@ -84,7 +84,7 @@ describe("deleting a page", () => {
     await site.create({ name: "Inside", slug: "inside", visibility: "private" });
     await site.create({ name: "Staff", slug: "staff", visibility: "private" });
     expect((await site.show(path)).text).toContain(
-      "“Inside” takes its place. It is private, so visitors see no page at /.",
+      "“Inside” becomes the default page. That page is private, so visitors see no page at /.",
     );
     const form = await openForm(site.app, path, site.admin);
     await site.send(path, { form, slug: "acme" });

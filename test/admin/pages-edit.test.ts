@@ -130,7 +130,7 @@ describe("a form that somebody else has overtaken", () => {
     const answer = await site.send(path, { version, ...GENERAL, name: "Mine" });
     expect(answer.status).toBe(409);
     const page = readHtml(answer.text);
-    expect(page.texts('[role="alert"]')[0]).toStartWith("Somebody changed this while you were");
+    expect(page.texts('[role="alert"]')[0]).toStartWith("Someone changed this while you were");
     expect(page.attributes("[autofocus]", "role")).toEqual(["alert"]);
     expect(typedIn(answer.text, "name")).toEqual(["Mine"]);
     expect(chosenIn(answer.text, "description")).toBe("");

@@ -27,7 +27,7 @@ function upload(site: PageDashboard, bytes: Uint8Array | string, filename = "log
   return site.show(`${PAGES}/${site.id}/logo`, asUpload(parts));
 }
 
-/** Where the dashboard shows the page's logo. */
+/** Returns the addresses of the page's logo on the dashboard. */
 async function logoOn(site: PageDashboard): Promise<string[]> {
   return readHtml((await site.show(lookOf(site))).text).attributes("main img", "src");
 }

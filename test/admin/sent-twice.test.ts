@@ -20,10 +20,10 @@ import { temporaryFolder } from "../support/temporary-folder";
 const MINUTE = 60_000;
 
 interface Ready {
-  /** Where the form is sent, and what it holds. */
+  /** Path that the form is submitted to, and its fields. */
   path: string;
   form: Fields;
-  /** Where a fresh form comes from. */
+  /** Path of the screen with a new form. */
   from: string;
 }
 
@@ -33,7 +33,7 @@ const FORMS: {
   action: string;
   open(app: TestApp, session: string): Promise<Ready>;
   shown(answer: Answer): string;
-  /** How many of what it makes there are. */
+  /** Counts the objects of the kind that the form creates. */
   count(app: TestApp): number;
   /** The same form but for one field that changes what is asked for. */
   changed: Fields;

@@ -155,7 +155,7 @@ describe("sending again", () => {
     const answer = await dashboard.send(`${path}/redeliver`);
     expect(await outcomeOf(dashboard, answer, dashboard.session)).toEqual({
       path,
-      text: "The event is sent once more.",
+      text: "The event is sent again.",
     });
     await site.idle();
     expect(receiver.received.map((message) => message.id)).toEqual([

@@ -5,7 +5,7 @@ setDefaultTimeout(PROCESS_TEST_MS);
 
 const STATUS = "/api/v1/status/acme";
 
-/** What an operator is promised of a command beside a running server. */
+/** Documented limit for a server to notice a change by a command, in milliseconds. */
 const NOTICED_MS = 1_000;
 
 /** Lets a test ask more often than a stranger may. */

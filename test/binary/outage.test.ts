@@ -70,7 +70,7 @@ test("the executable sees an outage in real time, dates it, announces it, and co
   ]);
 }, 60_000);
 
-/** What was told of monitors and incidents, in the order of telling. */
+/** Returns the types of all events in their order, without those of components. */
 function eventsIn(dataDir: string): string[] {
   using database = new Database(join(dataDir, "allclear.db"), { readonly: true });
   return database

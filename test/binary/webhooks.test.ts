@@ -57,7 +57,7 @@ async function createSite(site: Installation, receiver: Receiver): Promise<Site>
   };
 }
 
-/** What a stopped server has in its database. */
+/** Reads the events and deliveries in the database of a stopped server. */
 function readDatabase({ dataDir }: Installation) {
   const sqlite = new Database(join(dataDir, "allclear.db"), { readonly: true });
   const events = sqlite.query<{ id: string }, []>("SELECT id FROM events").all();

@@ -177,7 +177,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
 }
 
-/** What the very next request with this value is answered. */
+/** Sends a request with a key value and returns its HTTP status. */
 async function statusWith({ origin }: BrowserSite, value: string): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${new URL(origin).port}/api/v1/key`, {
     headers: { authorization: `Bearer ${value}` },

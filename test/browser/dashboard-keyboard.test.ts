@@ -32,7 +32,7 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     { screen: "incident", role: "button", name: "Publish update" },
     { screen: "plan", role: "button", name: "Plan maintenance" },
     { screen: "planned", role: "link", name: "Start now" },
-    { screen: "component", role: "link", name: "Mark status" },
+    { screen: "component", role: "link", name: "Set status" },
     { screen: "page-general", role: "button", name: "Save changes" },
     { screen: "keys", role: "link", name: "Create API Key" },
     { screen: "create", role: "button", name: "Create API Key" },
@@ -150,7 +150,10 @@ function isFocused(locator: Locator): Promise<boolean> {
   return locator.evaluate((element) => element === document.activeElement);
 }
 
-/** Where the focus is while a dialog is open. The browser's own bar, past the last stop, is neither. */
+/**
+ * Returns the place of the focus while a dialog is open: inside it, outside it, or in the browser's
+ * own controls after the last focusable element.
+ */
 function stopOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const { activeElement, body } = document;

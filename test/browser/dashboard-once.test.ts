@@ -89,7 +89,7 @@ async function shownValue(page: Page): Promise<string> {
 }
 
 interface HeldPosts extends Disposable {
-  /** How many forms have arrived. */
+  /** Number of forms that have arrived. */
   count: number;
   firstArrived: Promise<void>;
   /** Lets the first one's answer go. */

@@ -49,7 +49,7 @@ describeWithBrowser("the pages of the dashboard", (browser) => {
       expect([bounds?.width, bounds?.height]).toEqual([240, 60]);
 
       await page.getByRole("link", { name: "Delete" }).click();
-      await page.getByLabel("Type acme-status to delete it").fill("acme-status");
+      await page.getByLabel("Type acme-status to delete the page").fill("acme-status");
       await page.getByRole("button", { name: "Delete page" }).click();
       await page.getByText("The page was deleted.").waitFor();
       expect(listAllPages(site.app.ctx.db, {})).toEqual([]);

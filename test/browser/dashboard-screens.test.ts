@@ -51,7 +51,7 @@ function withoutReason(line: string): string {
   return line.replace(/ \([A-Z][\w ]+\)$/, "");
 }
 
-/** What a browser writes of every document that says what went wrong. */
+/** Returns the console messages that a browser writes for a document with an error status. */
 function expectedComplaints({ status = 200 }: Screen): string[] {
   if (status < 400) return [];
   return [`Failed to load resource: the server responded with a status of ${status}`];

@@ -12,9 +12,9 @@ const AS_IT_IS = "Docs | Core: API, Web | Edge: CDN";
 interface Open extends Visit, AsyncDisposable {
   site: BrowserSite;
   ids: Record<string, string>;
-  /** How the API shows the page. */
+  /** Returns the groups and components of the page as the API lists them. */
   outline(): Promise<string>;
-  /** How many orders were sent. */
+  /** Returns the number of orders that were submitted. */
   sent(): number;
 }
 

@@ -63,7 +63,7 @@ function tokenOf(link: string | undefined): string {
   return /[^/]*$/.exec(link ?? "")?.[0] ?? "";
 }
 
-/** What the link lets its holder do now. */
+/** Returns the purpose of a one-time link; undefined if the link is not valid. */
 function purposeOf(folder: { path: string }, link: string | undefined) {
   return beside(folder, (ctx) => findLink(ctx.db, tokenOf(link), ctx.clock.now())?.purpose);
 }

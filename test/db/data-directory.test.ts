@@ -59,7 +59,7 @@ describe("a data directory", () => {
   });
 });
 
-/** What the user is told when they try to use the directory. */
+/** Makes a child process open the directory and returns the message that it prints. */
 async function tryAs(child: Child): Promise<string> {
   child.tell("try");
   return JSON.parse(await child.line()) as string;

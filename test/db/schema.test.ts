@@ -119,7 +119,7 @@ describe("the migrated schema", () => {
   });
 });
 
-/** What would end a transaction that others share, or let a violation pass until its COMMIT. */
+/** SQL that would end a shared transaction, or delay the check of a constraint until COMMIT. */
 const FORBIDDEN = [
   { what: "a deferred foreign key", pattern: /\bDEFERR(ABLE|ED)\b|defer_foreign_keys/i },
   { what: "OR ROLLBACK", pattern: /\bOR\s+ROLLBACK\b/i },

@@ -31,7 +31,7 @@ const setFacts = mutate((orm, $: { id: string; facts: unknown }) =>
   orm.update(things).set({ facts: $.facts }).where(eq(things.id, $.id)),
 );
 
-/** What SQLite itself holds, by its own type names. */
+/** Query for the SQLite types of the stored values. */
 const RAW =
   "SELECT typeof(facts) AS facts, typeof(is_open) AS isOpen, typeof(bytes) AS bytes FROM things";
 

@@ -11,7 +11,7 @@ const FOUNDATION = MIGRATIONS.slice(0, 1);
 const WITH_PEOPLE = MIGRATIONS.slice(0, 2);
 const NEW_TABLES = ["form_submissions", "one_time_links", "sessions", "settings", "users"];
 
-/** What an installation holds after a day of use, in every table of the first schema. */
+/** Rows of an installation after a day of use, for every table of the first schema. */
 const A_DAY_OF_USE = `
   INSERT INTO pages VALUES ('page_1', 'acme', 'acme', 'Acme „GmbH“', NULL, 'Europe/Vienna', 'de',
     'public', 'system', '#0a7', 90, 1, 0, 'apply', 7, 1773144000123, 3, 1773144000000, 1773144000123, NULL);

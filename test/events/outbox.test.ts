@@ -12,7 +12,7 @@ const EVENT = {
   data: { name: "API", nested: { list: [1, null, "ä"] } },
 } as const;
 
-/** What stands for a delivery: a row of another table, written by a subscriber. */
+/** Writes an audit entry per event, which represents the deliveries that a subscriber writes. */
 function writeDeliveries(tx: Tx, groups: readonly EventGroup[]): void {
   for (const event of groups.flat()) {
     recordAudit(tx, {

@@ -60,7 +60,7 @@ function faultOf(answer: Answer): [string, string] {
 }
 
 describe("a component's page slug and ref", () => {
-  test("name it in a path, spelled out or percent-encoded", async () => {
+  test("a component's page slug and ref identify it in a path, also percent-encoded", async () => {
     await using site = await createSite();
     const { body } = await site.get(`/components/${site.api}`);
     expect(body.ref).toBe("api");
@@ -78,7 +78,7 @@ describe("a component's page slug and ref", () => {
     expect((await badge("acme:nothing")).status).toBe(404);
   });
 
-  test("name it in the keys of a map", async () => {
+  test("a component's page slug and ref identify it in the keys of a map", async () => {
     await using site = await createSite();
     const statuses = { "acme:website": "partial_outage", [site.api]: "major_outage" };
     const several = await site.send("PATCH", "/components", { components: statuses });
@@ -98,7 +98,7 @@ describe("a component's page slug and ref", () => {
     expect(update.body.components).toMatchObject([{ id: site.website }]);
   });
 
-  test("name it in the lists of a maintenance and a monitor, when made and when changed", async () => {
+  test("a component's page slug and ref identify it in lists of maintenance and monitors", async () => {
     await using site = await createSite();
     const plan = { ...PLAN, components: ["acme:api"] };
     const planned = await site.send("POST", "/maintenance", plan);
@@ -117,7 +117,7 @@ describe("a component's page slug and ref", () => {
     expect(other.body.component_ids).toEqual([site.api, site.website]);
   });
 
-  test("narrow lists and figures to it", async () => {
+  test("a component's page slug and ref filter lists and analytics", async () => {
     await using site = await createSite();
     await site.send("POST", "/incidents", {
       ...INCIDENT,
@@ -137,7 +137,7 @@ describe("a component's page slug and ref", () => {
     );
   });
 
-  test("of no component are refused as an unknown id is: 404 in a path, 400 in a query, 422 in a body", async () => {
+  test("an unknown page slug or ref is 404 in a path, 400 in a query and 422 in a body", async () => {
     await using site = await createSite();
     await site.app.page({ slug: "other", name: "Other" }, ["Shop"]);
     const before = { events: site.app.events(), audit: site.app.audit() };
@@ -189,7 +189,7 @@ describe("a component's page slug and ref", () => {
     expect({ events: site.app.events(), audit: site.app.audit() }).toEqual(before);
   });
 
-  test("beside its id name it twice, which is refused with the second one's place", async () => {
+  test("a component named by ref and by id is rejected as a duplicate with the second one's pointer", async () => {
     await using site = await createSite();
     const map = { components: { [site.api]: "major_outage", "acme:api": "operational" } };
     const twice = ["#/components/acme:api", "names a component twice"];
@@ -202,7 +202,7 @@ describe("a component's page slug and ref", () => {
     expect(faultOf(await site.send("POST", "/monitors", monitor))[0]).toBe("#/component_ids/1");
   });
 
-  test("go on naming it by a slug that its page had before, until the page is deleted", async () => {
+  test("a component is found by an old slug of its page until the page is deleted", async () => {
     await using site = await createSite();
     const { ctx } = site.app;
     await ctx.db.write((tx) => updatePage(ctx, tx, site.pageId, { slug: "fresh" }, CLI_ACTOR));
@@ -218,7 +218,7 @@ describe("a component's page slug and ref", () => {
 const monitorOf = (...componentIds: string[]) => ({ component_ids: componentIds });
 
 describe("a monitor's ref", () => {
-  test("names it wherever its id does", async () => {
+  test("a monitor's ref identifies it wherever its id does", async () => {
     await using api = await createMonitorApi();
     const { id, ref } = await api.create({ name: "Shop front" });
     expect(ref).toBe("shop-front");
@@ -250,7 +250,7 @@ describe("a monitor's ref", () => {
 });
 
 describe("a webhook's ref", () => {
-  test("names it wherever its id does", async () => {
+  test("a webhook's ref identifies it wherever its id does", async () => {
     await using site = await createSite();
     const hook = { url: "https://example.com/hook", description: "Our chat" };
     const { id, ref } = (await site.send("POST", "/webhooks", hook)).body;

@@ -37,7 +37,7 @@ const HEADERS: [header: string, verdict: "accepted" | "missing_key" | "invalid_k
 ];
 
 describe("Authorization", () => {
-  test.each(HEADERS)("%j is %s", async (header, verdict) => {
+  test.each(HEADERS)("the Authorization header %j is %s", async (header, verdict) => {
     await using app = await createTestApp();
     const value = await app.keyWith("read:status");
     const authorization = header.replaceAll("KEY", value);
@@ -46,7 +46,7 @@ describe("Authorization", () => {
     else expectProblem(answer, verdict);
   });
 
-  test("sent twice opens nothing, even with the same key", async () => {
+  test("two Authorization headers are invalid_key, even with the same key", async () => {
     await using app = await createTestApp();
     const value = await app.keyWith("read:status");
     const headers = new Headers([
@@ -60,7 +60,7 @@ describe("Authorization", () => {
   });
 });
 
-test("a cookie, a body or another header with a key in it opens nothing", async () => {
+test("a key in a cookie or another header does not authenticate", async () => {
   await using app = await createTestApp();
   const value = await app.keyWith("read:status");
   for (const headers of [
@@ -72,7 +72,7 @@ test("a cookie, a body or another header with a key in it opens nothing", async 
   }
 });
 
-test("a value whose shape or checksum is wrong is refused without a look-up", async () => {
+test("a key value with a wrong format or checksum is rejected without a look-up", async () => {
   await using app = await createTestApp();
   const value = await app.keyWith("read:status");
   let lookUps = 0;

@@ -85,7 +85,7 @@ for (const verb of ["test", "rotate-secret", "redeliver"]) {
 }
 
 describe.each(Object.entries(VERBS))("%s", (_verb, prepare) => {
-  test("takes no body and an empty one", async () => {
+  test("a verb without a body accepts no body and an empty one", async () => {
     for (const options of Object.values(EMPTY)) {
       const { path, key, call, close } = await prepare();
       const answer = await call(path, { method: "POST", key, ...options() });
@@ -94,7 +94,7 @@ describe.each(Object.entries(VERBS))("%s", (_verb, prepare) => {
     }
   });
 
-  test("refuses any other body, and nothing is done", async () => {
+  test("a verb without a body rejects any other body, and nothing is done", async () => {
     const { path, key, call, written, close } = await prepare();
     const before = written();
     for (const [what, options, code] of REFUSED) {
@@ -116,7 +116,7 @@ test("every POST of the API that creates nothing declares the body that it reads
 });
 
 describe("POST /maintenance/{id}/cancel", () => {
-  test("records its body as the last update, on the page and in the event", async () => {
+  test("cancelling a maintenance records the body as the last update, on the page and in the event", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const answer = await site.call(`/${id}/cancel`, {
@@ -132,7 +132,7 @@ describe("POST /maintenance/{id}/cancel", () => {
     expect((await site.app.call(`/status/acme/maintenance/${id}`)).text).toContain("Not needed");
   });
 
-  test("takes a body that leaves out either field", async () => {
+  test("cancelling a maintenance accepts a body without body or notify", async () => {
     await using site = await createMaintenanceSite();
     for (const [plan, json, notify] of [
       [{}, { body: "Not needed" }, true],
@@ -148,7 +148,7 @@ describe("POST /maintenance/{id}/cancel", () => {
     }
   });
 
-  test("takes no body and an empty one, and says that it is cancelled", async () => {
+  test("cancelling a maintenance without a body writes a default text", async () => {
     await using site = await createMaintenanceSite();
     for (const options of Object.values(EMPTY)) {
       const id = await site.plan();
@@ -158,7 +158,7 @@ describe("POST /maintenance/{id}/cancel", () => {
     }
   });
 
-  test("refuses a wrong body, and the maintenance is not cancelled", async () => {
+  test("cancelling a maintenance with an invalid body is rejected and does not cancel it", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const before = await site.state();

@@ -46,7 +46,7 @@ async function openSite(env: Record<string, string> = {}) {
 }
 
 describe("bodies of unknown length", () => {
-  test("are eight at once of one address; one more is told to wait, and nothing of it is written", async () => {
+  test("an address can send eight bodies of unknown length at once, and the ninth is rate_limited", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
     const refused = await site.begin();
@@ -60,7 +60,7 @@ describe("bodies of unknown length", () => {
     expect((await site.begin()).status).toBe(200);
   });
 
-  test("of one address leave room for those of another", async () => {
+  test("bodies of unknown length of one address do not block those of another", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
     const other = site.begin({ from: "203.0.113.8" });
@@ -70,7 +70,7 @@ describe("bodies of unknown length", () => {
     await Promise.all(underWay);
   });
 
-  test("are counted to the client that a trusted proxy names, and to a proxy that is not trusted", async () => {
+  test("bodies of unknown length count for the client of a trusted proxy, and for an untrusted proxy itself", async () => {
     const through = (client: string) => ({
       from: "10.0.0.1",
       headers: { "x-forwarded-for": client },
@@ -88,7 +88,7 @@ describe("bodies of unknown length", () => {
     }
   });
 
-  test("of IPv6 are counted to the whole /48", async () => {
+  test("bodies of unknown length over IPv6 count for the /48", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE }, (_, n) =>
       site.begin({ from: `2001:db8:1:${n}::1` }),
@@ -100,7 +100,7 @@ describe("bodies of unknown length", () => {
     await Promise.all(underWay);
   });
 
-  test("are two at once of callers without credentials, who never keep a key of their address out", async () => {
+  test("callers without credentials can send two bodies of unknown length at once, without blocking keys", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE_OF_STRANGERS }, () => site.signOut());
     expectProblem(await site.signOut(), "rate_limited");
@@ -122,7 +122,7 @@ describe("bodies of unknown length", () => {
     await Promise.all(underWay);
   });
 
-  test("give their room back when they are refused for what they hold", async () => {
+  test("a rejected body of unknown length frees its slot", async () => {
     await using site = await openSite();
     for (let count = 0; count < 2 * AT_ONCE; count++) {
       const answer = await site.app.call("/admin/sign-out", {
@@ -139,7 +139,7 @@ describe("bodies of unknown length", () => {
   });
 });
 
-test("bodies of many addresses that fill the room of all keep only large and unbounded ones out", async () => {
+test("the global limit of bodies blocks only large and unbounded ones", async () => {
   await using site = await openSite();
   const underWay = Array.from({ length: 128 }, (_, n) =>
     site.begin({ from: `198.51.100.${Math.floor(n / AT_ONCE)}` }),
@@ -167,17 +167,17 @@ test("bodies without credentials from many addresses fill a quarter of the room 
   expect((await site.signOut()).status).toBe(303);
 });
 
-test("a body with a declared length counts as long as it says, so hundreds of small ones are taken at once", async () => {
+test("hundreds of small bodies with a declared length are accepted at once", async () => {
   await using site = await openSite();
   const answers = await Promise.all(Array.from({ length: 300 }, () => site.change("203.0.113.7")));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-describe("an answer that is given before a body is read", () => {
+describe("answers before the body is read", () => {
   const send = (app: TestApp, headers: Record<string, string>) =>
     app.call("/api/v1/incidents", { method: "POST", raw: streamOf("{}").stream, headers });
 
-  test("closes the connection where the body may have no end, and keeps it where it has one", async () => {
+  test("an answer before an unbounded body closes the connection, and before a bounded body keeps it", async () => {
     await using app = await createTestApp();
     const endless = await send(app, CHUNKED);
     expectProblem(endless, "missing_key");
@@ -187,7 +187,7 @@ describe("an answer that is given before a body is read", () => {
     expect(bounded.headers.get("connection")).toBeNull();
   });
 
-  test("is the only one that does: a body that was read leaves the connection open", async () => {
+  test("an answer after a body that was read keeps the connection open", async () => {
     await using site = await openSite();
     site.arrive();
     const answer = await site.begin();

@@ -41,7 +41,7 @@ function seen({ status, body, headers }: Answer) {
 }
 
 describe("a request without a key", () => {
-  test("never learns whether its body was valid, nor whether the resource exists", async () => {
+  test("a request without a key does not reveal errors of the body or the existence of a resource", async () => {
     await using site = await createSite();
     const { app, component } = site;
     const answers: Answer[] = [];
@@ -55,7 +55,7 @@ describe("a request without a key", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("has its body left unread, and so has one whose key lacks the scope", async () => {
+  test("the body of a request without a key or scope is not read", async () => {
     await using site = await createSite();
     const { app, component, reader, writer } = site;
     const patch = async (key?: string) => {
@@ -71,8 +71,8 @@ describe("a request without a key", () => {
   });
 });
 
-describe("judged in this order", () => {
-  test("the host before the key in the query, and both before the path", async () => {
+describe("the order of checks", () => {
+  test("the host is checked before a key in the query, and both before the path", async () => {
     await using site = await createSite();
     const { app, writer } = site;
     const request = new Request(`http://status.test/nothing?key=${writer}`);
@@ -87,7 +87,7 @@ describe("judged in this order", () => {
     expectProblem(await app.call("/nothing"), "not_found");
   });
 
-  test("the path and its method before the credential", async () => {
+  test("the path and method are checked before the credential", async () => {
     await using site = await createSite();
     const { app, component } = site;
     for (const key of [undefined, "nonsense"]) {
@@ -97,7 +97,7 @@ describe("judged in this order", () => {
     }
   });
 
-  test("the bucket before 401: a drained address is told of that alone", async () => {
+  test("the rate limit of an address is checked before the credential", async () => {
     await using site = await createSite();
     const { app, component } = site;
     for (let i = 0; i < 100; i++) await app.call("/");
@@ -106,7 +106,7 @@ describe("judged in this order", () => {
     expectProblem(await app.call("/?access_token=x"), "rate_limited");
   });
 
-  test("the bucket before the scope and the body: a drained key is told of that alone", async () => {
+  test("the rate limit of a key is checked before scope and body", async () => {
     await using site = await createSite();
     const { app, component } = site;
     const { value: key } = await app.createKey({ rate_limit: 1 });
@@ -117,7 +117,7 @@ describe("judged in this order", () => {
     }
   });
 
-  test("the scope before the size, the media type, the body and the resource", async () => {
+  test("the scope is checked before size, media type, body and resource", async () => {
     await using site = await createSite();
     const { app, component, reader } = site;
     for (const path of [component, "/api/v1/components/none"]) {
@@ -129,7 +129,7 @@ describe("judged in this order", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("the size before the media type, and that before the JSON", async () => {
+  test("the size is checked before the media type, and that before the JSON", async () => {
     await using site = await createSite();
     const { app, component, writer } = site;
     const patch = (type: string, raw: string) =>
@@ -146,7 +146,7 @@ describe("judged in this order", () => {
     expect((await patch("application/json", '{"status":"major_outage"}')).status).toBe(200);
   });
 
-  test("the JSON before the schema, that before the resource, and that before If-Match", async () => {
+  test("the JSON is checked before the schema, then the resource, then If-Match", async () => {
     await using site = await createSite();
     const { app, component, writer } = site;
     const stale = { "if-match": '"99"', ...JSON_TYPE };

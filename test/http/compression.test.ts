@@ -13,7 +13,7 @@ async function read(app: TestApp, path: string, encoding?: string, more?: Record
 }
 
 describe("an answer of some size", () => {
-  test("is compressed for who asks for it, and is the same when unpacked", async () => {
+  test("an answer is compressed on request and equal after decompression", async () => {
     await using app = await createTestApp();
     const plain = await read(app, "/openapi.json");
     const packed = await read(app, "/openapi.json", "gzip, br");
@@ -26,7 +26,7 @@ describe("an answer of some size", () => {
     }
   });
 
-  test("has an entity tag for each encoding, and each is heard with its own encoding alone", async () => {
+  test("an answer has one entity tag per encoding, valid for that encoding only", async () => {
     await using app = await createTestApp();
     const tagOf = async (encoding?: string) =>
       (await read(app, "/openapi.json", encoding)).response.headers.get("etag") ?? "";
@@ -40,7 +40,7 @@ describe("an answer of some size", () => {
     expect(await status("gzip", plain)).toBe(200);
   });
 
-  test("loses its encoding, but not its tag, when it is 304", async () => {
+  test("a 304 has an entity tag and no Content-Encoding", async () => {
     await using app = await createTestApp();
     const { response, bytes } = await read(app, "/openapi.json", "gzip", { "if-none-match": "*" });
     expect(response.status).toBe(304);
@@ -50,7 +50,7 @@ describe("an answer of some size", () => {
     expect(response.headers.get("etag")).toMatch(/^"[0-9a-f]{32}"$/);
   });
 
-  test("is compressed whatever it is: pages, documents, lists, files", async () => {
+  test("pages, documents, lists and files are compressed", async () => {
     await using site = await createComponentSite();
     const { app, key } = site;
     const docs = (await app.call("/docs")).text;
@@ -63,7 +63,7 @@ describe("an answer of some size", () => {
   });
 });
 
-test("a single resource and a problem are sent as they are", async () => {
+test("a single resource and a problem are not compressed", async () => {
   await using site = await createComponentSite();
   const { app, key, path } = site;
   for (const target of [path, "/api/v1/key", "/nothing"]) {
@@ -72,7 +72,7 @@ test("a single resource and a problem are sent as they are", async () => {
   }
 });
 
-test("a small answer is not compressed, and does not vary", async () => {
+test("a small answer is not compressed and has no Vary", async () => {
   await using site = await createComponentSite();
   const { response } = await read(site.app, `${site.path}/history`, "gzip", {
     authorization: `Bearer ${site.key}`,
@@ -104,12 +104,12 @@ describe("Accept-Encoding", () => {
     ["*;q=0", false],
     ["gzipped", false],
     ["gzip;q=x", false],
-  ])("%p takes gzip: %p", (header, isTaken) => {
+  ])("the Accept-Encoding %p accepts gzip: %p", (header, isTaken) => {
     expect(acceptsGzip(header)).toBe(isTaken);
   });
 });
 
-test("answers made from the same bytes at once each carry their own bucket and id", async () => {
+test("concurrent answers from the same bytes have their own rate limit headers and ids", async () => {
   await using site = await createComponentSite();
   const { app } = site;
   const made = await Promise.all(

@@ -9,7 +9,7 @@ function etagOf(answer: Answer): string {
 }
 
 describe("an entity tag", () => {
-  test("of a single resource begins with its version, is strong, and every change raises it", async () => {
+  test("the entity tag of a resource is strong and starts with its version, which each change raises", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const before = await app.call(path, { key });
@@ -20,7 +20,7 @@ describe("an entity tag", () => {
     expect(etagOf(await app.call(path, { key }))).toBe(etagOf(changed));
   });
 
-  test("of documents, lists, pages and files is a hash of their bytes", async () => {
+  test("the entity tag of documents, lists, pages and files is a hash of their bytes", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const targets = ["/api/v1/status/acme", "/api/v1/status", `${path}/history`, "/", "/docs"];
@@ -31,7 +31,7 @@ describe("an entity tag", () => {
     }
   });
 
-  test("changes when what was read has changed", async () => {
+  test("an entity tag changes with the content", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const targets = ["/api/v1/status/acme", "/api/v1/status", `${path}/history`, "/"];
@@ -55,7 +55,7 @@ describe("If-None-Match", () => {
     "/openapi.json",
   ];
 
-  test("is 304 without a body where it names what the caller has: plain, weak, in a list, or *", async () => {
+  test("If-None-Match with the current tag is 304 without a body: plain, weak, in a list or *", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     for (const target of [...READ, path]) {
@@ -73,7 +73,7 @@ describe("If-None-Match", () => {
     }
   });
 
-  test("is 200 where it names something else", async () => {
+  test("If-None-Match with another tag is 200", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     for (const target of [...READ, path]) {
@@ -86,7 +86,7 @@ describe("If-None-Match", () => {
     }
   });
 
-  test("tells a key that lacks the scope nothing", async () => {
+  test("If-None-Match does not bypass a missing key or scope", async () => {
     await using site = await createComponentSite();
     const { app, path } = site;
     const headers = { "if-none-match": "*" };
@@ -95,7 +95,7 @@ describe("If-None-Match", () => {
     expect((await app.call(path, { key: writer, headers })).status).toBe(403);
   });
 
-  test("is no business of a change", async () => {
+  test("If-None-Match is ignored by a change", async () => {
     await using site = await createComponentSite();
     const answer = await site.patch({
       json: { status: "major_outage" },
@@ -106,8 +106,8 @@ describe("If-None-Match", () => {
   });
 });
 
-describe("who may keep an answer", () => {
-  test("is nobody where a key was needed, and everybody for a while where none was", async () => {
+describe("Cache-Control of answers", () => {
+  test("answers that need a key are no-store, and public ones are cacheable for a short time", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const cacheOf = async (target: string) =>

@@ -51,7 +51,7 @@ const SENDERS: { what: string; headers: Record<string, string>; isOurs: boolean 
 
 describe("a form of the dashboard", () => {
   for (const { what, headers, isOurs } of SENDERS) {
-    test(`with ${what} is ${isOurs ? "taken" : "refused, and nothing is written"}`, async () => {
+    test(`a form with ${what} is ${isOurs ? "accepted" : "rejected, and nothing is written"}`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn("admin");
       const audit = app.audit();
@@ -66,14 +66,14 @@ describe("a form of the dashboard", () => {
     });
   }
 
-  test("is refused from another site before anybody is signed in, too", async () => {
+  test("a sign-in form from another site is rejected", async () => {
     await using app = await createTestApp();
     const form = { email: "ada@example.com", password: "guess" };
     const headers = { "sec-fetch-site": "cross-site" };
     expectProblem(await app.call("/admin/sign-in", { form, headers }), "cross_site_request");
   });
 
-  test("may be read from anywhere: a link from another site opens a screen", async () => {
+  test("a link from another site opens a screen of the dashboard", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const headers = { "sec-fetch-site": "cross-site" };

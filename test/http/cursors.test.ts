@@ -33,7 +33,7 @@ async function follow(app: TestApp, path: string, key: string, between: () => Pr
 }
 
 describe("a list", () => {
-  test("links its next page at the public address, with its cursor, its limit and its filter", async () => {
+  test("a list links its next page at the public address with cursor, limit and filter", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" }, TWELVE);
     const key = await app.keyWith("read:status");
@@ -50,7 +50,7 @@ describe("a list", () => {
     });
   });
 
-  test("has no next page where all fits, and none behind the last", async () => {
+  test("a list that fits on one page has no next page", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" }, TWELVE);
     const key = await app.keyWith("read:status");
@@ -62,7 +62,7 @@ describe("a list", () => {
     }
   });
 
-  test("answers fifty unless told otherwise", async () => {
+  test("a list returns fifty entries by default", async () => {
     await using app = await createTestApp();
     await app.page(
       { slug: "acme" },
@@ -75,7 +75,7 @@ describe("a list", () => {
   });
 
   test.each([1, 2, 5, 7])(
-    "in pages of %d shows each row once while others are inserted",
+    "a list in pages of %d returns each row once while others are inserted",
     async (limit) => {
       await using app = await createTestApp();
       const { page } = await app.page({ slug: "acme" }, TWELVE);
@@ -91,7 +91,7 @@ describe("a list", () => {
     },
   );
 
-  test("of pages shows each once while others are inserted", async () => {
+  test("a list of status pages returns each once while others are created", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     let made = 0;
@@ -105,7 +105,7 @@ describe("a list", () => {
     expect(rows.map(({ page }) => page?.name)).toEqual([4, 3, 2, 1, 0].map((n) => `page-${n}`));
   });
 
-  test("of changes shows each once while others happen", async () => {
+  test("a list of changes returns each once while others happen", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({ slug: "acme" }, ["API"]);
     const key = await app.keyWith("read:status", "write:components");
@@ -124,8 +124,8 @@ describe("a list", () => {
   });
 });
 
-describe("a cursor that no list gave", () => {
-  test("is refused with its name, beside one that a list gave", async () => {
+describe("invalid cursors", () => {
+  test("an altered cursor is rejected with its pointer", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({ slug: "acme" }, TWELVE);
     const key = await app.keyWith("read:status");
@@ -145,7 +145,7 @@ describe("a cursor that no list gave", () => {
     expectProblem(await asked(encodeCursor(5)), "invalid_request");
   });
 
-  test("is refused when it is too long to be one", async () => {
+  test("a cursor that is too long is rejected", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     const cursor = encodeCursor("x".repeat(600));

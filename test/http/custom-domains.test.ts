@@ -45,7 +45,7 @@ async function expectNothing(app: TestApp, path: string, init: RequestInit = {})
 
 describe("a page's custom domain", () => {
   test.each([HOST, "acme.lan", `${HOST}:8443`, `${HOST}.`, HOST.toUpperCase()])(
-    "shows that page at / of %s, and the default page stays where it was",
+    "the custom domain %s shows its page at /, and other hosts the default page",
     async (host) => {
       const { app } = await twoPages();
       await using _ = app;
@@ -59,7 +59,7 @@ describe("a page's custom domain", () => {
     },
   );
 
-  test("has Statuspage's documents of that page", async () => {
+  test("a custom domain serves Statuspage's documents of its page", async () => {
     const { app, id } = await twoPages();
     await using _ = app;
     for (const document of ["summary", "status", "incidents/unresolved"]) {
@@ -72,7 +72,7 @@ describe("a page's custom domain", () => {
     expect(elsewhere.body.page.name).toBe("Main Page");
   });
 
-  test("has that page's feeds at /history.atom and /history.rss", async () => {
+  test("a custom domain serves its page's feeds at /history.atom and /history.rss", async () => {
     const { app } = await twoPages();
     await using _ = app;
     for (const path of ["/history.atom", "/history.rss"]) {
@@ -81,7 +81,7 @@ describe("a page's custom domain", () => {
     }
   });
 
-  test("has all that is below the page's slug, and the files that the page needs", async () => {
+  test("a custom domain serves all paths below the page's slug and the page's files", async () => {
     const { app } = await twoPages();
     await using _ = app;
     const home = await visit(app, HOST, "/status/acme");
@@ -102,7 +102,7 @@ describe("a page's custom domain", () => {
     }
   });
 
-  test("answers HEAD and preflights of its own surface, and refuses other methods there", async () => {
+  test("a custom domain answers HEAD and preflights and rejects other methods", async () => {
     const { app } = await twoPages();
     await using _ = app;
     expect((await visit(app, HOST, "/", { method: "HEAD" })).status).toBe(200);
@@ -112,7 +112,7 @@ describe("a page's custom domain", () => {
     expect(posted.headers.get("allow")).toBe("GET, HEAD");
   });
 
-  test("has nothing else: no dashboard, no API, no documentation, no other page, by no method", async () => {
+  test("a custom domain serves no dashboard, API, documentation or other page", async () => {
     const { app } = await twoPages();
     await using _ = app;
     const session = await app.signedIn("owner");
@@ -148,7 +148,7 @@ describe("a page's custom domain", () => {
     }
   });
 
-  test("leads from a slug that the page had before to the present one, on the same host", async () => {
+  test("a custom domain redirects from an old slug to the current one on the same host", async () => {
     const { app, id } = await twoPages();
     await using _ = app;
     await change(app, id, { slug: "neu" });
@@ -161,7 +161,7 @@ describe("a page's custom domain", () => {
     expect((await visit(app, HOST, "/")).text).toContain("Acme Page");
   });
 
-  test("tells a person who got lost of the page, and of no dashboard", async () => {
+  test("a not_found page on a custom domain links to the page and not to the dashboard", async () => {
     const { app } = await twoPages();
     await using _ = app;
     const headers = { accept: "text/html" };
@@ -174,7 +174,7 @@ describe("a page's custom domain", () => {
     }
   });
 
-  test("is paid for by the caller's address as every public page is", async () => {
+  test("requests to a custom domain are charged to the client address", async () => {
     const app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "3" } });
     await using _ = app;
     await app.page({ slug: "acme", custom_domains: [HOST] });
@@ -187,7 +187,7 @@ describe("a page's custom domain", () => {
 });
 
 describe("the custom domain of a private page", () => {
-  test("has nothing at all, not for who is signed in either", async () => {
+  test("the custom domain of a private page serves nothing, even with a session", async () => {
     const { app, id } = await twoPages({ visibility: "private" });
     await using _ = app;
     const headers = { cookie: `__Host-allclear=${await app.signedIn("owner")}` };
@@ -207,8 +207,8 @@ describe("the custom domain of a private page", () => {
   });
 });
 
-describe("what a host means", () => {
-  test("follows every change at the next request", async () => {
+describe("the mapping of hosts to pages", () => {
+  test("a changed custom domain is effective at the next request", async () => {
     const { app, id } = await twoPages();
     await using _ = app;
     const shown = async (host: string) =>
@@ -221,7 +221,7 @@ describe("what a host means", () => {
     expect(await shown("neu.example")).toBe("Main Page");
   });
 
-  test("follows what another process has written once that is noticed", async () => {
+  test("a custom domain written by another process is effective once that is noticed", async () => {
     const { app } = await twoPages();
     await using _ = app;
     expect((await visit(app, HOST, "/")).text).toContain("Acme Page");
@@ -237,7 +237,7 @@ describe("what a host means", () => {
     expect((await visit(app, "third.example", "/")).text).toContain("Third Page");
   });
 
-  test("is the whole installation where the public address comes to be a page's domain", async () => {
+  test("a page's domain that becomes the public address serves the whole installation", async () => {
     const { app } = await twoPages({}, { ALLCLEAR_BASE_URL: undefined });
     await using _ = app;
     expect((await visit(app, HOST, "/admin")).status).toBe(404);
@@ -247,7 +247,7 @@ describe("what a host means", () => {
     expect((await visit(app, "acme.lan", "/admin")).status).toBe(404);
   });
 
-  test("is read by one statement after a change of where a page is, by none after one of what it shows", async () => {
+  test("custom domains are read by one statement after a change of addresses, and by none after other changes", async () => {
     const { app, id } = await twoPages();
     await using _ = app;
     await app.page({ slug: "third", name: "Third Page", custom_domains: ["third.example"] });
@@ -266,7 +266,7 @@ describe("what a host means", () => {
     expect([found(), statements()]).toEqual(["neu", 2]);
   });
 
-  test("stays what it was while the database cannot be read", async () => {
+  test("custom domains stay effective while the database cannot be read", async () => {
     const { app } = await twoPages();
     await using _ = app;
     expect((await visit(app, HOST, "/admin")).status).toBe(404);

@@ -178,43 +178,46 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
 
 const REACHABLE = Object.keys(CASES) as ErrorCode[];
 
-describe("an error is told as a problem, with the headers of every answer", () => {
-  test.each(REACHABLE)("%s", async (code) => {
-    await using site = await createSite();
-    const { provoke, headers = {}, pointers } = CASES[code] as Case;
-    const answer = await provoke(site);
-    const problem = expectProblem(answer, code);
-    expect(problem).toEqual({
-      type: `/docs/errors#${code}`,
-      title: ERRORS[code].title,
-      status: ERRORS[code].status,
-      code,
-      detail: expect.stringMatching(/^[A-Z0-9].+\.$/),
-      instance: `urn:request:${answer.headers.get("x-request-id")}`,
-      ...(pointers ? { errors: expect.anything() } : {}),
-    });
-    const broken = (problem.errors ?? []) as { pointer: string }[];
-    expect(broken.map(({ pointer }) => pointer).sort()).toEqual(pointers ?? []);
-    for (const [name, value] of Object.entries(headers)) {
-      expect([name, answer.headers.get(name)]).toEqual([name, value]);
-    }
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(answer.headers.get("ratelimit-policy")).toMatch(
-      /^"(key|session|public|health)";q=\d+;w=60$/,
-    );
-    expect(site.app.events()).toEqual([]);
-  });
+describe("error codes", () => {
+  test.each(REACHABLE)(
+    "the error %s is a problem with the headers of every answer",
+    async (code) => {
+      await using site = await createSite();
+      const { provoke, headers = {}, pointers } = CASES[code] as Case;
+      const answer = await provoke(site);
+      const problem = expectProblem(answer, code);
+      expect(problem).toEqual({
+        type: `/docs/errors#${code}`,
+        title: ERRORS[code].title,
+        status: ERRORS[code].status,
+        code,
+        detail: expect.stringMatching(/^[A-Z0-9].+\.$/),
+        instance: `urn:request:${answer.headers.get("x-request-id")}`,
+        ...(pointers ? { errors: expect.anything() } : {}),
+      });
+      const broken = (problem.errors ?? []) as { pointer: string }[];
+      expect(broken.map(({ pointer }) => pointer).sort()).toEqual(pointers ?? []);
+      for (const [name, value] of Object.entries(headers)) {
+        expect([name, answer.headers.get(name)]).toEqual([name, value]);
+      }
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(answer.headers.get("ratelimit-policy")).toMatch(
+        /^"(key|session|public|health)";q=\d+;w=60$/,
+      );
+      expect(site.app.events()).toEqual([]);
+    },
+  );
 });
 
-test("every code of the catalog is among those, or no route declares it", async () => {
+test("every error code that a route declares is tested", async () => {
   await using app = await createTestApp({ dashboard: true });
   const declared = new Set(app.app.routes.routes.flatMap((route) => errorsOf(route)));
   const untested = ERROR_CODES.filter((code) => !REACHABLE.includes(code));
   expect(untested.filter((code) => declared.has(code))).toEqual([]);
 });
 
-test("a challenge is sent where other credentials would open the door", async () => {
+test("WWW-Authenticate is sent only for 401 and insufficient_scope", async () => {
   for (const code of REACHABLE) {
     await using site = await createSite();
     const answer = await (CASES[code] as Case).provoke(site);
@@ -224,7 +227,7 @@ test("a challenge is sent where other credentials would open the door", async ()
   }
 });
 
-test("no two requests have the same id", async () => {
+test("every request has a unique id", async () => {
   await using app = await createTestApp();
   const answers = await Promise.all(Array.from({ length: 50 }, () => app.call("/nothing")));
   expect(new Set(answers.map((answer) => answer.headers.get("x-request-id"))).size).toBe(50);

@@ -80,7 +80,7 @@ async function expectNews(site: Site, path: string, change: () => Promise<unknow
 
 describe("the entity tag of a resource", () => {
   test.each(["incidents", "maintenance", "webhooks"] as const)(
-    "of %s changes when its page gets another slug",
+    "the entity tag of %s changes with the page's slug",
     async (kind) => {
       await using site = await createSite();
       const path = await site.make(`/api/v1/${kind}`, site.bodies[kind]);
@@ -88,13 +88,13 @@ describe("the entity tag of a resource", () => {
     },
   );
 
-  test("of a component changes when its page gets another slug", async () => {
+  test("the entity tag of a component changes with the page's slug", async () => {
     await using site = await createSite();
     const path = `/api/v1/components/${site.page.components["API"]}`;
     await expectNews(site, path, site.renamePage);
   });
 
-  test("of a maintenance changes when its components are put in another order", async () => {
+  test("the entity tag of a maintenance changes with the order of its components", async () => {
     await using site = await createSite();
     const { API: api = "", Website: web = "" } = site.page.components;
     const plan = { ...site.bodies.maintenance, components: [api, web] };
@@ -105,7 +105,7 @@ describe("the entity tag of a resource", () => {
     );
   });
 
-  test("of a monitor changes with what a check finds", async () => {
+  test("the entity tag of a monitor changes with a result, and If-Match still accepts its version", async () => {
     await using api = await createMonitorApi();
     const { id, version } = await api.create();
     const before = await api.call(`/${id}`);
@@ -119,7 +119,7 @@ describe("the entity tag of a resource", () => {
     expect((await api.patch(id, { name: "Back" }, change)).status).toBe(412);
   });
 
-  test("of an incident differs for a key that may not read its unpublished post-mortem", async () => {
+  test("the entity tag of an incident differs for keys that cannot read its unpublished post-mortem", async () => {
     await using site = await createSite();
     const path = await site.make("/api/v1/incidents", site.bodies.incidents);
     const json = { body: "A disk was full." };
@@ -134,7 +134,7 @@ describe("the entity tag of a resource", () => {
     expect(unseen.body.postmortem).toBeNull();
   });
 
-  test("of an update is the version alone, which nothing but a change raises", async () => {
+  test("the entity tag of an update is its version only", async () => {
     await using site = await createSite();
     for (const kind of ["incidents", "maintenance"] as const) {
       const path = await site.make(`/api/v1/${kind}`, site.bodies[kind]);
@@ -146,7 +146,7 @@ describe("the entity tag of a resource", () => {
     }
   });
 
-  test("is the same in the answer that makes it, the answers that change it, and when it is read", async () => {
+  test("the entity tag is the same after a creation or change and when read", async () => {
     await using site = await createSite();
     for (const kind of ["incidents", "maintenance"] as const) {
       const made = await site.app.call(`/api/v1/${kind}`, {
@@ -167,7 +167,7 @@ describe("the entity tag of a resource", () => {
     }
   });
 
-  test("lets a change through that was read before its page was renamed", async () => {
+  test("a change with an entity tag from before its page was renamed succeeds", async () => {
     await using site = await createSite();
     const path = await site.make("/api/v1/incidents", site.bodies.incidents);
     const known = tagOf(await site.get(path));

@@ -37,7 +37,7 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("is under /api/v1 or what a scraper reads, and all of that is protected but what jobs call with a token", async () => {
+  test("protected routes are /metrics and all of /api/v1 except heartbeats", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
       ({ path }) => path.startsWith("/api/v1/") && !/^\/api\/v1\/heartbeats(\/|$)/.test(path),
@@ -49,7 +49,7 @@ describe("every protected route", () => {
     expect(inApi.length).toBeGreaterThanOrEqual(8);
   });
 
-  test("refuses no key and a wrong one with 401, with nothing written and no event", async () => {
+  test("every protected route rejects a missing or wrong key with 401 and writes nothing", async () => {
     await using site = await createSite();
     const { app, protectedRoutes } = site;
     const audit = app.audit();
@@ -61,7 +61,7 @@ describe("every protected route", () => {
     expect(app.audit()).toEqual(audit);
   });
 
-  test("refuses a key of every other scope with 403, with nothing written and no event", async () => {
+  test("every protected route rejects keys of other scopes with 403 and writes nothing", async () => {
     await using site = await createSite();
     const { app, protectedRoutes } = site;
     const audit = app.audit().length;
@@ -84,7 +84,7 @@ describe("every protected route", () => {
     expect(app.audit()).toHaveLength(audit + refused);
   });
 
-  test("lets a key in that holds its scope and no other", async () => {
+  test("every protected route accepts a key with its scope only", async () => {
     await using site = await createSite();
     const { app, protectedRoutes } = site;
     for (const { route, scopes, path } of protectedRoutes) {
@@ -98,8 +98,8 @@ describe("every protected route", () => {
   });
 });
 
-describe("every route that jobs call", () => {
-  test("is under /api/v1/heartbeats, and refuses no token, a wrong one and a key", async () => {
+describe("heartbeat routes", () => {
+  test("heartbeat routes reject a missing token, a wrong token and an API key", async () => {
     await using site = await createSite();
     const { app } = site;
     const routes = app.app.routes.routes.filter(
@@ -148,7 +148,7 @@ async function createDashboard() {
 }
 
 describe("every route of the dashboard", () => {
-  test("is under /admin; what is there without a role is how to get in", async () => {
+  test("dashboard routes are below /admin, and only those for signing in need no role", async () => {
     await using site = await createDashboard();
     const inAdmin = site.app.app.routes.routes.filter(({ path }) => /^\/admin(\/|$)/.test(path));
     const open = inAdmin.filter(({ operation }) => operation.access.kind !== "session");
@@ -162,7 +162,7 @@ describe("every route of the dashboard", () => {
     ]);
   });
 
-  test("refuses who is not signed in with 401, with nothing written and no event", async () => {
+  test("every dashboard route rejects requests without a session with 401 and writes nothing", async () => {
     await using site = await createDashboard();
     const { app, routes } = site;
     const audit = app.audit();
@@ -176,7 +176,7 @@ describe("every route of the dashboard", () => {
   });
 
   for (const role of ROLES) {
-    test(`lets ${role} in where their role is enough, and refuses them with 403 elsewhere`, async () => {
+    test(`every dashboard route accepts ${role} if the role suffices, and is 403 otherwise`, async () => {
       await using site = await createDashboard();
       const { app, routes } = site;
       for (const { route, role: needed, path } of routes) {
@@ -197,7 +197,7 @@ describe("every route of the dashboard", () => {
 });
 
 describe("every route", () => {
-  test("that is not protected answers without a key", async () => {
+  test("every unprotected route answers without a key", async () => {
     await using site = await createSite();
     const open = site.app.app.routes.routes.filter(
       ({ operation }) => !["key", "session", "heartbeat"].includes(operation.access.kind),
@@ -211,7 +211,7 @@ describe("every route", () => {
     }
   });
 
-  test("answers with an id and no word of what made it", async () => {
+  test("every route answers with a request id and no server headers", async () => {
     await using site = await createSite();
     for (const route of site.app.app.routes.routes) {
       const { headers } = await site.app.call(route.path.replace(/:\w+/g, "x"), {

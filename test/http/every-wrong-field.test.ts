@@ -49,8 +49,8 @@ const MAINTENANCE = {
 };
 const FAR = "2090-01-01T00:00:00Z";
 
-describe("one answer names every wrong field, unknown references included:", () => {
-  test("POST /incidents", async () => {
+describe("answers that name every invalid field", () => {
+  test("POST /incidents names every invalid field, unknown references included", async () => {
     await using site = await createSite();
     const errors = await site.refuse("POST", "/incidents", {
       page: "nowhere",
@@ -122,7 +122,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     expect(changed.status).toBe(200);
   });
 
-  test("POST /incidents/{id}/updates", async () => {
+  test("POST /incidents/{id}/updates names every invalid field, unknown references included", async () => {
     await using site = await createSite();
     const id = await site.create("/incidents", INCIDENT);
     const errors = await site.refuse("POST", `/incidents/${id}/updates`, {
@@ -141,7 +141,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     });
   });
 
-  test("an update of a draft that its key may not see says nothing of the draft", async () => {
+  test("errors of an update of a draft that the key cannot see do not reveal the draft", async () => {
     await using site = await createSite();
     const id = await site.create("/incidents", { ...INCIDENT, draft: true });
     const key = await site.app.keyWith("write:incidents");
@@ -154,7 +154,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     expect(errors).toEqual([{ pointer: "#/body", detail: "is empty" }]);
   });
 
-  test("POST /maintenance", async () => {
+  test("POST /maintenance names every invalid field, unknown references included", async () => {
     await using site = await createSite();
     expect(
       await site.refuse("POST", "/maintenance", { ...MAINTENANCE, page: "nowhere", name: 5 }),
@@ -175,7 +175,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     await site.create("/maintenance", { ...MAINTENANCE, components: [site.api] });
   });
 
-  test("PATCH /maintenance/{id} and POST /maintenance/{id}/updates", async () => {
+  test("PATCH /maintenance/{id} and POST of its updates name every invalid field", async () => {
     await using site = await createSite();
     const id = await site.create("/maintenance", MAINTENANCE);
     expect(
@@ -186,7 +186,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     ).toEqual({ "#/body": "is empty", "#/display_at": "lies in the future" });
   });
 
-  test("PATCH /components", async () => {
+  test("PATCH /components names every invalid field, unknown references included", async () => {
     await using site = await createSite();
     const errors = await site.refuse("PATCH", "/components", {
       components: { cmp_none: "operational", [site.api]: "broken" },
@@ -199,7 +199,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     });
   });
 
-  test("POST and PATCH /monitors", async () => {
+  test("POST and PATCH /monitors name every invalid field, unknown references included", async () => {
     await using site = await createSite();
     const wrong = {
       name: "",
@@ -238,7 +238,7 @@ describe("one answer names every wrong field, unknown references included:", () 
     ]);
   });
 
-  test("POST and PATCH /webhooks", async () => {
+  test("POST and PATCH /webhooks name every invalid field, unknown references included", async () => {
     await using site = await createSite();
     const wrong = { url: "ftp://example.com", page: "nowhere", events: ["bogus"] };
     const errors = {
@@ -255,7 +255,7 @@ describe("one answer names every wrong field, unknown references included:", () 
   });
 });
 
-test("a body that breaks its schema is refused before its resource is looked for", async () => {
+test("a body that violates its schema is rejected before its resource is looked up", async () => {
   await using site = await createSite();
   for (const path of ["/incidents/inc_none/updates", "/maintenance/mnt_none/updates"]) {
     expect(await site.refuse("POST", path, { body: "", display_at: FAR })).toEqual({
@@ -273,7 +273,7 @@ describe("a time whose year is out of range", () => {
   const RANGE = "has a year out of range; it must lie in the years 1970 to 9999";
 
   test.each(["0011-09-02T10:00:00Z", "0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z"])(
-    "is refused for its year: %s",
+    "a time with a year out of range is rejected for its year: %s",
     async (started_at) => {
       await using site = await createSite();
       const body = { ...INCIDENT, started_at };
@@ -290,7 +290,7 @@ describe("a time whose year is out of range", () => {
     },
   );
 
-  test("is refused in a query and in the dashboard by the same words", async () => {
+  test("a year out of range has the same error in a query and in the dashboard", async () => {
     await using site = await createSite();
     const { app, key } = site;
     const list = await app.call("/api/v1/incidents?since=0011-09-02T10:00:00Z", { key });

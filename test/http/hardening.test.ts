@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { redactUrl } from "../../src/kernel/redact";
 import { createTestApp, expectProblem } from "../support/app";
 
-describe("what a stranger can send", () => {
+describe("hostile requests", () => {
   test.each(["h:99999", "h:abc", "[::1"])(
-    "HEAD with the Host %s is answered by the door",
+    "HEAD with the Host %s is answered by the gateway",
     async (host) => {
       await using app = await createTestApp();
       const request = new Request("http://status.test/healthz", { method: "HEAD" });
@@ -16,7 +16,7 @@ describe("what a stranger can send", () => {
     },
   );
 
-  test("a path that does not decode is not found, wherever it leads", async () => {
+  test("a path that cannot be decoded is not_found", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     for (const path of ["/assets/%E0%A4%A", "/status/%zz", "/api/v1/components/%c3%28", "/%"]) {
@@ -25,7 +25,7 @@ describe("what a stranger can send", () => {
   });
 });
 
-describe("what a log may keep of a URL", () => {
+describe("redaction of URLs in the log", () => {
   const key = `allclear_${"a".repeat(49)}`;
 
   test.each([
@@ -35,12 +35,12 @@ describe("what a log may keep of a URL", () => {
     `http://h/x?a=%2561llclear_${"a".repeat(49)}`,
     `http://h/x?access%5Ftoken=secret-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&y=1`,
     `http://h/${key}`,
-  ])("%s loses its secret", (url) => {
+  ])("the secret in %s is redacted", (url) => {
     expect(redactUrl(url)).toContain("[redacted]");
     expect(redactUrl(url)).not.toContain("aaaaaaaaaaaaaaaaaaaa");
   });
 
-  test("a URL without one stays as it came", () => {
+  test("a URL without a secret is logged unchanged", () => {
     expect(redactUrl("http://h/x?page=%C3%A9&limit=5")).toBe("http://h/x?page=%C3%A9&limit=5");
   });
 });

@@ -44,13 +44,13 @@ async function createSite(folder: string) {
   return { app, databasePath, setStatus, history, notices, metric };
 }
 
-describe("the readiness of a server that is well", () => {
-  test("is 200 at both paths and says that changes can be stored", async () => {
+describe("the readiness of a healthy server", () => {
+  test("a healthy server is ready and writable", async () => {
     await using app = await createTestApp();
     expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
   });
 
-  test("is proven by at most one write in two seconds, and by none where changes are stored", async () => {
+  test("readiness for writes needs at most one write in two seconds, and none after a stored change", async () => {
     using folder = temporaryFolder();
     const { app, databasePath, setStatus } = await createSite(folder.path);
     await using _ = app;
@@ -69,7 +69,7 @@ describe("the readiness of a server that is well", () => {
     expect(committed()).toBe(afterChange);
   });
 
-  test("is 503 at both paths while the server shuts down", async () => {
+  test("readiness is 503 while the server shuts down", async () => {
     await using app = await createTestApp();
     app.app.readiness.isDraining = true;
     for (const path of ["/readyz", "/readyz/write"]) {
@@ -80,7 +80,7 @@ describe("the readiness of a server that is well", () => {
 });
 
 describe.skipIf(!hasTinyDisks())("the readiness of a server whose disk is full", () => {
-  test("is 503 for writes although nothing has been written, until there is room", async () => {
+  test("readiness for writes is 503 on a full disk until there is space", async () => {
     using disk = mountTinyDisk("4m");
     const { app, notices, metric } = await createSite(disk.path);
     await using _ = app;
@@ -100,7 +100,7 @@ describe.skipIf(!hasTinyDisks())("the readiness of a server whose disk is full",
     expect(await notices()).toEqual([]);
   });
 
-  test("follows the changes that are refused and stored, without a check in between", async () => {
+  test("readiness follows rejected and stored changes without a check in between", async () => {
     using disk = mountTinyDisk("4m");
     const { app, setStatus } = await createSite(disk.path);
     await using _ = app;
@@ -115,7 +115,7 @@ describe.skipIf(!hasTinyDisks())("the readiness of a server whose disk is full",
     expect(said.at(-1)).toBe("changes are stored again");
   });
 
-  test("is not restored by a request that stores nothing", async () => {
+  test("readiness for writes is not restored by a request that stores nothing", async () => {
     using disk = mountTinyDisk("4m");
     const { app, setStatus } = await createSite(disk.path);
     await using _ = app;
@@ -202,7 +202,7 @@ describe("a server whose data directory was moved away", () => {
     expect(await readinessOf(app)).toEqual({ ready: READY, write: [200, null] });
   });
 
-  test("says so at its next check although it writes nothing", async () => {
+  test("a server whose data directory was moved reports it at the next readiness check", async () => {
     using folder = temporaryFolder();
     const here = join(folder.path, "data");
     mkdirSync(here);
@@ -212,7 +212,7 @@ describe("a server whose data directory was moved away", () => {
     expect((await app.call("/readyz")).body).toMatchObject({ writable: false, reason: MOVED });
   });
 
-  test("refuses changes where another database lies in its place, which stays as it is", async () => {
+  test("a server whose database file was replaced rejects changes and does not alter the other file", async () => {
     using folder = temporaryFolder();
     const here = join(folder.path, "data");
     mkdirSync(here);
@@ -227,7 +227,7 @@ describe("a server whose data directory was moved away", () => {
     expect((await app.call("/readyz/write")).body.detail).toBe(MOVED);
   });
 
-  test("refuses changes where only its write-ahead log was deleted", async () => {
+  test("a server whose write-ahead log was deleted rejects changes", async () => {
     using folder = temporaryFolder();
     const { app, databasePath, setStatus } = await createSite(folder.path);
     await using _ = app;
@@ -239,7 +239,7 @@ describe("a server whose data directory was moved away", () => {
 });
 
 describe("a server whose database has damaged pages", () => {
-  test("says so in its readiness, metrics and log and on the overview, and still serves other pages", async () => {
+  test("a damaged database is reported in readiness, metrics, log and overview, and other pages are served", async () => {
     using folder = temporaryFolder();
     const { app, databasePath, setStatus, history, notices, metric } = await createSite(
       folder.path,

@@ -7,7 +7,7 @@ import { createTestApp, expectProblem } from "../support/app";
 import { createCreatingApi, TAKEN } from "../support/creating-api";
 
 describe("a POST that creates", () => {
-  test("answers 201 with the place of what it made, its version as entity tag, and its secret", async () => {
+  test("a creating POST answers 201 with Location, version as entity tag, and secret", async () => {
     await using api = await createCreatingApi();
     const { status, headers, body } = await api.post({ name: "One" });
     expect(status).toBe(201);
@@ -24,14 +24,14 @@ describe("a POST that creates", () => {
     expect(headers.get("idempotency-replayed")).toBeNull();
   });
 
-  test("has no entity tag where what it made has no version", async () => {
+  test("a creating POST without a version has no entity tag", async () => {
     await using api = await createCreatingApi();
     const { status, headers } = await api.post({ path: "/api/v1/things/a/parts" });
     expect(status).toBe(201);
     expect(headers.get("etag")).toBeNull();
   });
 
-  test("makes another one each time where it carries no Idempotency-Key", async () => {
+  test("a creating POST without an Idempotency-Key creates an object each time", async () => {
     await using api = await createCreatingApi();
     const [first, second] = [await api.post({}), await api.post({})];
     expect([first.status, second.status]).toEqual([201, 201]);
@@ -41,7 +41,7 @@ describe("a POST that creates", () => {
 });
 
 describe("the same Idempotency-Key", () => {
-  test("gets the same answer, byte by byte, and makes nothing", async () => {
+  test("the same Idempotency-Key returns the same bytes and creates nothing", async () => {
     await using api = await createCreatingApi();
     const sent = { idempotencyKey: "a", path: "/api/v1/things/a/parts" };
     const first = await api.post(sent);
@@ -57,7 +57,7 @@ describe("the same Idempotency-Key", () => {
     expect(api.app.audit()).toEqual(audit);
   });
 
-  test("gets the entity tag again, and null in the place of secrets", async () => {
+  test("a replayed answer has the entity tag, and null instead of secrets", async () => {
     await using api = await createCreatingApi();
     const first = await api.post({ idempotencyKey: "a" });
     const again = await api.post({ idempotencyKey: "a" });
@@ -67,7 +67,7 @@ describe("the same Idempotency-Key", () => {
     expect(again.headers.get("idempotency-replayed")).toBe("true");
   });
 
-  test("twenty times at once makes one and gives twenty equal answers", async () => {
+  test("twenty concurrent requests with one Idempotency-Key create one object and have equal answers", async () => {
     await using api = await createCreatingApi();
     const sent = { idempotencyKey: "a", path: "/api/v1/things/a/parts" };
     const answers = await Promise.all(Array.from({ length: 20 }, () => api.post(sent)));
@@ -82,18 +82,21 @@ describe("the same Idempotency-Key", () => {
   test.each([
     ["of other content", '{"name":"Other"}'],
     ["of the same content in other bytes", '{ "name": "Thing" }'],
-  ])("with a body %s is refused, and nothing is written", async (_, raw) => {
-    await using api = await createCreatingApi();
-    await api.post({ idempotencyKey: "a" });
-    const audit = api.app.audit();
-    expectProblem(await api.post({ idempotencyKey: "a", raw }), "idempotency_mismatch");
-    expect(api.made()).toEqual(["Thing"]);
-    expect(api.app.audit()).toEqual(audit);
-    const again = await api.post({ idempotencyKey: "a" });
-    expect(again.headers.get("idempotency-replayed")).toBe("true");
-  });
+  ])(
+    "the same Idempotency-Key with a body %s is rejected, and nothing is written",
+    async (_, raw) => {
+      await using api = await createCreatingApi();
+      await api.post({ idempotencyKey: "a" });
+      const audit = api.app.audit();
+      expectProblem(await api.post({ idempotencyKey: "a", raw }), "idempotency_mismatch");
+      expect(api.made()).toEqual(["Thing"]);
+      expect(api.app.audit()).toEqual(audit);
+      const again = await api.post({ idempotencyKey: "a" });
+      expect(again.headers.get("idempotency-replayed")).toBe("true");
+    },
+  );
 
-  test("on another path is another request", async () => {
+  test("the same Idempotency-Key on another path is another request", async () => {
     await using api = await createCreatingApi();
     const paths = ["/api/v1/things", "/api/v1/things/a/parts", "/api/v1/things/b/parts"];
     for (const path of paths) {
@@ -103,7 +106,7 @@ describe("the same Idempotency-Key", () => {
     expect(api.made()).toHaveLength(3);
   });
 
-  test("by another API key is another request, whatever its body", async () => {
+  test("the same Idempotency-Key from another API key is another request", async () => {
     await using api = await createCreatingApi();
     const { value: key } = await api.app.createKey({ scopes: ["write:incidents"] });
     const first = await api.post({ idempotencyKey: "a", name: "Mine" });
@@ -113,7 +116,7 @@ describe("the same Idempotency-Key", () => {
     expect(api.made()).toEqual(["Mine", "Theirs"]);
   });
 
-  test("by the API key's next value, after a rotation, is the same request", async () => {
+  test("the same Idempotency-Key with a rotated key value is the same request", async () => {
     await using api = await createCreatingApi();
     const { ctx } = api.app;
     const first = await api.post({ idempotencyKey: "a" });
@@ -125,7 +128,7 @@ describe("the same Idempotency-Key", () => {
     expect(api.made()).toEqual(["Thing"]);
   });
 
-  test("is refused once its API key is revoked, with the answer that is kept unread", async () => {
+  test("the same Idempotency-Key with a revoked API key is rejected without the stored answer", async () => {
     await using api = await createCreatingApi();
     const { ctx } = api.app;
     await api.post({ idempotencyKey: "a" });
@@ -136,7 +139,7 @@ describe("the same Idempotency-Key", () => {
     expect(api.made()).toEqual(["Thing"]);
   });
 
-  test("is known for 24 hours, to the millisecond, and makes anew from then on", async () => {
+  test("an Idempotency-Key is valid for exactly 24 hours", async () => {
     await using api = await createCreatingApi();
     const first = await api.post({ idempotencyKey: "a" });
     await api.app.clock.advance(DAY_MS - 1);
@@ -152,8 +155,8 @@ describe("the same Idempotency-Key", () => {
   });
 });
 
-describe("a refused request is not kept", () => {
-  test("so that it can be mended and sent again under the same Idempotency-Key", async () => {
+describe("rejected requests with an Idempotency-Key", () => {
+  test("a rejected request can be corrected and sent with the same Idempotency-Key", async () => {
     await using api = await createCreatingApi();
     const audit = api.app.audit();
     expectProblem(await api.post({ idempotencyKey: "a", name: "" }), "validation_failed");
@@ -167,7 +170,7 @@ describe("a refused request is not kept", () => {
     expect(api.made()).toEqual(["Free"]);
   });
 
-  test("and is refused again as often as it is sent again", async () => {
+  test("a rejected request is rejected again with the same Idempotency-Key", async () => {
     await using api = await createCreatingApi();
     for (let time = 0; time < 2; time++) {
       const refused = await api.post({ idempotencyKey: "a", name: TAKEN });
@@ -178,14 +181,14 @@ describe("a refused request is not kept", () => {
   });
 });
 
-describe("an Idempotency-Key is", () => {
+describe("the format of an Idempotency-Key", () => {
   test.each([
     ["of one character", "a"],
     ["of 128 characters", "k".repeat(128)],
     ["a UUID", "8e03978e-40d5-43e8-bc93-6894a57f9324"],
     ["in quotes", '"8e03978e"'],
     ["any printable ASCII", "!~ #[{,;=/"],
-  ])("heard: %s", async (_, idempotencyKey) => {
+  ])("an Idempotency-Key is accepted: %s", async (_, idempotencyKey) => {
     await using api = await createCreatingApi();
     const first = await api.post({ idempotencyKey });
     const again = await api.post({ idempotencyKey });
@@ -198,7 +201,7 @@ describe("an Idempotency-Key is", () => {
     ["of 129 characters", "k".repeat(129)],
     ["beyond ASCII", "caf\u00e9"],
     ["with a tab in it", "a\tb"],
-  ])("refused, with nothing written: %s", async (_, idempotencyKey) => {
+  ])("an Idempotency-Key is rejected, and nothing is written: %s", async (_, idempotencyKey) => {
     await using api = await createCreatingApi();
     const audit = api.app.audit();
     const { detail } = expectProblem(await api.post({ idempotencyKey }), "invalid_request");
@@ -207,7 +210,7 @@ describe("an Idempotency-Key is", () => {
     expect(api.app.audit()).toEqual(audit);
   });
 
-  test("another one where its letters are of another case", async () => {
+  test("Idempotency-Keys are case-sensitive", async () => {
     await using api = await createCreatingApi();
     await api.post({ idempotencyKey: "a" });
     const other = await api.post({ idempotencyKey: "A" });
@@ -216,14 +219,14 @@ describe("an Idempotency-Key is", () => {
   });
 });
 
-describe("a route", () => {
-  test("that creates once without declaring it fails, and makes nothing", async () => {
+describe("routes and Idempotency-Key", () => {
+  test("a route that uses Idempotency-Key without declaring it fails and creates nothing", async () => {
     await using api = await createCreatingApi();
     expectProblem(await api.post({ path: "/api/v1/undeclared" }), "internal_error");
     expect(api.made()).toEqual([]);
   });
 
-  test("that declares it is documented with the header, what it answers and its error", async () => {
+  test("a route that declares Idempotency-Key is documented with header, answers and error", async () => {
     await using api = await createCreatingApi();
     const document = buildOpenApi(api.app.app.routes, { baseUrl: "https://x.test", version: "1" });
     const paths = document["paths"] as Record<string, { post: Record<string, never> }>;
@@ -248,7 +251,7 @@ describe("a route", () => {
     expect(Object.keys(part.responses["201"]?.headers ?? {})).not.toContain("ETag");
   });
 
-  test("of the API hears Idempotency-Key where it creates by POST, and nowhere else", async () => {
+  test("exactly the creating POST routes of the API support Idempotency-Key", async () => {
     await using app = await createTestApp({ dashboard: true });
     for (const { method, path, operation } of app.app.routes.routes) {
       const isCreating =

@@ -13,7 +13,7 @@ describe("If-Match", () => {
     ' "1" ',
     '"1-0123456789abcdef"',
     '"7-0123456789abcdef", "1-fedcba9876543210"',
-  ])("%s lets the change through", async (tag) => {
+  ])("the If-Match %s accepts the change", async (tag) => {
     await using site = await createComponentSite();
     const answer = await site.patch({ json: OUTAGE, headers: { "if-match": tag } });
     expect(answer.status).toBe(200);
@@ -33,16 +33,19 @@ describe("If-Match", () => {
     ['"1-0123456789ABCDEF"', "with no hash of this server"],
     ['"01"', "spelled otherwise"],
     ['"*"', "a quoted star"],
-  ])("%s, which is %s, is 412 with the present tag, and nothing is written", async (tag) => {
-    await using site = await createComponentSite();
-    const before = await site.state();
-    const answer = await site.patch({ json: OUTAGE, headers: { "if-match": tag } });
-    expectProblem(answer, "precondition_failed");
-    expect(answer.headers.get("etag")).toBe('"1"');
-    expect(await site.state()).toEqual(before);
-  });
+  ])(
+    "the If-Match %s, which is %s, is 412 with the current tag, and nothing is written",
+    async (tag) => {
+      await using site = await createComponentSite();
+      const before = await site.state();
+      const answer = await site.patch({ json: OUTAGE, headers: { "if-match": tag } });
+      expectProblem(answer, "precondition_failed");
+      expect(answer.headers.get("etag")).toBe('"1"');
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("of one version lets exactly one of twenty changes through that come at once", async () => {
+  test("exactly one of twenty concurrent changes with one If-Match succeeds", async () => {
     await using site = await createComponentSite();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -57,7 +60,7 @@ describe("If-Match", () => {
     expect(site.app.events()).toHaveLength(1);
   });
 
-  test("left out lets every change through", async () => {
+  test("changes without If-Match always succeed", async () => {
     await using site = await createComponentSite();
     expect((await site.patch({ json: OUTAGE })).status).toBe(200);
     expect((await site.patch({ json: { status: "operational" } })).status).toBe(200);

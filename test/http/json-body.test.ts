@@ -6,7 +6,7 @@ import { streamOf } from "../support/streams";
 const JSON_TYPE = { "content-type": "application/json" };
 const GOOD = '{"status":"major_outage","reason":"Slow"}';
 
-describe("a body is accepted", () => {
+describe("accepted JSON bodies", () => {
   test.each([
     ["as application/json", GOOD, "application/json"],
     ["with a charset", GOOD, "application/json; charset=utf-8"],
@@ -24,7 +24,7 @@ describe("a body is accepted", () => {
       `{"status":"major_outage","reason":"${"🚀".repeat(1_000)}"}`,
       "application/json",
     ],
-  ])("%s", async (_how, raw, type) => {
+  ])("a JSON body %s is accepted", async (_how, raw, type) => {
     await using site = await createComponentSite();
     const answer = await site.patch({ raw, headers: { "content-type": type } });
     expect(answer.status).toBe(200);
@@ -32,7 +32,7 @@ describe("a body is accepted", () => {
     expect(site.app.events()).toHaveLength(1);
   });
 
-  test("that arrives in pieces, also where a character is cut in two", async () => {
+  test("a body that arrives in pieces is accepted, even with a divided character", async () => {
     await using site = await createComponentSite();
     const bytes = Buffer.from('{"status":"major_outage","reason":"é🚀"}');
     const pieces = [...bytes].map((byte) => new Uint8Array([byte]));
@@ -50,7 +50,7 @@ describe("a body is accepted", () => {
   });
 });
 
-describe("a body that is not JSON is invalid_request, and nothing is written:", () => {
+describe("bodies that are not JSON", () => {
   test.each<[string, string | Uint8Array<ArrayBuffer>]>([
     ["nothing at all", ""],
     ["white space", "  "],
@@ -72,14 +72,14 @@ describe("a body that is not JSON is invalid_request, and nothing is written:", 
       new Uint8Array(Buffer.from('{"status":"major_outage","reason":"\xff"}', "latin1")),
     ],
     ["UTF-16", new Uint8Array(Buffer.from(GOOD, "utf16le"))],
-  ])("%s", async (_what, raw) => {
+  ])("a body with %s is invalid_request, and nothing is written", async (_what, raw) => {
     await using site = await createComponentSite();
     const before = await site.state();
     expectProblem(await site.patch({ raw, headers: JSON_TYPE }), "invalid_request");
     expect(await site.state()).toEqual(before);
   });
 
-  test("no body, and no word of one", async () => {
+  test("a missing body is invalid_request, and nothing is written", async () => {
     await using site = await createComponentSite();
     const before = await site.state();
     expectProblem(await site.patch({}), "invalid_request");
@@ -88,7 +88,7 @@ describe("a body that is not JSON is invalid_request, and nothing is written:", 
   });
 });
 
-describe("a body of another type is unsupported_media_type, and nothing is written:", () => {
+describe("bodies of other media types", () => {
   test.each([
     ["no type", undefined],
     ["text", "text/plain"],
@@ -99,16 +99,19 @@ describe("a body of another type is unsupported_media_type, and nothing is writt
     ["a type that begins like JSON", "application/json-seq"],
     ["a type that only contains JSON", "x-application/json"],
     ["an empty type", ""],
-  ])("%s", async (_what, type) => {
-    await using site = await createComponentSite();
-    const before = await site.state();
-    const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
-    const raw = new TextEncoder().encode(GOOD);
-    expectProblem(await site.patch({ raw, headers }), "unsupported_media_type");
-    expect(await site.state()).toEqual(before);
-  });
+  ])(
+    "a body with the media type %s is unsupported_media_type, and nothing is written",
+    async (_what, type) => {
+      await using site = await createComponentSite();
+      const before = await site.state();
+      const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
+      const raw = new TextEncoder().encode(GOOD);
+      expectProblem(await site.patch({ raw, headers }), "unsupported_media_type");
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("one that arrives in pieces", async () => {
+  test("a body of another type that arrives in pieces is unsupported_media_type and not read", async () => {
     await using site = await createComponentSite();
     const body = streamOf(GOOD);
     const headers = { "content-type": "text/plain", "transfer-encoding": "chunked" };
@@ -117,9 +120,9 @@ describe("a body of another type is unsupported_media_type, and nothing is writt
   });
 });
 
-describe("a compressed body is unsupported_media_type", () => {
+describe("compressed bodies", () => {
   test.each(["gzip", "GZIP", "br", "deflate, gzip", "x-own"])(
-    "and the answer names the encoding: %s",
+    "a compressed body is unsupported_media_type, and the answer names the encoding: %s",
     async (encoding) => {
       await using site = await createComponentSite();
       const before = await site.state();
@@ -137,7 +140,7 @@ describe("a compressed body is unsupported_media_type", () => {
     },
   );
 
-  test("but one that is declared as it is, by identity, is read", async () => {
+  test("a body with the encoding identity is accepted", async () => {
     await using site = await createComponentSite();
     const headers = { ...JSON_TYPE, "content-encoding": "identity" };
     expect((await site.patch({ raw: GOOD, headers })).status).toBe(200);
@@ -149,7 +152,7 @@ describe("a body's size", () => {
   /** A good body of exactly so many bytes. */
   const padded = (bytes: number) => GOOD + " ".repeat(bytes - GOOD.length);
 
-  test("may be 256 KiB and not a byte more", async () => {
+  test("a body can have at most 256 KiB", async () => {
     await using site = await createComponentSite();
     const before = await site.state();
     expectProblem(
@@ -160,7 +163,7 @@ describe("a body's size", () => {
     expect((await site.patch({ raw: padded(LIMIT), headers: JSON_TYPE })).status).toBe(200);
   });
 
-  test("of 300 KiB is refused by its declared length, before it is read", async () => {
+  test("a body with a declared length of 300 KiB is rejected before it is read", async () => {
     await using site = await createComponentSite();
     const body = streamOf(padded(300 * 1024));
     const headers = { ...JSON_TYPE, "content-length": String(300 * 1024) };
@@ -168,7 +171,7 @@ describe("a body's size", () => {
     expect(body.wasRead()).toBe(false);
   });
 
-  test("of 300 KiB is refused without a declared length too, and nothing is written", async () => {
+  test("a body of 300 KiB without a declared length is rejected, and nothing is written", async () => {
     await using site = await createComponentSite();
     const before = await site.state();
     const headers = { ...JSON_TYPE, "transfer-encoding": "chunked" };
@@ -178,7 +181,7 @@ describe("a body's size", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is what arrives, whatever was declared", async () => {
+  test("the size of a body is what arrives, not its declared length", async () => {
     await using site = await createComponentSite();
     const headers = { ...JSON_TYPE, "content-length": "10" };
     const { stream } = streamOf(padded(200 * 1024), " ".repeat(100 * 1024));

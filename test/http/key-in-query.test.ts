@@ -22,19 +22,22 @@ function withKey(query: string, value: string): string {
 }
 
 describe("a key in the query", () => {
-  test.each(QUERIES)("?%s is refused first of all, and the log has it redacted", async (query) => {
-    await using app = await createTestApp({ logLevel: "debug" });
-    const value = await app.keyWith("read:status");
-    const answer = await app.call(`/api/v1/key?${withKey(query, value)}`, { key: value });
-    expectProblem(answer, "invalid_request");
-    expect(answer.text).not.toContain(value.slice(13));
-    expect(answer.headers.get("ratelimit-policy")).toStartWith('"public"');
-    const line = app.logged.find((logged) => logged.msg === "request");
-    expect(line).toMatchObject({ status: 400, method: "GET" });
-    expect(JSON.stringify(app.logged)).not.toContain(value.slice(13));
-  });
+  test.each(QUERIES)(
+    "a key in the query ?%s is rejected first and redacted in the log",
+    async (query) => {
+      await using app = await createTestApp({ logLevel: "debug" });
+      const value = await app.keyWith("read:status");
+      const answer = await app.call(`/api/v1/key?${withKey(query, value)}`, { key: value });
+      expectProblem(answer, "invalid_request");
+      expect(answer.text).not.toContain(value.slice(13));
+      expect(answer.headers.get("ratelimit-policy")).toStartWith('"public"');
+      const line = app.logged.find((logged) => logged.msg === "request");
+      expect(line).toMatchObject({ status: 400, method: "GET" });
+      expect(JSON.stringify(app.logged)).not.toContain(value.slice(13));
+    },
+  );
 
-  test("is refused on every path, with every method, and whether the value is live or not", async () => {
+  test("a key in the query is rejected on every path and method, valid or not", async () => {
     await using app = await createTestApp();
     await using elsewhere = await createTestApp();
     for (const value of [
@@ -59,7 +62,7 @@ describe("a key in the query", () => {
     }
   });
 
-  test("never authenticates, whatever the name of its parameter", async () => {
+  test("a key in the query never authenticates, under any parameter name", async () => {
     await using app = await createTestApp();
     const value = await app.keyWith("read:status");
     for (const name of ["access_token", "token", "key", "api_key", "authorization"]) {
@@ -67,7 +70,7 @@ describe("a key in the query", () => {
     }
   });
 
-  test("is told apart from a query that holds none", async () => {
+  test("a query without a key is accepted", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     for (const query of [
@@ -85,20 +88,20 @@ describe("a key in the query", () => {
 describe("the request log", () => {
   const urlOf = (app: TestApp) => app.logged.find((line) => line.msg === "request")?.["url"];
 
-  test("keeps what holds no key as it came", async () => {
+  test("the request log contains a URL without a key unchanged", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     await app.call("/api/v1/components?page=a%20b&limit=5");
     expect(urlOf(app)).toEndWith("/api/v1/components?page=a%20b&limit=5");
   });
 
-  test("redacts a key in the path too", async () => {
+  test("the request log redacts a key in the path", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const value = await app.keyWith("read:status");
     await app.call(`/status/${value}`);
     expect(urlOf(app)).toEndWith("/status/[redacted]");
   });
 
-  test("names the key that was used by its id, and nobody where none was", async () => {
+  test("the request log contains the id of the key, if any", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const { key, value } = await app.createKey();
     await app.call("/api/v1/key", { key: value });
@@ -108,7 +111,7 @@ describe("the request log", () => {
     expect(JSON.stringify(app.logged)).not.toContain(value.slice(13));
   });
 
-  test("is not written above the level debug", async () => {
+  test("the request log is written at the level debug only", async () => {
     await using app = await createTestApp({ logLevel: "info" });
     await app.call("/");
     expect(app.logged).toEqual([]);

@@ -6,8 +6,8 @@ const pathsOf = ({ app }: TestApp) => app.routes.routes.map(({ path }) => path);
 const isOfDashboard = (path: string) => /^\/admin(\/|$)/.test(path);
 const HTML = { Accept: "text/html" };
 
-describe("the dashboard", () => {
-  test("is not loaded before somebody asks for it, whatever else is asked for", async () => {
+describe("loading of the dashboard", () => {
+  test("the dashboard is not loaded before its first request", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
     const asked = ["/", "/status/acme", "/api/v1/status", "/administrator", "/assets/x", "/readyz"];
@@ -15,7 +15,7 @@ describe("the dashboard", () => {
     expect(pathsOf(app).filter(isOfDashboard)).toEqual([]);
   });
 
-  test("is there for the first request, and answers it as it does all others", async () => {
+  test("the dashboard answers its first request like all others", async () => {
     await using app = await createTestApp();
     await app.signedIn();
     const first = await app.call("/admin/settings/keys", { headers: HTML });
@@ -27,7 +27,7 @@ describe("the dashboard", () => {
     }
   });
 
-  test("takes a form as the first request, its body and all", async () => {
+  test("the dashboard accepts a form as its first request", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { name: "", scopes: "read:status" };
@@ -35,7 +35,7 @@ describe("the dashboard", () => {
     expect(answer.status).toBe(422);
   });
 
-  test("is loaded once, however many ask at once", async () => {
+  test("the dashboard is loaded once for concurrent requests", async () => {
     await using app = await createTestApp();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => app.call("/admin/sign-in", { headers: HTML })),
@@ -45,7 +45,7 @@ describe("the dashboard", () => {
     expect(paths).toHaveLength(2);
   });
 
-  test("has its requests counted as those of the other routes are", async () => {
+  test("requests to the dashboard are counted like those of other routes", async () => {
     await using app = await createTestApp();
     await app.call("/readyz");
     await app.call("/admin/sign-in", { headers: HTML });
@@ -60,7 +60,7 @@ describe("the dashboard", () => {
   });
 });
 
-test("where routes cannot be loaded, who asks is told of an error, and the next one asks again", async () => {
+test("a failure to load routes is internal_error, and the next request loads them again", async () => {
   let isBroken = true;
   await using api = await createCreatingApi({
     loadRoutes: () => (isBroken ? Promise.reject(new Error("not to be read")) : undefined),

@@ -50,7 +50,7 @@ describe("a list in a body", () => {
     ],
   ];
   test.each(cases)(
-    "that is too long is refused by its length alone: POST %s %s",
+    "a list that is too long is rejected for its length only: POST %s %s",
     async (path, field, body, most) => {
       await using app = await createTestApp();
       await app.page();
@@ -66,7 +66,7 @@ describe("a list in a body", () => {
     },
   );
 
-  test("is read once for each item if its length is allowed, and not at all if it is too long", () => {
+  test("the items of a list are read once, and not at all if it is too long", () => {
     let reads = 0;
     const counted = (items: readonly unknown[]) =>
       new Proxy([...items], {
@@ -82,7 +82,7 @@ describe("a list in a body", () => {
     expect(reads).toBeLessThanOrEqual(2_000);
   });
 
-  test("has a greatest length wherever its items must differ, and the document says both", async () => {
+  test("every list with unique items has a maximum length in the OpenAPI document", async () => {
     await using app = await createTestApp();
     const { body: document } = await app.call("/openapi.json");
     const lists: TSchema[] = [];
@@ -96,7 +96,7 @@ describe("a list in a body", () => {
 });
 
 describe("errors of one answer", () => {
-  test("are at most 100, and one more without a pointer counts the others", async () => {
+  test("an answer has at most 100 errors, and one more counts the others", async () => {
     await using app = await createTestApp();
     await app.page();
     const key = await app.keyWith("write:incidents");
@@ -118,7 +118,7 @@ describe("errors of one answer", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("are not listed for a body of more than 24,000 fields, which is not parsed", async () => {
+  test("a body of more than 24,000 fields is rejected without being parsed", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("write:incidents");
     const nested = { page: "acme", name: "Down", body: "::::", components: fields(24_001) };
@@ -155,7 +155,7 @@ describe("errors of one answer", () => {
     expect((await change({})).status).toBe(200);
   });
 
-  test("count unknown references too", async () => {
+  test("the limit of 100 errors includes unknown references", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("write:components");
     const components = Object.fromEntries(texts(150).map((id) => [id, "operational"]));

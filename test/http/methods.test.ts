@@ -3,7 +3,7 @@ import { createTestApp, expectProblem } from "../support/app";
 import { createComponentSite } from "../support/component-site";
 
 describe("HEAD", () => {
-  test("is answered wherever GET is, with the same status and headers", async () => {
+  test("HEAD has the same status and headers as GET", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     for (const target of ["/", "/docs", "/openapi.json", "/healthz", "/api/v1/status/acme", path]) {
@@ -16,7 +16,7 @@ describe("HEAD", () => {
     }
   });
 
-  test("needs the same key and scope, and hears If-None-Match", async () => {
+  test("HEAD needs the same key and scope as GET and supports If-None-Match", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const head = { method: "HEAD" };
@@ -28,14 +28,14 @@ describe("HEAD", () => {
     expect((await app.call(path, { ...head, key, headers })).status).toBe(304);
   });
 
-  test("is not a method where GET is none", async () => {
+  test("HEAD is not_found on an unknown path", async () => {
     await using app = await createTestApp();
     expectProblem(await app.call("/nothing", { method: "HEAD" }), "not_found");
   });
 });
 
 describe("OPTIONS", () => {
-  test("is 204 on public JSON, with what other origins may do there", async () => {
+  test("OPTIONS is 204 on public JSON with CORS headers", async () => {
     await using app = await createTestApp();
     const answer = await app.call("/openapi.json", {
       method: "OPTIONS",
@@ -49,7 +49,7 @@ describe("OPTIONS", () => {
     expect(answer.headers.get("ratelimit-policy")).toBe('"public";q=100;w=60');
   });
 
-  test("is 405 everywhere else, without a word of other origins", async () => {
+  test("OPTIONS is 405 on other paths, without CORS headers", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     for (const target of [path, "/api/v1/status", "/api/v1/key", "/", "/docs", "/healthz"]) {
@@ -63,7 +63,7 @@ describe("OPTIONS", () => {
 });
 
 describe("other origins", () => {
-  test("may read public JSON and nothing that takes a key", async () => {
+  test("other origins can read public JSON and nothing that needs a key", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const headers = { origin: "https://example.com" };
@@ -77,7 +77,7 @@ describe("other origins", () => {
 });
 
 describe("a method that a path does not have", () => {
-  test("is 405 and names those that it has, key or not", async () => {
+  test("an unsupported method is 405 with the supported methods, with and without a key", async () => {
     await using site = await createComponentSite();
     const { app, key, path } = site;
     const cases: [method: string, path: string, allow: string][] = [
@@ -101,7 +101,7 @@ describe("a method that a path does not have", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("is 404 on a path that is none, whatever the method", async () => {
+  test("every method is 404 on an unknown path", async () => {
     await using app = await createTestApp();
     for (const method of ["GET", "POST", "PATCH", "PROPFIND"]) {
       expectProblem(await app.call("/api/v1/nothing", { method }), "not_found");

@@ -22,7 +22,7 @@ function read(
 const readParts = (parts: readonly Part[], boundary?: string) => read(multipart(parts, boundary));
 
 describe("a form with files", () => {
-  test("gives texts as they were typed, and files byte by byte", async () => {
+  test("a multipart form returns texts as typed and files byte by byte", async () => {
     const form = await readParts([
       { name: "title", text: " Über\r\nuns " },
       { name: "box", text: "a" },
@@ -41,24 +41,24 @@ describe("a form with files", () => {
     expect(form.text("logo")).toBe("");
   });
 
-  test("has no file where none was chosen, and an empty one where that was", async () => {
+  test("a multipart form without a selected file has none, and an empty file is kept", async () => {
     const none = { name: "logo", filename: "", bytes: "" };
     expect((await readParts([none])).file("logo")).toBeUndefined();
     const empty = { name: "logo", filename: "empty.png", bytes: "" };
     expect((await readParts([empty])).file("logo")?.bytes.byteLength).toBe(0);
   });
 
-  test("may come without any, as forms without files do", async () => {
+  test("a route for files accepts a form without files", async () => {
     const form = await read({ body: "a=1&a=2", type: "application/x-www-form-urlencoded" });
     expect([form.all("a"), form.file("a")]).toEqual([["1", "2"], undefined]);
   });
 
-  test("keeps the first of several files in one field", async () => {
+  test("a multipart form keeps the first of several files in one field", async () => {
     const files = ["one", "two"].map((name) => ({ name: "logo", filename: name, bytes: name }));
     expect((await readParts(files)).file("logo")?.name).toBe("one");
   });
 
-  test("takes names of every object for names", async () => {
+  test("a multipart form accepts field names such as __proto__", async () => {
     const form = await readParts([
       { name: "__proto__", text: "x" },
       { name: "constructor", filename: "f", bytes: "y" },
@@ -69,7 +69,7 @@ describe("a form with files", () => {
     expect(form.text("toString")).toBe("");
   });
 
-  test("is one of a thousand fields as well", async () => {
+  test("a multipart form can have a thousand fields", async () => {
     const parts = Array.from({ length: 1_000 }, (_, n) => ({ name: `f${n}`, text: String(n) }));
     expect((await readParts(parts)).text("f999")).toBe("999");
   });
@@ -82,7 +82,7 @@ describe("the digest of a form with files", () => {
   ];
   const [text, file] = parts as [Part & { text: string }, Part & { filename: string }];
 
-  test("is the same each time it is sent, whatever its boundary", async () => {
+  test("the digest of a multipart form does not depend on its boundary", async () => {
     const first = await readParts(parts, "one");
     expect((await readParts(parts, "another")).digest).toBe(first.digest);
     expect(first.digest).toMatch(/^[0-9a-f]{64}$/);
@@ -94,17 +94,17 @@ describe("the digest of a form with files", () => {
     { what: "the name of a file", other: [text, { ...file, filename: "b.png" } as Part] },
     { what: "the order", other: [file, text] },
     { what: "a file for a text", other: [{ name: "form", filename: "", bytes: "token" }, file] },
-  ])("differs with $what", async ({ other }) => {
+  ])("the digest of a multipart form differs with $what", async ({ other }) => {
     expect((await readParts(other)).digest).not.toBe((await readParts(parts)).digest);
   });
 
-  test("differs with where it is sent", async () => {
+  test("the digest of a multipart form differs with its path", async () => {
     const there = await read(multipart(parts), { url: "http://status.test/elsewhere" });
     expect(there.digest).not.toBe((await readParts(parts)).digest);
   });
 });
 
-describe("a body that is no form with files", () => {
+describe("invalid multipart bodies", () => {
   const { body, type } = multipart([{ ...LOGO, bytes: "picture" }], "B");
   test.each([
     { what: "is cut off", body: body.slice(0, 60), type },
@@ -112,13 +112,13 @@ describe("a body that is no form with files", () => {
     { what: "names no boundary", body, type: "multipart/form-data" },
     { what: "has another boundary than it names", body, type: `${type}C` },
     { what: "is text", body: new TextEncoder().encode("logo=1"), type },
-  ])("is refused as malformed when it $what", async ({ body, type }) => {
+  ])("a multipart body is invalid_request when it $what", async ({ body, type }) => {
     const problem = await rejectionOf(read({ body, type }));
     expect(problem).toBeInstanceOf(Problem);
     expect(problem.code).toBe("invalid_request");
   });
 
-  test("is refused when it is larger than 256 KiB, and read when it is not", async () => {
+  test("a multipart body larger than 256 KiB is payload_too_large", async () => {
     const overhead = multipart([{ ...LOGO, bytes: "" }]).body.byteLength;
     const largest = multipart([{ ...LOGO, bytes: new Uint8Array(LIMIT - overhead) }]);
     expect((await read(largest)).file("logo")?.bytes.byteLength).toBe(LIMIT - overhead);
@@ -128,7 +128,7 @@ describe("a body that is no form with files", () => {
 });
 
 describe("a route of the dashboard", () => {
-  test("that takes no files refuses a form with files, and one that does refuses JSON", async () => {
+  test("a route without files rejects a multipart form, and one with files rejects JSON", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const { page } = await app.page();
@@ -141,7 +141,7 @@ describe("a route of the dashboard", () => {
     expect(app.audit()).toEqual(before);
   });
 
-  test("refuses a form with files that another site sent, and its own is taken", async () => {
+  test("a multipart form from another site is rejected, and one from the dashboard is read", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const { page } = await app.page();
@@ -160,7 +160,7 @@ describe("a route of the dashboard", () => {
     expect((await app.call(path, { session, ...asUpload(parts) })).status).toBe(422);
   });
 
-  test("refuses a form with files by its declared size before any of it is read", async () => {
+  test("a multipart form with a too large declared size is rejected", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const { page } = await app.page();

@@ -4,7 +4,7 @@ import { SCOPES } from "../../src/features/keys";
 import { createTestApp } from "../support/app";
 
 describe("GET /openapi.json", () => {
-  test("tells every route that has an operationId, with its scope, its answers and its errors", async () => {
+  test("the OpenAPI document contains every route with an operationId, with scope, answers and errors", async () => {
     await using app = await createTestApp({ dashboard: true });
     const { body, headers } = await app.call("/openapi.json");
     expect(body.openapi).toBe("3.1.0");
@@ -33,7 +33,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("has every scope and every error, each with an example", async () => {
+  test("the OpenAPI document contains every scope and an example of every error", async () => {
     await using app = await createTestApp();
     const { components } = (await app.call("/openapi.json")).body;
     for (const [scope, sentence] of Object.entries(SCOPES)) {
@@ -48,7 +48,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("refers to nothing that it does not hold", async () => {
+  test("all references of the OpenAPI document exist", async () => {
     await using app = await createTestApp();
     const { text, body } = await app.call("/openapi.json");
     const references = new Set(
@@ -65,7 +65,7 @@ describe("GET /openapi.json", () => {
 });
 
 describe("/docs/errors", () => {
-  test("explains every error at the anchor that problems point to", async () => {
+  test("/docs/errors explains every error at its anchor", async () => {
     await using app = await createTestApp();
     const { text } = await app.call("/docs/errors");
     for (const code of ERROR_CODES) expect(text).toContain(`<dt id="${code}">`);
@@ -73,7 +73,7 @@ describe("/docs/errors", () => {
 });
 
 describe("/docs", () => {
-  test("asks for files of this server only, and each of them is there and cached for ever", async () => {
+  test("/docs loads files of this server only, which are cached forever", async () => {
     await using app = await createTestApp();
     const { text } = await app.call("/docs");
     const paths = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");

@@ -20,7 +20,7 @@ describe("a path", () => {
     "/.env",
     "/admin/../../etc/passwd",
     "/api/v1/key%00",
-  ])("%s is none, whoever asks", async (path) => {
+  ])("the path %s is not_found with and without a key", async (path) => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     for (const given of [undefined, key]) {
@@ -30,7 +30,7 @@ describe("a path", () => {
   });
 
   test.each(["%zz", "%E0%A4%A", "%", "a%2Fb", "%00", "..%2f..", "constructor", "__proto__", "~"])(
-    "with %p for an id names nothing, and nothing breaks",
+    "a path with the id %p is not_found",
     async (id) => {
       await using site = await createComponentSite();
       const { app, key } = site;
@@ -48,7 +48,7 @@ describe("a path", () => {
 
 describe("a short host", () => {
   test.each(["x", "web", "nas:80", "nas:8080", "[::1]:8080", "127.0.0.1"])(
-    "such as %s is routed by the path alone",
+    "a request to the short host %s is routed by its path only",
     async (host) => {
       await using site = await createComponentSite();
       const { app, key, path } = site;
@@ -64,7 +64,7 @@ describe("a short host", () => {
     },
   );
 
-  test("is never what links are built from", async () => {
+  test("links are not built from the request's host", async () => {
     await using site = await createComponentSite();
     const { app, key } = site;
     const { text, headers } = await app.call("/api/v1/status/acme", { key, host: "evil.test" });
@@ -75,7 +75,10 @@ describe("a short host", () => {
   });
 });
 
-/** What Bun hands over where the Host header is empty or no host: a URL without its beginning. */
+/**
+ * Creates the request that Bun passes on if the Host header is empty or invalid: its URL is only a
+ * path.
+ */
 function withoutHost(path: string, init: RequestInit = {}): Request {
   const request = new Request(`http://status.test${path}`, init);
   Object.defineProperty(request, "url", { value: path });
@@ -83,7 +86,7 @@ function withoutHost(path: string, init: RequestInit = {}): Request {
 }
 
 describe("an empty or unreadable host", () => {
-  test("is refused on every path, from the address's bucket, with a key or without", async () => {
+  test("an empty or unreadable host is rejected on every path and charged to the client address", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const key = await app.keyWith("read:status");
     for (const path of ["/", "/api/v1/key", "/healthz", "/nothing", "//", "/docs"]) {
@@ -99,7 +102,7 @@ describe("an empty or unreadable host", () => {
     expect((await app.call("/api/v1/key", { key })).status).toBe(200);
   });
 
-  test("does not let a key in the query into the log", async () => {
+  test("a key in the query is not logged with an empty or unreadable host", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const key = await app.keyWith("read:status");
     const answer = await app.app.handle(withoutHost(`/?key=${key}`), () => "203.0.113.7");

@@ -3,7 +3,7 @@ import { revokeKey, rotateKey } from "../../src/features/keys";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 
-/** Who paid for an answer, and what that bucket has left. */
+/** Returns the rate limit policy that was charged for an answer, and the rest of its bucket. */
 function paid({ headers }: Answer): string {
   const state = headers.get("ratelimit");
   const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(state ?? "") ?? [];
@@ -17,15 +17,15 @@ async function drainAddress(app: TestApp): Promise<void> {
   expectProblem(await app.call("/"), "rate_limited");
 }
 
-describe("a request is paid for", () => {
-  test("by the key on a protected route, and then not by the address", async () => {
+describe("charging of requests", () => {
+  test("a request to a protected route is charged to the key and not to the address", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 10 });
     expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
     expect(paid(await app.call("/"))).toBe("public 99");
   });
 
-  test("by the address on a public route, an unknown path and a wrong method", async () => {
+  test("a request to a public route, an unknown path or with a wrong method is charged to the address", async () => {
     await using app = await createTestApp();
     expect(paid(await app.call("/"))).toBe("public 99");
     expect(paid(await app.call("/docs"))).toBe("public 98");
@@ -36,7 +36,7 @@ describe("a request is paid for", () => {
     expect(paid(await app.call("/openapi.json", { method: "OPTIONS" }))).toBe("public 93");
   });
 
-  test("by the address there even where a valid key is sent", async () => {
+  test("a public request with a valid key is charged to the address", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 10 });
     for (const [path, method] of [
@@ -49,7 +49,7 @@ describe("a request is paid for", () => {
     expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
   });
 
-  test("by the address where the key is missing, misread, unknown, expired, ended or revoked", async () => {
+  test("a request with a missing, invalid, expired or revoked key is charged to the address", async () => {
     await using app = await createTestApp();
     await using elsewhere = await createTestApp();
     const expired = await app.createKey({ expires: "2026-03-10T12:00:00.001Z" });
@@ -76,14 +76,14 @@ describe("a request is paid for", () => {
     }
   });
 
-  test("by the address where the query holds a key, valid or not", async () => {
+  test("a request with a key in the query is charged to the address", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     expect(paid(await app.call(`/api/v1/key?key=${key}`, { key }))).toBe("public 99");
     expect(paid(await app.call("/api/v1/key?access_token=x", { key }))).toBe("public 98");
   });
 
-  test("by a bucket for health checks of its own at /healthz and /readyz", async () => {
+  test("health checks are charged to their own bucket", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     expect(paid(await app.call("/healthz"))).toBe("health 1199");
@@ -93,8 +93,8 @@ describe("a request is paid for", () => {
   });
 });
 
-describe("exactly one token is taken", () => {
-  test("from a key, whatever the answer: 200, 304, 400, 403, 404, 412, 413, 415, 422", async () => {
+describe("the tokens per request", () => {
+  test("a request takes one token of its key with any answer: 200, 304, 400, 403, 404, 412, 413, 415, 422", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({ slug: "acme" }, ["API"]);
     const { value: key } = await app.createKey({ scopes: ["write:components", "read:status"] });
@@ -130,7 +130,7 @@ describe("exactly one token is taken", () => {
     expect(paid(await app.call("/"))).toBe("public 99");
   });
 
-  test("from an address, whatever the answer", async () => {
+  test("a request takes one token of its address with any answer", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
     const etag = (await app.call("/status/acme")).headers.get("etag") ?? "";
@@ -145,7 +145,7 @@ describe("exactly one token is taken", () => {
     expect(answers.map(paid)).toEqual([98, 97, 96, 95, 94].map((left) => `public ${left}`));
   });
 
-  test("and none by a refusal, so that Retry-After stays true", async () => {
+  test("a rate_limited request takes no token, so Retry-After stays correct", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 1 });
     await app.call("/api/v1/key", { key });
@@ -156,22 +156,22 @@ describe("exactly one token is taken", () => {
   });
 });
 
-describe("a drained address", () => {
-  test("does not block a valid key that calls from it", async () => {
+describe("an address with an empty bucket", () => {
+  test("an address with an empty bucket does not block a valid key", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 10 });
     await drainAddress(app);
     expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
   });
 
-  test("blocks who has no valid key, before it is told whether it has one", async () => {
+  test("an address with an empty bucket blocks requests without a valid key before the key is checked", async () => {
     await using app = await createTestApp();
     await drainAddress(app);
     expectProblem(await app.call("/api/v1/key"), "rate_limited");
     expectProblem(await app.call("/api/v1/key", { key: "nonsense" }), "rate_limited");
   });
 
-  test("does not fail its health checks, and they do not drain it", async () => {
+  test("an address with an empty bucket can send health checks, which have their own limit", async () => {
     await using app = await createTestApp();
     await drainAddress(app);
     for (let i = 0; i < 1_200; i++) {
@@ -181,14 +181,14 @@ describe("a drained address", () => {
     expect((await app.call("/", { from: "198.51.100.1" })).status).toBe(200);
   });
 
-  test("is alone: another address has its whole limit", async () => {
+  test("an empty bucket of one address does not affect another", async () => {
     await using app = await createTestApp();
     await drainAddress(app);
     expect(paid(await app.call("/", { from: "198.51.100.1" }))).toBe("public 99");
   });
 });
 
-test("nobody without the key can spend its budget", async () => {
+test("a key's bucket is not charged for a forged value", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey({ rate_limit: 10 });
   const forged = value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
@@ -207,7 +207,7 @@ describe("a file under its hashed name", () => {
     return [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
   }
 
-  test("is counted to nobody, also where the address is drained", async () => {
+  test("a file with a hashed name is not charged and is sent with an empty bucket", async () => {
     await using app = await createTestApp();
     const assets = await assetsOf(app);
     expect(assets.length).toBeGreaterThan(1);
@@ -223,7 +223,7 @@ describe("a file under its hashed name", () => {
     expect((await app.call(assets[0] ?? "")).status).toBe(200);
   });
 
-  test("that does not exist is paid for by the address, like any other path that is none", async () => {
+  test("an unknown file is charged to the address", async () => {
     await using app = await createTestApp();
     const answer = await app.call("/assets/nothing.0123456789abcdef.css");
     expectProblem(answer, "not_found");

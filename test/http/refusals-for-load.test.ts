@@ -3,8 +3,8 @@ import { createTestApp } from "../support/app";
 import { HTML } from "../support/dashboard";
 import { readHtml } from "../support/html";
 
-describe("the page of a refusal for load", () => {
-  test("names its own request and the way back from its own path, however many are sent", async () => {
+describe("error pages for rate limits", () => {
+  test("a rate limit page contains its own request id and a link for its path", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     const drained = (path: string) => app.call(path, { headers: HTML });
     await drained("/");
@@ -32,7 +32,7 @@ describe("the page of a refusal for load", () => {
     expect(read.text).not.toContain("To keep what you typed");
   });
 
-  test("says the seconds that its own Retry-After says", async () => {
+  test("a rate limit page shows the seconds of its Retry-After", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     await app.call("/");
     for (const passed of [0, 20_000, 39_000]) {

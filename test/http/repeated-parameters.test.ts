@@ -4,7 +4,7 @@ import { createTestApp, expectProblem } from "../support/app";
 import { SCOPE_NAMES } from "../../src/features/keys";
 
 describe("a declared query parameter that is given twice", () => {
-  test("is refused by every route that declares it, by its name", async () => {
+  test("a repeated query parameter is rejected by every route that declares it, with its pointer", async () => {
     await using app = await createTestApp({
       dashboard: true,
       env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" },
@@ -35,7 +35,7 @@ describe("a declared query parameter that is given twice", () => {
     expect(count).toBeGreaterThan(10);
   });
 
-  test("is refused where its values are equal and where one is empty, and taken once", async () => {
+  test("a repeated query parameter is rejected with equal or empty values, and accepted once", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     for (const query of [
@@ -49,7 +49,7 @@ describe("a declared query parameter that is given twice", () => {
     expect((await app.call("/api/v1/incidents?limit=1&open=true", { key })).status).toBe(200);
   });
 
-  test("is a refusal that comes after those of credentials", async () => {
+  test("a repeated query parameter is rejected after the check of credentials", async () => {
     await using app = await createTestApp();
     const other = await app.keyWith("read:analytics");
     const path = "/api/v1/incidents?limit=1&limit=2";
@@ -58,7 +58,7 @@ describe("a declared query parameter that is given twice", () => {
   });
 });
 
-test("a parameter that a public address does not declare is ignored, also when it is given twice", async () => {
+test("an undeclared query parameter of a public page is ignored, even if repeated", async () => {
   await using app = await createTestApp();
   await app.page();
   expect((await app.call("/status/acme?utm_source=a&utm_source=b")).status).toBe(200);

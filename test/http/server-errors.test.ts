@@ -5,7 +5,7 @@ import { createTestApp, expectProblem } from "../support/app";
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("a failure of the server", () => {
-  test("says nothing of its cause, and the log does, under the request's id", async () => {
+  test("an internal error does not reveal its cause, which the log has under the request id", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
@@ -26,7 +26,7 @@ describe("a failure of the server", () => {
     expect(JSON.stringify(errors[0]?.["err"])).toContain("component_changes");
   });
 
-  test("takes its token, counts as nobody's mistake, and leaves the next request alone", async () => {
+  test("an internal error is charged once and does not affect the next request", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
@@ -42,7 +42,7 @@ describe("a failure of the server", () => {
   });
 });
 
-test("what the caller did wrong is no failure of the server: it is not in the log", async () => {
+test("errors of the caller are not logged", async () => {
   await using app = await createTestApp();
   const key = await app.keyWith("read:status");
   await app.call("/nothing");

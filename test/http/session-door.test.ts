@@ -4,8 +4,8 @@ import { streamOf } from "../support/streams";
 
 const HTML = { accept: "text/html,application/xhtml+xml" };
 
-describe("a session at the door", () => {
-  test("pays for its requests from a bucket of its own, 600 a minute", async () => {
+describe("sessions at the gateway", () => {
+  test("a session has its own bucket of 600 requests per minute", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     const [first, second] = [await app.signedIn(), await app.signedIn()];
     const answer = await app.call("/admin", { session: first });
@@ -17,7 +17,7 @@ describe("a session at the door", () => {
     expect((await app.call("/")).headers.get("x-ratelimit-remaining")).toBe("0");
   });
 
-  test("is refused over its limit, and let in after the told seconds", async () => {
+  test("a session over its limit is rejected until Retry-After has passed", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     for (let i = 0; i < 600; i++) await app.call("/admin/settings/nothing", { session });
@@ -31,26 +31,26 @@ describe("a session at the door", () => {
     expect((await app.call("/admin", { session })).status).toBe(200);
   });
 
-  test("that is unknown pays from the address", async () => {
+  test("a request with an unknown session is charged to the address", async () => {
     await using app = await createTestApp();
     const answer = await app.call("/admin", { session: "x".repeat(43) });
     expectProblem(answer, "sign_in_required");
     expect(answer.headers.get("ratelimit-policy")).toStartWith('"public"');
   });
 
-  test("opens nothing of the API", async () => {
+  test("a session does not authenticate for the API", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     expectProblem(await app.call("/api/v1/key", { session }), "missing_key");
   });
 
-  test("a key opens nothing of the dashboard", async () => {
+  test("an API key does not authenticate for the dashboard", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     expectProblem(await app.call("/admin", { key }), "sign_in_required");
   });
 
-  test("is dead 24 hours after its last use", async () => {
+  test("a session ends 24 hours after its last use", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const hour = 60 * 60 * 1_000;
@@ -62,7 +62,7 @@ describe("a session at the door", () => {
     expectProblem(await app.call("/admin", { session }), "sign_in_required");
   });
 
-  test("that ends while its form is on the way changes nothing", async () => {
+  test("a session that ends while its form arrives changes nothing", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const other = await app.signedIn();
@@ -89,8 +89,8 @@ describe("a session at the door", () => {
   });
 });
 
-describe("somebody who is not signed in", () => {
-  test("is led to the sign-in page by a browser and comes back to where they wanted to go", async () => {
+describe("requests without a session", () => {
+  test("a browser without a session is redirected to the sign-in page with the requested path", async () => {
     await using app = await createTestApp();
     const answer = await app.call("/admin/settings/keys?show=unused", { headers: HTML });
     expect(answer.status).toBe(303);
@@ -100,7 +100,7 @@ describe("somebody who is not signed in", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("is told in a page that a form was not taken", async () => {
+  test("a form without a session is answered with a page that says nothing was changed", async () => {
     await using app = await createTestApp();
     const form = { name: "x" };
     const answer = await app.call("/admin/settings/keys/new", { form, headers: HTML });
@@ -111,8 +111,8 @@ describe("somebody who is not signed in", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("is a page for a browser and a problem for a program", async () => {
+describe("errors at the gateway", () => {
+  test("an error is a page for a browser and a problem for a program", async () => {
     await using app = await createTestApp();
     const page = await app.call("/no/such/page", { headers: HTML });
     expect(page.status).toBe(404);
@@ -120,12 +120,12 @@ describe("what goes wrong", () => {
     expectProblem(await app.call("/no/such/page"), "not_found");
   });
 
-  test("is a problem under /api, whatever is accepted", async () => {
+  test("an error below /api is a problem for any Accept header", async () => {
     await using app = await createTestApp();
     expectProblem(await app.call("/api/v1/status/acme", { headers: HTML }), "missing_key");
   });
 
-  test("is said with the headers that belong to it", async () => {
+  test("an error page has the headers of its error", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     await app.call("/");
     const page = await app.call("/", { headers: HTML });

@@ -18,7 +18,7 @@ function slowBody(json: unknown): { body: ReadableStream; arrive: () => void } {
 
 const CHUNKED_JSON = { "content-type": "application/json", "transfer-encoding": "chunked" };
 
-test("a key that is revoked while the body is on its way changes nothing any more", async () => {
+test("a key revoked while the body arrives changes nothing", async () => {
   await using app = await createTestApp();
   const { components } = await app.page({}, ["API"]);
   const { key, value } = await app.createKey({ scopes: ["write:components"] });
@@ -35,7 +35,7 @@ test("a key that is revoked while the body is on its way changes nothing any mor
   expect(app.events()).toEqual([]);
 });
 
-test("a request that ends after a later one never sets Last Used back", async () => {
+test("a slow request does not set last_used_at back", async () => {
   await using app = await createTestApp();
   const { components } = await app.page({}, ["API"]);
   const key = await app.keyWith("write:components");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createTestApp } from "../support/app";
 
-test("a status read is answered in the same turn, without a promise", async () => {
+test("a read of the status document is answered synchronously", async () => {
   await using app = await createTestApp();
   await app.page({ slug: "acme" });
   const key = await app.keyWith("read:status");

@@ -5,7 +5,7 @@ import { createTestApp, type TestApp } from "../support/app";
 const PROXY = "10.0.0.1";
 const BEHIND_PROXIES = { ALLCLEAR_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" };
 
-/** What the client's bucket has left after one more request; 99 after its first. */
+/** Sends a request and returns the rest of the client's bucket: 99 after the first request. */
 async function left(app: TestApp, from: string, forwarded?: string): Promise<number> {
   const headers: Record<string, string> =
     forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
@@ -14,7 +14,7 @@ async function left(app: TestApp, from: string, forwarded?: string): Promise<num
 }
 
 describe("X-Forwarded-For", () => {
-  test("is ignored from anybody while no proxy is trusted", async () => {
+  test("X-Forwarded-For is ignored without trusted proxies", async () => {
     await using app = await createTestApp();
     expect(await left(app, "203.0.113.7", "198.51.100.1")).toBe(99);
     expect(await left(app, "203.0.113.7", "198.51.100.2")).toBe(98);
@@ -22,14 +22,14 @@ describe("X-Forwarded-For", () => {
     expect(await left(app, "198.51.100.1")).toBe(99);
   });
 
-  test("is ignored from a peer that is not trusted, where others are", async () => {
+  test("X-Forwarded-For is ignored from an untrusted peer", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     expect(await left(app, "203.0.113.7", "198.51.100.1")).toBe(99);
     expect(await left(app, "203.0.113.7", "198.51.100.2")).toBe(98);
     expect(await left(app, "203.0.113.7", "10.0.0.9")).toBe(97);
   });
 
-  test("from a trusted proxy names the client, so that each has a bucket of its own", async () => {
+  test("X-Forwarded-For from a trusted proxy gives each client its own bucket", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     expect(await left(app, PROXY, "198.51.100.1")).toBe(99);
     expect(await left(app, PROXY, "198.51.100.2")).toBe(99);
@@ -38,14 +38,14 @@ describe("X-Forwarded-For", () => {
     expect(await left(app, PROXY)).toBe(99);
   });
 
-  test("is read from the right: what the client wrote itself is not believed", async () => {
+  test("X-Forwarded-For is read from the right, so clients cannot forge it", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     for (const [index, spoofed] of ["192.0.2.1", "192.0.2.2", "10.0.0.5", "unknown"].entries()) {
       expect(await left(app, PROXY, `${spoofed}, 198.51.100.1`)).toBe(99 - index);
     }
   });
 
-  test("is walked through every trusted proxy, and no further", async () => {
+  test("X-Forwarded-For is read through all trusted proxies up to the first other address", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     expect(await left(app, PROXY, "198.51.100.1, 10.0.0.3, 10.0.0.2")).toBe(99);
     expect(await left(app, PROXY, "198.51.100.2, 203.0.113.9, 10.0.0.2")).toBe(99);
@@ -53,13 +53,13 @@ describe("X-Forwarded-For", () => {
     expect(await left(app, "198.51.100.1")).toBe(98);
   });
 
-  test("that names trusted proxies alone counts as the leftmost of them", async () => {
+  test("X-Forwarded-For with trusted proxies only identifies the leftmost", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     expect(await left(app, PROXY, "10.0.0.3, 10.0.0.2")).toBe(99);
     expect(await left(app, "10.0.0.3")).toBe(98);
   });
 
-  test("that is garbage ends the walk at the proxy that wrote it", async () => {
+  test("an invalid entry of X-Forwarded-For identifies the proxy that wrote it", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     const garbage = [
       "",
@@ -80,7 +80,7 @@ describe("X-Forwarded-For", () => {
     expect(await left(app, "10.0.0.2")).toBe(98);
   });
 
-  test("may carry ports, brackets and spaces", async () => {
+  test("X-Forwarded-For accepts ports, brackets and spaces", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     const spellings = [
       "198.51.100.1",
@@ -98,15 +98,15 @@ describe("X-Forwarded-For", () => {
   });
 });
 
-describe("one client", () => {
-  test("is an IPv6 /64", async () => {
+describe("client addresses", () => {
+  test("a client address is an IPv6 /64", async () => {
     await using app = await createTestApp();
     expect(await left(app, "2001:db8:0:1::1")).toBe(99);
     expect(await left(app, "2001:db8:0:1:ffff:ffff:ffff:ffff")).toBe(98);
     expect(await left(app, "2001:db8:0:2::1")).toBe(99);
   });
 
-  test("is the same by IPv4 and by IPv4-mapped IPv6", async () => {
+  test("IPv4 and IPv4-mapped IPv6 are the same client address", async () => {
     await using app = await createTestApp();
     expect(await left(app, "198.51.100.1")).toBe(99);
     expect(await left(app, "::ffff:198.51.100.1")).toBe(98);
@@ -114,22 +114,22 @@ describe("one client", () => {
   });
 });
 
-describe("a trusted proxy", () => {
-  test("is recognised by an IPv4-mapped socket, and by IPv6", async () => {
+describe("trusted proxies", () => {
+  test("a trusted proxy is recognised by IPv4-mapped and IPv6 addresses", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     expect(await left(app, "::ffff:10.0.0.1", "198.51.100.1")).toBe(99);
     expect(await left(app, "fd00::1", "198.51.100.1")).toBe(98);
     expect(await left(app, "fe00::1", "198.51.100.1")).toBe(99);
   });
 
-  test("is recognised where a single address is named", async () => {
+  test("a trusted proxy can be configured as a single address", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_TRUSTED_PROXIES: "10.0.0.1" } });
     expect(await left(app, "10.0.0.1", "198.51.100.1")).toBe(99);
     expect(await left(app, "10.0.0.2", "198.51.100.1")).toBe(99);
     expect(await left(app, "10.0.0.2", "198.51.100.1")).toBe(98);
   });
 
-  test("sees to it that a key's last use is the client's address", async () => {
+  test("a key's last_used_ip is the client behind a trusted proxy", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     const { key, value } = await app.createKey();
     const headers = { "x-forwarded-for": "192.0.2.1, 198.51.100.1" };
@@ -143,20 +143,20 @@ describe("an untrusted peer that keeps forwarding", () => {
   const warnings = (app: TestApp) =>
     app.logged.filter((line) => line.msg.includes("ALLCLEAR_TRUSTED_PROXIES"));
 
-  test("is told of in the log, once, by its address", async () => {
+  test("an untrusted peer that keeps forwarding is logged once with its address", async () => {
     await using app = await createTestApp();
     for (let i = 0; i < 60; i++) await left(app, "172.17.0.1", `198.51.100.${i}`);
     expect(warnings(app)).toMatchObject([{ level: 40, peer: "172.17.0.1" }]);
   });
 
-  test("is not told of for a header or two", async () => {
+  test("an untrusted peer with few forwarded requests is not logged", async () => {
     await using app = await createTestApp();
     for (let i = 0; i < 3; i++) await left(app, "172.17.0.1", "198.51.100.1");
     for (let i = 0; i < 60; i++) await left(app, "172.17.0.2");
     expect(warnings(app)).toEqual([]);
   });
 
-  test("is not told of where it is trusted", async () => {
+  test("a trusted proxy is not logged", async () => {
     await using app = await createTestApp({ env: BEHIND_PROXIES });
     for (let i = 0; i < 60; i++) await left(app, PROXY, `198.51.100.${i}`);
     expect(warnings(app)).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../support/app";
 
-test("two applications in one process share neither keys, limits, pages nor signals", async () => {
+test("two applications in one process share no keys, limits, pages or clocks", async () => {
   const env = { ALLCLEAR_PUBLIC_RATE_LIMIT: "2" };
   await using first = await createTestApp({ env });
   await using second = await createTestApp({ env });

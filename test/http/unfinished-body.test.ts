@@ -9,27 +9,30 @@ const FORM = "Content-Type: application/x-www-form-urlencoded";
 const begin = (site: ServedApp, ...lines: string[]) =>
   beginRequest(site, `POST ${ROUTE}`, [FORM, ...lines]);
 
-describe("an upload that its sender breaks off", () => {
+describe("aborted uploads", () => {
   test.each([
     ["with a declared length", "Content-Length: 1000", "next=%2Fadmin"],
     ["in chunks", "Transfer-Encoding: chunked", "4\r\nnext\r\n"],
-  ])("%s is counted as 499, and is no error of the server", async (_how, line, part) => {
-    await using site = await serveApp({ clock: createTestClock() });
-    {
-      using connection = await begin(site, line);
-      connection.send(part);
-      await untilRead(site);
-    }
-    await untilCounted(site, ROUTE, 1);
-    expect(countedOf(site, ROUTE)).toEqual({ "499": 1 });
-    expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
+  ])(
+    "an aborted upload %s is counted as 499 and not logged as an error",
+    async (_how, line, part) => {
+      await using site = await serveApp({ clock: createTestClock() });
+      {
+        using connection = await begin(site, line);
+        connection.send(part);
+        await untilRead(site);
+      }
+      await untilCounted(site, ROUTE, 1);
+      expect(countedOf(site, ROUTE)).toEqual({ "499": 1 });
+      expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
 
-    using whole = await begin(site, "Content-Length: 0", "Connection: close");
-    expect(await whole.untilClosed()).toStartWith("HTTP/1.1 303");
-    expect(countedOf(site, ROUTE)).toEqual({ "303": 1, "499": 1 });
-  });
+      using whole = await begin(site, "Content-Length: 0", "Connection: close");
+      expect(await whole.untilClosed()).toStartWith("HTTP/1.1 303");
+      expect(countedOf(site, ROUTE)).toEqual({ "303": 1, "499": 1 });
+    },
+  );
 
-  test("gives the room of its body back", async () => {
+  test("an aborted upload frees the slot of its body", async () => {
     await using site = await serveApp({ clock: createTestClock() });
     for (let count = 1; count <= 20; count++) {
       {
@@ -46,7 +49,7 @@ describe("an upload that its sender breaks off", () => {
 describe("a body in chunks of one byte", () => {
   const chunks = (bytes: number) => `${"1\r\na\r\n".repeat(bytes)}0\r\n\r\n`;
 
-  test("is read whole up to 256 KiB, and refused beyond", async () => {
+  test("a body in chunks of one byte is accepted up to 256 KiB", async () => {
     await using site = await serveApp({ clock: createTestClock() });
     using whole = await begin(site, "Transfer-Encoding: chunked", "Connection: close");
     whole.send(chunks(256 * 1024));
@@ -56,7 +59,7 @@ describe("a body in chunks of one byte", () => {
     expect(await larger.untilClosed()).toStartWith("HTTP/1.1 413");
   });
 
-  test("beyond what the runtime keeps is refused by it, and is no error of the server", async () => {
+  test("a chunked body beyond the runtime's limit is 413 and not logged as an error", async () => {
     await using site = await serveApp({ clock: createTestClock() });
     using connection = await begin(site, "Transfer-Encoding: chunked");
     connection.send(chunks(1024 * 1024 + 1));

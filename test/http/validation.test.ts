@@ -9,7 +9,7 @@ interface Broken {
   detail: string;
 }
 
-describe("a body that breaks its schema names the field, and nothing is written:", () => {
+describe("bodies that violate the schema", () => {
   test.each([
     ["a list", "[]", "#", "must be an object"],
     ["null", "null", "#", "must be an object"],
@@ -38,21 +38,24 @@ describe("a body that breaks its schema names the field, and nothing is written:
       "#/reason",
       "1001 characters long; 1000 is the most",
     ],
-  ])("%s", async (_what, raw, pointer, detail) => {
-    await using site = await createComponentSite();
-    const before = await site.state();
-    const problem = expectProblem(
-      await site.patch({ raw, headers: JSON_TYPE }),
-      "validation_failed",
-    );
-    expect(problem.errors).toHaveLength(1);
-    expect(problem.errors[0].pointer).toBe(pointer);
-    expect(problem.errors[0].detail).toContain(detail);
-    expect(problem.detail).toBe("One field is wrong.");
-    expect(await site.state()).toEqual(before);
-  });
+  ])(
+    "a body with %s is rejected with a pointer to the field, and nothing is written",
+    async (_what, raw, pointer, detail) => {
+      await using site = await createComponentSite();
+      const before = await site.state();
+      const problem = expectProblem(
+        await site.patch({ raw, headers: JSON_TYPE }),
+        "validation_failed",
+      );
+      expect(problem.errors).toHaveLength(1);
+      expect(problem.errors[0].pointer).toBe(pointer);
+      expect(problem.errors[0].detail).toContain(detail);
+      expect(problem.detail).toBe("One field is wrong.");
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("several at once, each with its pointer", async () => {
+  test("a body with several invalid fields is rejected with a pointer for each", async () => {
     await using site = await createComponentSite();
     const { app, key, id } = site;
     const before = await site.state();
@@ -74,7 +77,7 @@ describe("a body that breaks its schema names the field, and nothing is written:
     expect(await site.state()).toEqual(before);
   });
 
-  test("what the schema cannot see too: every id that is no component, and then none is set", async () => {
+  test("a body with unknown component ids is rejected with a pointer for each, and nothing is set", async () => {
     await using site = await createComponentSite();
     const { app, key, id } = site;
     const before = await site.state();
@@ -94,7 +97,7 @@ describe("a body that breaks its schema names the field, and nothing is written:
   });
 });
 
-test("a body does not change what objects have: __proto__ is a field like any other", async () => {
+test("__proto__ in a body is an unknown field and does not change objects", async () => {
   await using site = await createComponentSite();
   const raw = '{"status":"operational","__proto__":{"polluted":true}}';
   expectProblem(await site.patch({ raw, headers: JSON_TYPE }), "validation_failed");
@@ -103,7 +106,7 @@ test("a body does not change what objects have: __proto__ is a field like any ot
   expect(accepted.status).toBe(200);
 });
 
-describe("a query parameter is refused with its name:", () => {
+describe("invalid query parameters", () => {
   test.each([
     ["limit=0", "limit"],
     ["limit=101", "limit"],
@@ -120,7 +123,7 @@ describe("a query parameter is refused with its name:", () => {
     ["colour=red", "colour"],
     ["__proto__=1", "__proto__"],
     ["limit[]=1", "limit[]"],
-  ])("%s", async (query, name) => {
+  ])("the query parameter %s is rejected with its pointer", async (query, name) => {
     await using site = await createComponentSite();
     const { app, key } = site;
     const answer = await app.call(`/api/v1/components?${query}`, { key });
@@ -128,7 +131,7 @@ describe("a query parameter is refused with its name:", () => {
     expect(problem.errors.map(({ pointer }: Broken) => pointer)).toEqual([`#/${name}`]);
   });
 
-  test("and a good one is heard", async () => {
+  test("valid query parameters are accepted", async () => {
     await using site = await createComponentSite();
     const { app, key } = site;
     for (const query of ["", "?", "?limit=1", "?limit=100", "?page=acme", "?page=acme&limit=50"]) {

@@ -28,7 +28,7 @@ test("an outage is seen, dated, announced, recovered, and counted in uptime to t
       .events()
       .map(({ type }) => type)
       .filter((type) => !type.startsWith("component."));
-  /** What the monitor found, oldest first: each result is dated at the beginning of its check. */
+  /** Reads the monitor's results, each dated from the start of its check. */
   const results = async (): Promise<{ at: number; outcome: string }[]> =>
     (await read(`/monitors/${id}/checks?limit=100`)).data
       .map(({ at, outcome }: { at: string; outcome: string }) => ({ at: Date.parse(at), outcome }))

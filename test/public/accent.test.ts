@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { accentCss, contrast } from "../../src/public/accent";
 
 describe("a page's own accent", () => {
-  test("is taken in the themes in which it can be read, and in no other", () => {
+  test("a page's accent colour is used only in themes in which it has enough contrast", () => {
     const dark = "prefers-color-scheme:dark";
     expect(accentCss("#5b2d8e")).toBe(":root{--accent:#5b2d8e}");
     expect(accentCss("#7fd6ff")).not.toStartWith(":root{");
@@ -10,13 +10,13 @@ describe("a page's own accent", () => {
     expect(accentCss("#8a8a8a")).not.toContain(":root{--accent:#8a8a8a}:root");
   });
 
-  test("that nobody can read, and none, change nothing", () => {
+  test("an accent colour that is unreadable, invalid or null has no effect", () => {
     expect(accentCss("#777777").includes("prefers")).toBe(false);
     expect(accentCss(null)).toBe("");
     expect(accentCss("#fff;}body{display:none")).toBe("");
   });
 
-  test("is measured as WCAG does", () => {
+  test("contrast is computed as in WCAG", () => {
     expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 5);
     expect(contrast("#ffffff", "#ffffff")).toBe(1);
     expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2);

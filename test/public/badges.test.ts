@@ -5,7 +5,7 @@ import { expectProblem } from "../support/app";
 import { createFollowedPage, parseXml } from "../support/followed-page";
 
 describe("the page's badge", () => {
-  test("says the page's name and its headline, to eyes and to screen readers", async () => {
+  test("a page's badge shows the page's name and headline, also to screen readers", async () => {
     await using site = await createFollowedPage();
     const { text, headers } = await site.read("badge.svg");
     const { svg } = parseXml(text);
@@ -22,7 +22,7 @@ describe("the page's badge", () => {
     expect(headers.get("content-security-policy")).toBe("default-src 'none'");
   });
 
-  test("changes at the next request after an incident, in SVG and for shields.io", async () => {
+  test("a page's badge changes at the next request after an incident, as SVG and for shields.io", async () => {
     await using site = await createFollowedPage();
     const before = (await site.read("badge.json")).body;
     expect(before).toEqual({
@@ -44,14 +44,14 @@ describe("the page's badge", () => {
 });
 
 describe("a component's badge", () => {
-  test("says its name and its status", async () => {
+  test("a component's badge shows its name and status", async () => {
     await using site = await createFollowedPage();
     expect((await site.read(`badge/${site.api}.svg`)).text).toContain("API: Operational");
     await site.send("PATCH", `/components/${site.api}`, { status: "partial_outage" });
     expect((await site.read(`badge/${site.api}.svg`)).text).toContain("API: Partial outage");
   });
 
-  test("is not there for a component of another page, for an unknown one, or without its ending", async () => {
+  test("a component's badge is not_found for another page's or an unknown component, and without .svg", async () => {
     await using site = await createFollowedPage();
     const other = await site.app.page({ slug: "other", name: "Other" }, ["Elsewhere"]);
     const elsewhere = other.components["Elsewhere"] ?? "";
@@ -63,7 +63,7 @@ describe("a component's badge", () => {
 });
 
 describe("a badge", () => {
-  test("differs by its shape, its words and its colour in every status", () => {
+  test("badges of each status differ in shape, words and colour", () => {
     const parts = COMPONENT_STATUSES.map((status) => {
       const { svg } = parseXml(renderBadge({ label: "API", message: status, status }));
       return { shape: svg.path[1].d, words: svg.g.text[1]["#text"], colour: svg.rect.fill };
@@ -82,7 +82,7 @@ describe("a badge", () => {
     "n".repeat(255),
     "🔥".repeat(255),
     `Z${"\u0301".repeat(254)}`,
-  ])("named %j is well-formed, and as wide as its words", async (name) => {
+  ])("a badge with the name %j is well-formed and as wide as its text", async (name) => {
     await using site = await createFollowedPage({ name }, name);
     const whole = name.replace(/[\ufffe\uffff]/g, "");
     for (const file of ["badge.svg", `badge/${site.api}.svg`]) {

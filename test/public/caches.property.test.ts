@@ -186,7 +186,7 @@ async function anyOf(what: "incidents" | "maintenance", site: PublicSite, { whic
 const incidentsOf = (source: Parameters<V2Document["make"]>[0]) =>
   V2_DOCUMENTS.find(({ path }) => path === "incidents.json")?.make(source);
 
-test("what is kept of a page is what would be made of it anew, whatever was done to it", async () => {
+test("a cached page equals a newly rendered one after any series of changes", async () => {
   const counts = new Map<ActName, number>();
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 3, maxLength: 16 }), async (steps) => {

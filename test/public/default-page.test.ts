@@ -28,7 +28,7 @@ async function createPages(databasePath = ":memory:") {
 }
 
 describe("the default page", () => {
-  test("is served between changes without asking the database anything", async () => {
+  test("the default page is served between changes without a database query", async () => {
     await using pages = await createPages();
     expect(await pages.names()).toEqual(["One", "One"]);
     pages.app.ctx.db.statements.prepared = () => {
@@ -37,7 +37,7 @@ describe("the default page", () => {
     expect(await pages.names()).toEqual(["One", "One"]);
   });
 
-  test("is another at the next request, once another is the default or it is gone", async () => {
+  test("the default page changes at the next request after another one is set or it is deleted", async () => {
     await using pages = await createPages();
     const { app, one, two } = pages;
     expect(await pages.names()).toEqual(["One", "One"]);
@@ -50,7 +50,7 @@ describe("the default page", () => {
     expect((await app.call("/")).text).toContain("There is no public status page here yet.");
   });
 
-  test("is another at the next look after another process has changed it", async () => {
+  test("the default page changes after another process has set another one", async () => {
     using folder = temporaryFolder();
     const databasePath = `${folder.path}/allclear.db`;
     await using pages = await createPages(databasePath);
@@ -63,7 +63,7 @@ describe("the default page", () => {
     expect(await pages.names()).toEqual(["Two", "Two"]);
   });
 
-  test("is not shown at / while it is private, and is at the next request after that", async () => {
+  test("a private default page is not shown at / until it is public again", async () => {
     await using pages = await createPages();
     const { app, one } = pages;
     expect(await pages.names()).toEqual(["One", "One"]);

@@ -25,7 +25,7 @@ const urlsIn = (text: string) =>
 describe("the absolute URLs of a page with a custom domain", () => {
   const custom_domains = ["status.acme.example", "other.example"];
 
-  test("begin with its first one in every answer of the API and in every event", async () => {
+  test("URLs in API answers and events start with the page's first custom domain", async () => {
     await using site = await demoData({ custom_domains });
     const { app, key } = site;
     const document = await site.document();
@@ -60,7 +60,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
     for (const { type, data } of told) expect(String(data["url"]), type).toStartWith(OWN);
   });
 
-  test("begin with it in feeds, the calendar, Statuspage's documents and the page's own head", async () => {
+  test("URLs in feeds, calendar, Statuspage documents and canonical links start with the custom domain", async () => {
     await using site = await demoData({ custom_domains });
     for (const file of ["feed.atom", "feed.rss", "calendar.ics", "api/v2/summary.json"]) {
       // Lines of a calendar are folded.
@@ -78,7 +78,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
     }
   });
 
-  test("leave a new resource where it was made: its Location is the API's", async () => {
+  test("the Location of a new resource is at the API's address", async () => {
     await using site = await createPublicSite({ custom_domains });
     const json = { page: "acme", name: "Errors", body: "Hm." };
     const options = { method: "POST", key: site.key, json };
@@ -87,7 +87,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
     expect(answer.body.url).toStartWith(OWN);
   });
 
-  test("have the scheme of the public address and no port, and follow both at once", async () => {
+  test("URLs on a custom domain have the public address's scheme and no port, and change with both", async () => {
     await using site = await createPublicSite({ custom_domains });
     const { app, page } = site;
     const urlNow = async () => (await site.document()).page.url;
@@ -100,14 +100,14 @@ describe("the absolute URLs of a page with a custom domain", () => {
   });
 });
 
-describe("the absolute URLs of other pages", () => {
+describe("the absolute URLs of pages that are not served on a custom domain", () => {
   test.each([
     ["without a custom domain", {}],
     [
       "that are private and so not there on it",
       { visibility: "private" as const, custom_domains: ["status.acme.example"] },
     ],
-  ])("%s begin with the public address", async (_which, input) => {
+  ])("the URLs of pages %s start with the public address", async (_which, input) => {
     await using site = await demoData(input);
     const urls = urlsIn(JSON.stringify(await site.document()));
     expect(urls).toHaveLength(4);

@@ -22,7 +22,7 @@ async function eventsOf(site: FollowedPage) {
 }
 
 describe("maintenance in the calendar", () => {
-  test("is an event at its planned times in UTC, with its permalink, its components and its text", async () => {
+  test("maintenance in the calendar is an event in UTC with permalink, components and text", async () => {
     await using site = await createFollowedPage();
     const { id, url } = await site.plan({
       scheduled_for: "2026-07-01T10:00:00+02:00",
@@ -49,7 +49,7 @@ describe("maintenance in the calendar", () => {
     expect((await site.read("calendar.ics")).text).toEndWith("END:VCALENDAR\r\n");
   });
 
-  test("keeps its UID and raises its SEQUENCE with every change, and says so when it is cancelled", async () => {
+  test("maintenance in the calendar keeps its UID, raises SEQUENCE with each change and can be CANCELLED", async () => {
     await using site = await createFollowedPage();
     const { id } = await site.plan();
     const [planned] = await eventsOf(site);
@@ -69,7 +69,7 @@ describe("maintenance in the calendar", () => {
     expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
   });
 
-  test("ends after it begins where both lie in one second, also in the last one of all", async () => {
+  test("maintenance in the calendar ends at least one second after its start, except in the last second of 9999", async () => {
     await using site = await createFollowedPage();
     await site.plan({
       scheduled_for: "2026-03-10T14:00:00.100Z",
@@ -85,7 +85,7 @@ describe("maintenance in the calendar", () => {
     ]);
   });
 
-  test("is there years ahead however much was planned since, in the order of its time", async () => {
+  test("the calendar contains maintenance years ahead and the 100 last planned, in order of time", async () => {
     await using site = await createFollowedPage();
     const far = { scheduled_for: "2030-01-01T00:00:00Z", scheduled_until: "2030-01-01T01:00:00Z" };
     await site.plan({ name: "far", ...far });
@@ -100,7 +100,7 @@ describe("maintenance in the calendar", () => {
     expect(names).toContain("cancelled 100");
   });
 
-  test("is a calendar without events where nothing is planned, whatever incidents there are", async () => {
+  test("the calendar has no events without maintenance, even with incidents", async () => {
     await using site = await createFollowedPage();
     await site.open();
     expect(await eventsOf(site)).toEqual([]);

@@ -15,7 +15,7 @@ const NAMES = [
   "🔥".repeat(255),
 ];
 
-/** What is left of a name: all of it but what is no character. */
+/** Returns a name without code points that are not characters. */
 const readable = (name: string) => name.replace(/[\ufffe\uffff]/g, "");
 
 /** HTML as text, as a reader shows a title that is declared as HTML. */
@@ -33,7 +33,7 @@ function textOf(html: string): string {
 }
 
 describe.each(NAMES)("a page, a component, an incident and a maintenance named %j", (name) => {
-  test("keep their names in Atom, where titles are text", async () => {
+  test("hostile names are kept as text in Atom", async () => {
     await using site = await createFollowedPage({ name, description: name }, name);
     await site.open({ name, components: { [site.api]: "major_outage" } });
     await site.plan({ name });
@@ -50,7 +50,7 @@ describe.each(NAMES)("a page, a component, an incident and a maintenance named %
     for (const html of contents) expect(textOf(html)).toContain(`Affected: ${readable(name)}`);
   });
 
-  test("keep their names in RSS, where titles are text", async () => {
+  test("hostile names are kept as text in RSS", async () => {
     await using site = await createFollowedPage({ name, description: name }, name);
     await site.open({ name });
     await site.plan({ name });
@@ -59,7 +59,7 @@ describe.each(NAMES)("a page, a component, an incident and a maintenance named %
     expect(items?.map((item) => item.title)).toEqual([readable(name), readable(name)]);
   });
 
-  test("keep their names in the calendar, and make one event", async () => {
+  test("hostile names are kept in the calendar and create one event", async () => {
     await using site = await createFollowedPage({ name }, name);
     await site.plan({ name });
     const calendar = await site.calendar();
@@ -91,7 +91,7 @@ const BODIES = [
 ];
 
 describe.each(BODIES)("an update that says %j", (body) => {
-  test("makes no markup of its own and asks no other host for anything", async () => {
+  test("a hostile update adds no markup and no requests to other hosts", async () => {
     await using site = await createFollowedPage();
     await site.open({ body });
     await site.plan({ body });
@@ -116,7 +116,7 @@ describe.each(BODIES)("an update that says %j", (body) => {
   });
 });
 
-test("a text of 10,000 characters is whole in the feeds, and is cut in the calendar before its link", async () => {
+test("a text of 10,000 characters is complete in the feeds and truncated in the calendar before its link", async () => {
   await using site = await createFollowedPage();
   const { url } = await site.plan({ body: "🔥".repeat(10_000) });
   expect((await site.atom()).entries?.[0]?.content?.value).toContain("🔥".repeat(10_000));

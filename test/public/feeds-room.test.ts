@@ -9,7 +9,7 @@ import { writeLongTexts } from "../support/long-texts";
 const LINKS = "https://a.example/b ".repeat(490);
 
 describe("a feed of 50 incidents with texts full of links", () => {
-  test("has every incident, the newest whole and the others with their first words", async () => {
+  test("a feed with long texts contains all incidents, the newest in full and others as excerpts", async () => {
     await using site = await createFollowedPage();
     for (let n = 0; n < 50; n++) await site.open({ name: `Trouble ${n}`, body: `${n}: ${LINKS}` });
     const { text } = await site.read("feed.atom");
@@ -26,7 +26,7 @@ describe("a feed of 50 incidents with texts full of links", () => {
 });
 
 describe("a feed of 50 incidents with long texts", () => {
-  test("renders at most three texts after a change, and none without one", async () => {
+  test("a feed renders at most three texts after a change, and none without one", async () => {
     await using site = await createPublicSite();
     const [id = ""] = await writeLongTexts(site.app, { incidents: 50, updates: 2 });
     const { ctx } = site.app;

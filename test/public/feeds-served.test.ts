@@ -25,7 +25,7 @@ async function change(site: FollowedPage, input: { slug?: string; visibility?: "
 }
 
 describe.each(FILES)("%s", (file, type) => {
-  test("is public, kept for a while by whoever likes, and open to pages of other origins", async () => {
+  test("a feed file is public, cacheable and readable by other origins", async () => {
     await using site = await createFollowedPage();
     const answer = await site.read(at(file, site));
     expect(answer.status).toBe(200);
@@ -38,7 +38,7 @@ describe.each(FILES)("%s", (file, type) => {
     expect(preflight.status).toBe(204);
   });
 
-  test("is not sent again to who has it", async () => {
+  test("a feed file is 304 for its current ETag", async () => {
     await using site = await createFollowedPage();
     const etag = (await site.read(at(file, site))).headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
@@ -49,7 +49,7 @@ describe.each(FILES)("%s", (file, type) => {
     expect(other.status).toBe(200);
   });
 
-  test("is not there for a private page, whoever asks, nor for an unknown one", async () => {
+  test("a feed file of a private or unknown page is not_found, even with a session", async () => {
     await using site = await createFollowedPage();
     const path = at(file, site);
     expect((await site.read(path)).status).toBe(200);
@@ -61,7 +61,7 @@ describe.each(FILES)("%s", (file, type) => {
     expectProblem(await site.app.call(`/status/nobody/${path}`), "not_found");
   });
 
-  test("leads from an old slug to the new one, also for pages of other origins", async () => {
+  test("a feed file redirects from an old slug to the new one, also for other origins", async () => {
     await using site = await createFollowedPage();
     await change(site, { slug: "fresh" });
     const answer = await site.read(at(file, site));
@@ -75,7 +75,7 @@ describe.each(FILES)("%s", (file, type) => {
     expectProblem(await site.read(at(file, site)), "not_found");
   });
 
-  test("cannot be written to", async () => {
+  test("a feed file rejects POST with method_not_allowed", async () => {
     await using site = await createFollowedPage();
     const answer = await site.read(at(file, site), { method: "POST" });
     expectProblem(answer, "method_not_allowed");
@@ -84,7 +84,7 @@ describe.each(FILES)("%s", (file, type) => {
 });
 
 describe.each(["atom", "rss"])("/history.%s", (ending) => {
-  test("is the feed of the default page, and below each slug the feed of that page", async () => {
+  test("/history feeds are those of the default page, and of each page below its slug", async () => {
     await using site = await createFollowedPage();
     await site.open({ name: "On the default page" });
     await site.app.page({ slug: "other", name: "Other" });
@@ -99,14 +99,14 @@ describe.each(["atom", "rss"])("/history.%s", (ending) => {
     expect(await text(`/status/other/history.${ending}`)).toBe(other);
   });
 
-  test("is not there while there is no public default page", async () => {
+  test("/history feeds are not_found without a public default page", async () => {
     await using site = await createFollowedPage();
     expect((await site.app.call(`/history.${ending}`)).status).toBe(200);
     await change(site, { visibility: "private" });
     expectProblem(await site.app.call(`/history.${ending}`), "not_found");
   });
 
-  test("follows the default page to a new slug without a redirect", async () => {
+  test("/history feeds follow a new slug of the default page without a redirect", async () => {
     await using site = await createFollowedPage();
     await change(site, { slug: "fresh" });
     const answer = await site.app.call(`/history.${ending}`);
@@ -116,7 +116,7 @@ describe.each(["atom", "rss"])("/history.%s", (ending) => {
 });
 
 test.each(["feed.atom", "feed.rss", "calendar.ics"])(
-  "%s is compressed for who asks for it, and the same when unpacked",
+  "%s is compressed on request and equal after decompression",
   async (file) => {
     await using site = await createFollowedPage();
     const body = "The same words again. ".repeat(100);
@@ -135,7 +135,7 @@ test.each(["feed.atom", "feed.rss", "calendar.ics"])(
   },
 );
 
-test("between changes they are served without the database", async () => {
+test("feed files are served without the database between changes", async () => {
   await using site = await createFollowedPage();
   await site.open();
   await site.plan();

@@ -18,7 +18,7 @@ async function namesOf(site: FollowedPage) {
 }
 
 describe("an incident in the feeds", () => {
-  test("is one entry with its permalink, and every update in its content, newest first", async () => {
+  test("an incident is one feed entry with its permalink and all updates, newest first", async () => {
     await using site = await createFollowedPage();
     const { id, url } = await site.open({ components: { [site.api]: "major_outage" } });
     await site.app.clock.advance(10 * MINUTE_MS);
@@ -43,7 +43,7 @@ describe("an incident in the feeds", () => {
     expect(items).toMatchObject([{ title: "Errors", link: url, description: content }]);
   });
 
-  test("has in RSS the date of what was told last, where readers look for what is new", async () => {
+  test("an incident in RSS has the date of its last update as pubDate", async () => {
     await using site = await createFollowedPage();
     const { id, updates } = await site.open({ started_at: "2026-03-09T08:00:00Z" });
     const dateOf = async () => (await site.rss()).items?.[0]?.pubDate;
@@ -60,7 +60,7 @@ describe("an incident in the feeds", () => {
     expect(await dateOf()).toBe("Tue, 10 Mar 2026 12:10:00 GMT");
   });
 
-  test("keeps its id whatever becomes of its name and of the page's slug", async () => {
+  test("a feed entry keeps its id after changes of the incident's name and the page's slug", async () => {
     await using site = await createFollowedPage();
     const { id } = await site.open();
     const before = { atom: await site.atom(), rss: await site.rss() };
@@ -82,7 +82,7 @@ describe("an incident in the feeds", () => {
     expect(after.rss.items?.[0]?.guid).toEqual(before.rss.items?.[0]?.guid);
   });
 
-  test("is not there as a draft, is there once it is published, and goes when it is deleted", async () => {
+  test("a draft is in no feed, a published incident is, and a deleted one is removed", async () => {
     await using site = await createFollowedPage();
     const { id } = await site.open({ draft: true });
     expect(await namesOf(site)).toEqual([]);
@@ -94,7 +94,7 @@ describe("an incident in the feeds", () => {
     expect(await namesOf(site)).toEqual([]);
   });
 
-  test("shows its post-mortem once that is published, and not before", async () => {
+  test("a feed entry contains only a published post-mortem", async () => {
     await using site = await createFollowedPage();
     const { id } = await site.open();
     const path = `/incidents/${id}/postmortem`;
@@ -107,7 +107,7 @@ describe("an incident in the feeds", () => {
     expect((await site.rss()).items?.[0]?.pubDate).toBe("Tue, 10 Mar 2026 12:10:00 GMT");
   });
 
-  test("leads to its page for the older of many long updates", async () => {
+  test("a feed entry with many long updates links to the incident's page", async () => {
     await using site = await createFollowedPage();
     const { id, url } = await site.open({ body: "The very first." });
     for (const letter of ["a", "b", "c"]) {
@@ -122,7 +122,7 @@ describe("an incident in the feeds", () => {
 });
 
 describe("maintenance in the feeds", () => {
-  test("says when it is planned, and every update that it had, its cancellation too", async () => {
+  test("maintenance in the feeds contains its planned times and all updates", async () => {
     await using site = await createFollowedPage();
     const { id, url } = await site.plan();
     await site.app.clock.advance(10 * MINUTE_MS);
@@ -146,7 +146,7 @@ describe("maintenance in the feeds", () => {
 });
 
 describe("the feeds", () => {
-  test("have the 50 that were told of last, the last first, however long ago one began", async () => {
+  test("a feed contains the 50 entries updated last, newest first", async () => {
     await using site = await createFollowedPage();
     const { id: oldest } = await site.open({ name: "oldest", started_at: "2026-03-01T00:00:00Z" });
     for (let n = 0; n < 51; n++) {
@@ -164,7 +164,7 @@ describe("the feeds", () => {
     expect((await site.rss()).items).toHaveLength(50);
   });
 
-  test("keep history that is written down afterwards behind what is new", async () => {
+  test("a feed sorts backdated incidents after newer ones", async () => {
     await using site = await createFollowedPage();
     await site.open({ name: "today" });
     const past = { started_at: "2019-01-01T00:00:00Z", resolved_at: "2019-01-02T00:00:00Z" };
@@ -173,7 +173,7 @@ describe("the feeds", () => {
     expect((await site.rss()).items?.[1]?.pubDate).toBe("Wed, 02 Jan 2019 00:00:00 GMT");
   });
 
-  test("are the same bytes while nothing is told, and others as soon as something is", async () => {
+  test("a feed's ETag changes only with incidents and maintenance", async () => {
     await using site = await createFollowedPage();
     await site.open();
     for (const file of ["feed.atom", "feed.rss"]) {
@@ -186,7 +186,7 @@ describe("the feeds", () => {
     }
   });
 
-  test("are feeds without entries where nothing was ever told", async () => {
+  test("a feed of a page without incidents has no entries", async () => {
     await using site = await createFollowedPage({ description: "How we are doing." });
     expect(await site.atom()).toMatchObject({
       title: { value: "Acme" },

@@ -10,7 +10,7 @@ import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 
 describe("the history of a page", () => {
-  test("has what began in its month, by day, newest first", async () => {
+  test("the history lists entries that started in the month, by day, newest first", async () => {
     await using site = await createPublicSite();
     const { app } = site;
     const past = (name: string, from: string, until: string) =>
@@ -29,7 +29,7 @@ describe("the history of a page", () => {
     ]);
   });
 
-  test("has maintenance that is over and that is under way, and no draft", async () => {
+  test("the history contains completed and current maintenance, and no drafts", async () => {
     await using site = await createPublicSite();
     const { app } = site;
     await site.open({ name: "A thought", draft: true });
@@ -49,7 +49,7 @@ describe("the history of a page", () => {
     ]);
   });
 
-  test("without a month is this one, behind which there is none", async () => {
+  test("the history without a month shows the current one and no link to a later one", async () => {
     await using site = await createPublicSite();
     const page = readHtml((await site.app.call("/status/acme/history")).text);
     expect(page.texts("h1")).toEqual(["History, March 2026"]);
@@ -63,7 +63,7 @@ describe("the history of a page", () => {
   });
 
   test.each(["incident", "maintenance"])(
-    "leads back to the month of its first %s, and no further",
+    "the history links back to the month of the first %s and not further",
     async (kind) => {
       await using site = await createPublicSite();
       const span = ["2025-12-31T22:00:00Z", "2025-12-31T23:00:00Z"] as const;
@@ -85,7 +85,7 @@ describe("the history of a page", () => {
     },
   );
 
-  test("tells a full month in parts, each thing once, the last begun first", async () => {
+  test("the history of a full month has several parts that contain each entry once, newest first", async () => {
     await using site = await createPublicSite();
     const { app } = site;
     const { ctx } = app;
@@ -112,7 +112,7 @@ describe("the history of a page", () => {
     expect(parts).toBe(3);
   });
 
-  test("reads as much of a month of a thousand incidents as it shows, and no texts", async () => {
+  test("the history of a month of a thousand incidents reads only the shown rows and no texts", async () => {
     await using site = await createPublicSite();
     const { ctx } = site.app;
     const from = Date.parse("2026-02-01T00:00:00Z");
@@ -131,7 +131,7 @@ describe("the history of a page", () => {
   });
 
   test.each(["x", "1-upd_1", "-1-inc_1", "9999999999999999-inc_1", "1-inc_%00"])(
-    "refuses what is no place in it: %s",
+    "the history rejects an invalid cursor: %s",
     async (place) => {
       await using site = await createPublicSite();
       const answer = await site.app.call(`/status/acme/history?month=2026-02&before=${place}`);
@@ -139,7 +139,7 @@ describe("the history of a page", () => {
     },
   );
 
-  test("begins in 1970 and ends with this month", async () => {
+  test("the history is not_found for months before 1970 or in the future", async () => {
     await using site = await createPublicSite();
     const read = (month: string) => site.app.call(`/status/acme/history?month=${month}`);
     const first = readHtml((await read("1970-01")).text);
@@ -150,7 +150,7 @@ describe("the history of a page", () => {
   });
 
   test.each(["2026-13", "2026-00", "2026-3", "2026", "last", "2026-03-01", "%00", "2026-03%0a"])(
-    "refuses what is no month: %s",
+    "the history rejects an invalid month: %s",
     async (month) => {
       await using site = await createPublicSite();
       const answer = await site.app.call(`/status/acme/history?month=${month}`);
@@ -158,7 +158,7 @@ describe("the history of a page", () => {
     },
   );
 
-  test("does not mind what others append to links, and keeps one page for all of it", async () => {
+  test("the history ignores unknown query parameters", async () => {
     await using site = await createPublicSite();
     const plain = await site.app.call("/status/acme/history?month=2026-02");
     const tracked = await site.app.call("/status/acme/history?month=2026-02&utm_source=x");

@@ -6,8 +6,8 @@ import { readHtml } from "../support/html";
 const EVIL = '"><script>alert("x")</script><img src=x onerror=alert(1)>';
 const TEXT = `${EVIL} [x](javascript:alert(1)) ![x](https://elsewhere.example/x.png) \u202ednuora`;
 
-describe("text that means harm", () => {
-  test("is shown as text wherever people can write it", async () => {
+describe("hostile text on public pages", () => {
+  test("hostile text is shown as text on all public pages", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000" } });
     const { components } = await app.page(
       { slug: "acme", name: EVIL, description: EVIL, accent: "#5b2d8e" },

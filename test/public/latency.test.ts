@@ -41,8 +41,8 @@ async function createSite(): Promise<LatencySite> {
 
 const linesOf = (page: Awaited<ReturnType<LatencySite["page"]>>) => page.texts(".latency");
 
-describe("how quickly a component answers", () => {
-  test("is on its page where that is asked for, drawn and in words, and nowhere else", async () => {
+describe("the response time of a component on its page", () => {
+  test("the response time is shown as chart and text for components with show_latency only", async () => {
     await using site = await createSite();
     for (const name of ["API", "Website"]) {
       const { id } = await site.create({ name, component_ids: [site.components[name]] });
@@ -64,7 +64,7 @@ describe("how quickly a component answers", () => {
     expect(linesOf(await site.page())).toEqual([]);
   });
 
-  test("is a setting of the component, told by the API", async () => {
+  test("show_latency is a setting of the component in the API", async () => {
     await using site = await createSite();
     const key = await site.app.keyWith("read:status");
     const read = async (path: string): Promise<Answer["body"]> =>
@@ -79,7 +79,7 @@ describe("how quickly a component answers", () => {
     expect(shown).toEqual([true, false]);
   });
 
-  test("is told by the oldest of its monitors that was answered, and by no job", async () => {
+  test("the response time is that of the oldest monitor with a response, never of a push monitor", async () => {
     await using site = await createSite();
     await site.show("API", true);
     const component_ids = [site.components["API"]];
@@ -100,7 +100,7 @@ describe("how quickly a component answers", () => {
     expect(linesOf(await site.page())).toEqual(["Response time, 3 checks: 50 ms"]);
   });
 
-  test("is read again with the uptime, every five minutes, and meanwhile not at all", async () => {
+  test("the response time is read again after five minutes, with the uptime", async () => {
     await using site = await createSite();
     await site.show("API", true);
     const { id } = await site.create({ component_ids: [site.components["API"]] });
@@ -117,7 +117,7 @@ describe("how quickly a component answers", () => {
     expect(await average()).toBe("50 ms");
   });
 
-  test("goes with its monitor, at once", async () => {
+  test("the response time disappears at once with its monitor", async () => {
     await using site = await createSite();
     await site.show("API", true);
     const { id } = await site.create({ component_ids: [site.components["API"]] });

@@ -24,7 +24,7 @@ function imagesOf(html: string): Record<string, string | undefined>[] {
 const pathOf = (page: PageRow) => logoPath(page) ?? "no logo";
 
 describe("a page's logo", () => {
-  test("stands where the page's name stood, with its name and its size, on every page of it", async () => {
+  test("a logo replaces the page's name on all its documents, with alternative text and size", async () => {
     await using site = await createPublicSite({ name: "Acme & Sons" });
     const { app } = site;
     const incident = await site.open();
@@ -42,7 +42,7 @@ describe("a page's logo", () => {
     expect((await app.call("/status/acme")).text).not.toContain("<img");
   });
 
-  test("is never shown larger than it is", async () => {
+  test("a logo is never shown larger than its own size", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     await put(app, page.id, png(16, 12));
@@ -50,7 +50,7 @@ describe("a page's logo", () => {
     expect(logo).toMatchObject({ width: "16", height: "12" });
   });
 
-  test("is sent as it was given, for ever under its name, and costs nobody a request", async () => {
+  test("a logo is sent unchanged, cached forever and not charged to a rate limit", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const path = pathOf(await put(app, page.id));
@@ -72,7 +72,7 @@ describe("a page's logo", () => {
     expect(again.status).toBe(304);
   });
 
-  test("has another name when it is another picture, and the old name is gone", async () => {
+  test("a new logo has a new address, and the old address is not_found", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const first = pathOf(await put(app, page.id));
@@ -85,7 +85,7 @@ describe("a page's logo", () => {
     expect(gone.headers.get("ratelimit")).not.toBeNull();
   });
 
-  test("is told by the API as a URL, and answers below a slug that the page had before", async () => {
+  test("a logo's URL is in the API, and its old slug still works", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const key = await app.keyWith("read:status");
@@ -98,7 +98,7 @@ describe("a page's logo", () => {
     expect((await app.call(path)).status).toBe(200);
   });
 
-  test("is never other bytes under its name, though another process has just changed them", async () => {
+  test("a logo's address is not_found if another process has changed the logo", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const path = pathOf(await put(app, page.id));
@@ -109,7 +109,7 @@ describe("a page's logo", () => {
     expectProblem(await app.call(path), "not_found");
   });
 
-  test("is served on the page's own domain, and no other page's is", async () => {
+  test("a logo is served on its page's custom domain, and another page's is not", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "acme", custom_domains: ["acme.example"] });
     const { page: other } = await app.page({ slug: "other", name: "Other" });
@@ -122,7 +122,7 @@ describe("a page's logo", () => {
     expect((await app.call(foreign)).status).toBe(200);
   });
 
-  test("of a private page is there for who is signed in, and kept by no cache", async () => {
+  test("a private page's logo needs a session and is not cached", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ visibility: "private" });
     const path = pathOf(await put(app, page.id));

@@ -11,7 +11,7 @@ function createCounted(length: number) {
   return { render, rendered: () => rendered };
 }
 
-test("a text is rendered once for each level of its headings", () => {
+test("a text is rendered once per level of headings", () => {
   const { render, rendered } = createCounted(10);
   expect(render("# a", 3)).toBe(render("# a", 3));
   expect(rendered()).toBe(1);
@@ -19,7 +19,7 @@ test("a text is rendered once for each level of its headings", () => {
   expect(rendered()).toBe(2);
 });
 
-test("what is kept of rendered texts is bounded: who is asked for least goes first", () => {
+test("the cache of rendered texts is limited and drops the least recently used", () => {
   const { render, rendered } = createCounted(100_000);
   for (let n = 0; n < 30; n++) render(`text ${n}`, 3);
   expect(rendered()).toBe(30);
@@ -29,7 +29,7 @@ test("what is kept of rendered texts is bounded: who is asked for least goes fir
   expect(rendered()).toBe(31);
 });
 
-test("a text that is longer than all that is kept is rendered each time", () => {
+test("a text that is larger than the cache is rendered each time", () => {
   const { render, rendered } = createCounted(3_000_000);
   render("a", 3);
   expect(render("a", 3)).toHaveLength(3_000_000);

@@ -4,8 +4,8 @@ import { readHtml } from "../support/html";
 
 const REL = "nofollow noopener ugc";
 
-describe("Markdown that people wrote", () => {
-  test("becomes paragraphs, lists and code, and a line break stays one", () => {
+describe("Markdown of users", () => {
+  test("Markdown is rendered with paragraphs, lists, code and line breaks", () => {
     const html = renderMarkdown("One **of** five.\nNext.\n\n- a\n\n`<b>`");
     const page = readHtml(html);
     expect(page.texts("strong")).toEqual(["of"]);
@@ -14,7 +14,7 @@ describe("Markdown that people wrote", () => {
     expect(html).toContain("<br>");
   });
 
-  test("cannot be made slow to render, nor many times as long", () => {
+  test("hostile Markdown is rendered in limited time and length", () => {
     // Each took a tenth of a second or became seventy times its length.
     const links = `http://a.bc/${"[]".repeat(4_990)}`;
     const table = `${"a|".repeat(1_000)}\n${"-|".repeat(1_000)}\n${"x\n".repeat(2_900)}`;
@@ -26,7 +26,7 @@ describe("Markdown that people wrote", () => {
     expect(performance.now() - startedAt).toBeLessThan(1_500);
   });
 
-  test("with more marks than can be rendered in time is shown as it was written", () => {
+  test("Markdown that is too expensive to render is shown as it was written", () => {
     const links = (count: number) => "[a](https://a.example) ".repeat(count).trim();
     expect(readHtml(renderMarkdown(links(500))).attributes("a", "href")).toHaveLength(500);
     const html = renderMarkdown(`<b>\n\nTwo\nlines ${links(2_000)}`);
@@ -34,19 +34,19 @@ describe("Markdown that people wrote", () => {
     expect(readHtml(html).attributes("a", "href")).toEqual([]);
   });
 
-  test("of 50,000 characters in sentences, lists and pasted logs is rendered", () => {
+  test("Markdown of 50,000 characters of usual text is rendered", () => {
     const section = `## Then\n\n- **One** of \`five\`\n- See https://a.example/b\n\n\`\`\`\n${'{"at":"12:00:01.123","level":"error"} '.repeat(20)}\n\`\`\`\n\n${"It went on like this. ".repeat(40)}\n\n`;
     const source = section.repeat(Math.floor(50_000 / section.length));
     expect(readHtml(renderMarkdown(source)).texts("strong").length).toBeGreaterThan(20);
   });
 
-  test("brings no HTML of its own", () => {
+  test("HTML in Markdown is escaped", () => {
     const html = renderMarkdown('<script>alert(1)</script>\n\n<img src=x onerror="alert(1)">');
     expect(html).not.toMatch(/<(?:script|img)/);
     expect(html).toContain("&lt;script&gt;");
   });
 
-  test("links to http, https and mailto, and tells those pages nothing", () => {
+  test("Markdown links lead to http, https and mailto only and have rel attributes", () => {
     const html = renderMarkdown(
       "[a](https://a.example/x?y=1&z) [b](http://b.example) [c](mailto:c@d.example) https://e.example",
     );
@@ -74,12 +74,12 @@ describe("Markdown that people wrote", () => {
     "![x](javascript:alert(1))",
     "![x](data:image/svg+xml,<svg/>)",
     "[x]: javascript:alert(1)\n\n[x]",
-  ])("refuses where it might lead: %s", (source) => {
+  ])("an unsafe Markdown link is not rendered: %s", (source) => {
     const links = readHtml(renderMarkdown(source)).attributes("a", "href");
     expect(links.filter((href) => href !== "https://bank.example")).toEqual([]);
   });
 
-  test("shows an image as a link to it, and never a link within a link", () => {
+  test("a Markdown image becomes a link, never nested in another", () => {
     const html = renderMarkdown(
       "![A graph](https://a.example/g.png) [![B](https://b.example/b.png)](https://c.example) ![](https://d.example/d.png)",
     );
@@ -92,7 +92,7 @@ describe("Markdown that people wrote", () => {
     ]);
   });
 
-  test("has headings below those of the page around it, and skips no level", () => {
+  test("Markdown headings start at the level of the place and skip no level", () => {
     const levels = (source: string, topHeading: number) =>
       [...renderMarkdown(source, { topHeading }).matchAll(/<(h\d)>/g)].map((match) => match[1]);
     expect(levels("# a\n## b\n# c", 3)).toEqual(["h3", "h4", "h3"]);
@@ -100,13 +100,13 @@ describe("Markdown that people wrote", () => {
     expect(levels("# a\n## b\n### c\n#### d\n##### e", 4)).toEqual(["h4", "h5", "h6", "h6", "h6"]);
   });
 
-  test("cannot turn the text around", () => {
+  test("Markdown is rendered without bidirectional overrides", () => {
     expect(renderMarkdown("pay \u202eelpmaxe\u202c now \u2067x\u2069")).toBe(
       "<p>pay elpmaxe now x</p>\n",
     );
   });
 
-  test("of 10,000 characters is rendered at once, however it is nested", () => {
+  test("deeply nested Markdown of 10,000 characters is rendered", () => {
     const nested = ["[", "> ", "![", "*a_ ", "- ", "|a", "http://", "`"];
     for (const piece of nested) {
       const source = piece.repeat(10_000 / piece.length);
@@ -116,7 +116,7 @@ describe("Markdown that people wrote", () => {
 });
 
 describe("Markdown as plain words", () => {
-  test("is one line without marks, cut between characters", () => {
+  test("plainText returns one line without markup, truncated between characters", () => {
     expect(plainText("# Down\n\nIt **is** [down](https://a.example).\n\n- `x`", 100)).toBe(
       "Down It is down. x",
     );

@@ -5,7 +5,7 @@ const AT = "2026-11-21T14:32:05.000Z";
 const LATE = "2026-11-21T23:30:00.000Z";
 
 describe("the times of a page", () => {
-  test("are UTC alone where the page has no zone of its own", () => {
+  test("times of a page without a time zone are in UTC only", () => {
     for (const time_zone of ["UTC", "Etc/UTC", "GMT"]) {
       const times = pageTimesOf({ locale: "en", time_zone });
       expect(times.moment(AT)).toBe("21 Nov 2026, 14:32 UTC");
@@ -13,14 +13,14 @@ describe("the times of a page", () => {
     }
   });
 
-  test("have the page's clock beside them, with its day where that is another", () => {
+  test("times of a page include its own time zone, with the day if it differs", () => {
     const times = pageTimesOf({ locale: "en", time_zone: "Europe/Berlin" });
     expect(times.moment(AT)).toBe("21 Nov 2026, 14:32 UTC · 15:32 CET");
     expect(times.moment(LATE)).toBe("21 Nov 2026, 23:30 UTC · 22 Nov 2026, 00:30 CET");
     expect(times.zones).toBe("Times are UTC and Europe/Berlin.");
   });
 
-  test("of a span say what both ends share once", () => {
+  test("times of a span contain the shared parts of both ends once", () => {
     const times = pageTimesOf({ locale: "en", time_zone: "Europe/Berlin" });
     const squeeze = (text: string) => text.replace(/\s/g, " ");
     expect(squeeze(times.range(AT, "2026-11-21T15:00:00.000Z"))).toBe(
@@ -32,14 +32,14 @@ describe("the times of a page", () => {
     expect(squeeze(times.span("2026-11-01", "2026-11-21"))).toBe("1 – 21 Nov 2026");
   });
 
-  test("are written as the page's language does", () => {
+  test("times of a page are formatted in its language", () => {
     const times = pageTimesOf({ locale: "de", time_zone: "UTC" });
     expect(times.day(AT)).toBe("21. Nov. 2026");
     expect(times.month("2026-03")).toBe("März 2026");
     expect(pageTimesOf({ locale: "en-US", time_zone: "UTC" }).day(AT)).toBe("Nov 21, 2026");
   });
 
-  test("of a day are its UTC day, wherever the page is", () => {
+  test("days of a page are UTC days in any time zone", () => {
     const times = pageTimesOf({ locale: "en", time_zone: "Pacific/Auckland" });
     expect(times.day(LATE)).toBe("21 Nov 2026");
     expect(times.month("2026-11")).toBe("November 2026");

@@ -102,7 +102,7 @@ async function weigh(app: TestApp): Promise<{ html: number; all: number }> {
 
 describe("the weight of a page of 20 components with 90 days each, compressed", () => {
   test.each([0, 5, 30])(
-    "is at most 15 KiB, and 30 KiB with all that it links to: %d bad days",
+    "a page of 20 components is at most 15 KiB, and 30 KiB with its resources: %d bad days",
     async (badDays) => {
       await using app = await createSite(badDays);
       const { html, all } = await weigh(app);
@@ -112,7 +112,7 @@ describe("the weight of a page of 20 components with 90 days each, compressed", 
     30_000,
   );
 
-  test("is at most that too where each shows how quickly it answers", async () => {
+  test("a page of 20 components with response times is at most 15 KiB, and 30 KiB with its resources", async () => {
     await using app = await createSite(30);
     await addLatency(app);
     const { text } = await app.call("/status/acme");
@@ -123,7 +123,7 @@ describe("the weight of a page of 20 components with 90 days each, compressed", 
     expect(all).toBeLessThan(30 * KIB);
   }, 30_000);
 
-  test("is sent so where the browser takes gzip, and its script is about 1 KiB", async () => {
+  test("a page is sent compressed to a browser that accepts gzip, and its script is about 1 KiB", async () => {
     await using app = await createSite(0);
     const headers = { "accept-encoding": "gzip" };
     const answer = await app.call("/status/acme", { headers });

@@ -6,7 +6,7 @@ import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 
 describe("the public page", () => {
-  test("shows what the document says, to anybody, with a policy that allows nothing from elsewhere", async () => {
+  test("the public page shows the status document, with a policy that allows no other origin", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme", name: "Acme" }, ["Checkout"]);
     const answer = await app.call("/status/acme");
@@ -22,7 +22,7 @@ describe("the public page", () => {
     expect((await app.call("/")).text).toBe(answer.text);
   });
 
-  test("is made once: the next reader gets the same bytes, and one who has them a 304", async () => {
+  test("the public page is rendered once per change and 304 for its current ETag", async () => {
     await using site = await createPublicSite();
     const { app } = site;
     const first = await app.call("/status/acme");
@@ -36,7 +36,7 @@ describe("the public page", () => {
     expect((await app.call("/status/acme")).text).not.toBe(first.text);
   });
 
-  test("says in its banner since when it says so", async () => {
+  test("the banner of the public page contains the time of its data", async () => {
     await using site = await createPublicSite();
     await site.app.clock.advance(30 * 60_000);
     const { text } = await site.app.call("/status/acme");
@@ -44,7 +44,7 @@ describe("the public page", () => {
     expect(banner).toBe("All Systems Operational As of 10 Mar 2026, 12:30 UTC");
   });
 
-  test("an old slug leads to the new one, below it too", async () => {
+  test("an old slug redirects to the new one, also for paths below it", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "old" });
     await app.ctx.db.write((tx) => updatePage(app.ctx, tx, page.id, { slug: "fresh" }, CLI_ACTOR));
@@ -57,13 +57,13 @@ describe("the public page", () => {
     }
   });
 
-  test("an unknown page is not found, and an empty installation says what to do", async () => {
+  test("an unknown page is not_found, and an empty installation shows instructions", async () => {
     await using app = await createTestApp();
     expectProblem(await app.call("/status/nobody"), "not_found");
     expect((await app.call("/")).text).toContain("allclear apply");
   });
 
-  test("tells a person who is lost below it the way back, and nothing of what is there", async () => {
+  test("a not_found page below a slug links back and does not reveal a private page", async () => {
     await using site = await createPublicSite({ visibility: "private" });
     const headers = { accept: "text/html" };
     const hidden = await site.app.call("/status/acme/incidents/inc_x", { headers });

@@ -7,7 +7,7 @@ import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 
 describe("the page of an incident", () => {
-  test("tells all of it: state, times, components, post-mortem, every update", async () => {
+  test("the page of an incident shows its state, times, components, post-mortem and all updates", async () => {
     await using site = await createPublicSite({ name: "Acme" });
     const { app, key, ids } = site;
     const { id } = await site.open({
@@ -38,7 +38,7 @@ describe("the page of an incident", () => {
     expect(answer.headers.get("cache-control")).toStartWith("public");
   });
 
-  test("shows no post-mortem before it is published", async () => {
+  test("the page of an incident shows only a published post-mortem", async () => {
     await using site = await createPublicSite();
     const { app, key } = site;
     const { id } = await site.open();
@@ -50,7 +50,7 @@ describe("the page of an incident", () => {
     expect((await app.call(`/status/acme/incidents/${id}`)).text).toContain("a thought");
   });
 
-  test("is not found for a draft, a deleted one, another page's, and none", async () => {
+  test("the page of an incident is not_found for drafts, deleted, unknown or other pages' incidents", async () => {
     await using site = await createPublicSite();
     const { app } = site;
     await app.page({ slug: "other" }, []);
@@ -65,7 +65,7 @@ describe("the page of an incident", () => {
     }
   });
 
-  test("has the newest update at the next request, though the page is kept", async () => {
+  test("the page of an incident shows a new update at the next request", async () => {
     await using site = await createPublicSite();
     const { id } = await site.open();
     const path = `/status/acme/incidents/${id}`;
@@ -76,7 +76,7 @@ describe("the page of an incident", () => {
 });
 
 describe("the page of a maintenance", () => {
-  test("tells when it is planned, what it touches, and every update", async () => {
+  test("the page of a maintenance shows its planned times, components and updates", async () => {
     await using site = await createPublicSite();
     const components = [site.ids["Web"], site.ids["API"]];
     const { id } = await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z", { components });
@@ -88,7 +88,7 @@ describe("the page of a maintenance", () => {
     expect(page.attributes("time[data-until]", "data-until")).toEqual(["2026-03-12T04:00:00.000Z"]);
   });
 
-  test("is not found for another page's, and none", async () => {
+  test("the page of a maintenance is not_found for unknown or other pages' maintenance", async () => {
     await using site = await createPublicSite();
     const { app } = site;
     await app.page({ slug: "other" }, []);

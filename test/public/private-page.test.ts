@@ -3,7 +3,7 @@ import { createTestApp, expectProblem } from "../support/app";
 import { createPublicSite } from "../support/public-site";
 
 describe("a private page", () => {
-  test("is shown to whoever is signed in, whatever their role, and kept by no cache", async () => {
+  test("a private page is shown to every signed-in user and is not cached", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "inside", name: "Inside", visibility: "private" });
     const session = await app.signedIn("viewer");
@@ -14,7 +14,7 @@ describe("a private page", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("is not there for anybody else, nor for a session that has ended", async () => {
+  test("a private page is not_found without a session or after signing out", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "inside", name: "Inside", visibility: "private" });
     expectProblem(await app.call("/status/inside"), "not_found");
@@ -23,7 +23,7 @@ describe("a private page", () => {
     expectProblem(await app.call("/status/inside", { session }), "not_found");
   });
 
-  test("keeps what is below it to those who are signed in, too", async () => {
+  test("documents below a private page need a session and contain no feed links", async () => {
     await using site = await createPublicSite({ visibility: "private" });
     const { app } = site;
     const incident = await site.open({ name: "Hidden" });
@@ -45,7 +45,7 @@ describe("a private page", () => {
     }
   });
 
-  test("pays from the address: a session buys nothing outside the dashboard", async () => {
+  test("a request for a private page is charged to the client address", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "inside", visibility: "private" });
     const session = await app.signedIn("viewer");

@@ -8,7 +8,7 @@ import { createPublicSite } from "../support/public-site";
 const TODAY = "2026-03-10";
 
 describe("an open incident on the public page", () => {
-  test("colours title, banner, mark and favicon", async () => {
+  test("an open incident changes title, banner, ring and favicon of the page", async () => {
     await using site = await createPublicSite({ name: "Acme" });
     const icon = (text: string) => readHtml(text).attributes('link[rel="icon"]', "href")[0] ?? "";
     const before = await site.app.call("/status/acme");
@@ -24,7 +24,7 @@ describe("an open incident on the public page", () => {
     expect(icon(text)).not.toBe(icon(before.text));
   });
 
-  test("tells its updates newest first, each with its status in words and the components it names", async () => {
+  test("an open incident on the page shows its updates newest first, with status and named components", async () => {
     await using site = await createPublicSite();
     const api = site.ids["API"] ?? "";
     const { id } = await site.open({ name: "API down", components: { [api]: "major_outage" } });
@@ -46,7 +46,7 @@ describe("an open incident on the public page", () => {
     ]);
   });
 
-  test("of many updates shows five, and the way to the others", async () => {
+  test("an open incident on the page shows five updates and a link to earlier ones", async () => {
     await using site = await createPublicSite();
     const { id } = await site.open();
     for (let i = 1; i <= 5; i += 1) await site.update(id, { body: `Number ${i}.` });
@@ -59,7 +59,7 @@ describe("an open incident on the public page", () => {
     expect(own.texts(".timeline .text")).toHaveLength(6);
   });
 
-  test("that is a draft is not there", async () => {
+  test("a draft is not on the page", async () => {
     await using site = await createPublicSite();
     await site.open({ name: "Not yet", draft: true });
     await site.open({ name: "Told" });
@@ -70,7 +70,7 @@ describe("an open incident on the public page", () => {
 });
 
 describe("maintenance on the public page", () => {
-  test("is told while it is under way, then what is to come, with its calendar", async () => {
+  test("the page shows maintenance in progress, then upcoming maintenance, with a calendar link", async () => {
     await using site = await createPublicSite();
     const components = [site.ids["Web"]];
     await site.plan(`${TODAY}T20:00:00Z`, `${TODAY}T21:00:00Z`, { name: "Later", components });
@@ -89,7 +89,7 @@ describe("maintenance on the public page", () => {
 });
 
 describe("components on the public page", () => {
-  test("those without a group stand first, and a group is open by its rule", async () => {
+  test("the page shows components without a group first, and groups open by their setting", async () => {
     await using site = await createPublicSite();
     const page = readHtml((await site.app.call("/status/acme")).text);
     expect(page.texts(".component strong")).toEqual(["Docs", "API", "Web"]);
@@ -97,7 +97,7 @@ describe("components on the public page", () => {
     expect(page.attributes(".group", "open")).toEqual([""]);
   });
 
-  test("have a bar for each day, the same in a table, and their uptime with its method", async () => {
+  test("the page shows a bar per day, the same data in a table, and uptime with its formula", async () => {
     await using site = await createPublicSite();
     const docs = site.ids["Docs"] ?? "";
     await site.open({
@@ -121,7 +121,7 @@ describe("components on the public page", () => {
     expect(page.texts(".method")[0]).toContain("1 − (major outage + 0.3 × partial outage)");
   });
 
-  test("that say so show neither bars nor, while they are well, themselves", async () => {
+  test("components with showcase: false have no bars, and only_show_if_degraded hides operational ones", async () => {
     await using site = await createPublicSite();
     const { app, ids } = site;
     await app.ctx.db.write((tx) => {
@@ -138,8 +138,8 @@ describe("components on the public page", () => {
   });
 });
 
-describe("what is past on the public page", () => {
-  test("stands by day, with how long it took and its post-mortem, and quiet days together", async () => {
+describe("past entries on the public page", () => {
+  test("past incidents are shown by day with duration and post-mortem, and quiet days are merged", async () => {
     await using site = await createPublicSite();
     const { app, key } = site;
     await app.clock.advance(10 * 24 * HOUR_MS);
@@ -157,7 +157,7 @@ describe("what is past on the public page", () => {
     ]);
   });
 
-  test("leaves a day out of the quiet ones while something that began before it goes on", async () => {
+  test("a day is not quiet while an earlier incident is open", async () => {
     await using site = await createPublicSite();
     await site.app.clock.advance(12 * HOUR_MS);
     await site.open();

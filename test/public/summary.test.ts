@@ -15,7 +15,7 @@ async function set(site: PublicSite, statuses: Record<string, string>): Promise<
 }
 
 describe("summary.json", () => {
-  test("is flat: the headline, how many are up and down, and how many incidents are open", async () => {
+  test("summary.json contains headline, numbers of components up and down, and of open incidents", async () => {
     await using site = await createPublicSite();
     expect(await summary(site)).toEqual({
       status: "none",
@@ -37,13 +37,13 @@ describe("summary.json", () => {
     });
   });
 
-  test("counts what is under maintenance as neither up nor down", async () => {
+  test("summary.json counts components under maintenance as neither up nor down", async () => {
     await using site = await createPublicSite();
     await set(site, { API: "under_maintenance" });
     expect(await summary(site)).toMatchObject({ status: "maintenance", up: 2, down: 0 });
   });
 
-  test("has the uptime of 30 UTC days, today included, of all components together", async () => {
+  test("summary.json contains the uptime of all components over 30 UTC days, today included", async () => {
     await using site = await createPublicSite();
     const outage = { [site.ids["Docs"] ?? ""]: "major_outage" };
     // Of 29 whole days and today's twelve hours, one is lost; what lies before does not count.

@@ -10,7 +10,7 @@ import { createPublicSite, type PublicSite } from "../support/public-site";
 import { longText, writeLongTexts } from "../support/long-texts";
 
 describe("a status page with 50 open incidents of 20 long updates each", () => {
-  test("has room for 100 KB of texts: the rest are first words that lead to the permalinks", async () => {
+  test("a status page contains 100 KB of texts in full, and excerpts with permalinks of the rest", async () => {
     await using site = await createPublicSite();
     const ids = await writeLongTexts(site.app, { incidents: 50, updates: 20 });
     const { text } = await site.app.call("/status/acme");
@@ -25,7 +25,7 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     expect(readOn.at(-1)).toStartWith(`/status/acme/incidents/${ids[0]}#upd_`);
   });
 
-  test("renders no more texts than it shows", async () => {
+  test("a status page renders only the texts that it shows", async () => {
     await using site = await createPublicSite();
     await writeLongTexts(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
@@ -40,8 +40,8 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
   });
 });
 
-describe("room for texts", () => {
-  test("is found for few texts that swell when they are rendered", () => {
+describe("the text budget", () => {
+  test("the text budget stops rendering texts that grow too much", () => {
     let rendered = 0;
     const budget = createTextBudget(
       100_000,
@@ -55,7 +55,7 @@ describe("room for texts", () => {
     expect(rendered).toBeLessThan(20);
   });
 
-  test("ends where rendering them would take too long, whatever was rendered before", () => {
+  test("the text budget ends when rendering would take too long, with the same result each time", () => {
     let rendered = 0;
     const body = "[a](https://a.example) ".repeat(200);
     const spend = () => {
@@ -80,7 +80,7 @@ describe("room for texts", () => {
     expect(spend()).toEqual(shown);
   });
 
-  test("is taken by the components that an update names, too", () => {
+  test("the text budget counts the components that an update names", () => {
     const budget = createTextBudget(1_000, renderText, 3);
     const components = Array.from({ length: 10 }, (_, n) => ({ name: `C${n}` }));
     expect(budget.fit({ body: "Short.", components })).toBeUndefined();
@@ -106,7 +106,7 @@ async function readParts({ app }: PublicSite, path: string): Promise<HtmlPage[]>
 const firstWordOf = (text: string) => text.split(" ")[0];
 
 describe("a permalink", () => {
-  test("of an incident tells 500 KB at a time, each update once, newest first", async () => {
+  test("the permalink of an incident shows 500 KB per part, each update once, newest first", async () => {
     await using site = await createPublicSite();
     const [id = ""] = await writeLongTexts(site.app, { incidents: 1, updates: 120 });
     const pages = await readParts(site, `/status/acme/incidents/${id}`);
@@ -119,7 +119,7 @@ describe("a permalink", () => {
     ]);
   });
 
-  test("of a maintenance does so, too", async () => {
+  test("the permalink of a maintenance shows its updates in parts, newest first", async () => {
     await using site = await createPublicSite();
     const { id } = await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z");
     await site.app.ctx.db.write((tx) => {
@@ -133,7 +133,7 @@ describe("a permalink", () => {
     expect(told).toEqual([...Array.from({ length: 120 }, (_, m) => `word-${119 - m}`), "Planned."]);
   });
 
-  test("is not found behind an update of something else, and refused behind what is none", async () => {
+  test("a permalink is not_found for a cursor of another object and rejects an invalid cursor", async () => {
     await using site = await createPublicSite();
     const one = await site.open();
     const other = await site.open();

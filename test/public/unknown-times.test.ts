@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
 import { fails, openWatch } from "../support/watch";
 
-test("a server that was down says on its page that it does not know, and counts it neither way", async () => {
+test("time in which the server was down is shown as no data and excluded from uptime", async () => {
   await using watch = await openWatch({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
   const { app, clock } = watch;
   const { components } = await app.page({}, ["Watched", "By hand"]);

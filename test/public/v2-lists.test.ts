@@ -13,7 +13,7 @@ async function namesIn(site: PublicSite, document: string): Promise<string[]> {
 const inDays = (n: number) => new Date(Date.UTC(2026, 2, 10 + n)).toISOString();
 
 describe("Statuspage's lists", () => {
-  test("of incidents: the 50 that started last, resolved or not, and no draft", async () => {
+  test("the list of incidents contains the 50 that started last, without drafts", async () => {
     await using site = await createPublicSite();
     for (let n = 1; n <= 51; n++) {
       await site.open({ name: `${n}`, started_at: inDays(-n), resolved_at: inDays(0) });
@@ -26,7 +26,7 @@ describe("Statuspage's lists", () => {
     expect(await namesIn(site, "incidents/unresolved")).toEqual(["Open"]);
   });
 
-  test("of maintenance: the 50 planned last without what was cancelled", async () => {
+  test("the list of maintenance contains the 50 planned last, without cancelled ones", async () => {
     await using site = await createPublicSite();
     for (let n = 1; n <= 52; n++) await site.plan(inDays(n), inDays(n + 1), { name: `${n}` });
     for (let n = 1; n <= 60; n++) {
@@ -39,7 +39,7 @@ describe("Statuspage's lists", () => {
     expect([names[0], names.at(-1)]).toEqual(["52", "3"]);
   });
 
-  test("of maintenance to come: however far ahead, where the page looks 30 days ahead", async () => {
+  test("the list of upcoming maintenance includes that more than 30 days ahead", async () => {
     await using site = await createPublicSite();
     await site.plan(inDays(60), inDays(61), { name: "Far" });
     await site.plan(inDays(2), inDays(3), { name: "Near" });
@@ -47,7 +47,7 @@ describe("Statuspage's lists", () => {
     expect((await site.document()).maintenance).toHaveLength(1);
   });
 
-  test("name a deleted component in what was said of it, and show no row for it", async () => {
+  test("a deleted component is named in updates but not listed as a component", async () => {
     await using site = await createPublicSite();
     const { Docs = "" } = site.ids;
     await site.open({ components: { [Docs]: "major_outage" } });
@@ -82,7 +82,7 @@ describe("Statuspage's lists", () => {
     expect(await statusNow({ body: "A disk was full.", publish: false })).toBe("resolved");
   });
 
-  test("follow every change at the next read", async () => {
+  test("Statuspage's lists show each change at the next read", async () => {
     await using site = await createPublicSite();
     expect(await namesIn(site, "incidents/unresolved")).toEqual([]);
     const { id } = await site.open();

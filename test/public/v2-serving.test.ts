@@ -17,7 +17,7 @@ const DOCUMENTS = [
 const PATHS = DOCUMENTS.map((document) => `api/v2/${document}.json`);
 
 describe("Statuspage's documents", () => {
-  test("are the default page's at /api/v2/, and each page's below it", async () => {
+  test("Statuspage's documents at /api/v2/ are the default page's, and each page has its own", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "one", name: "One" }, []);
     await app.page({ slug: "two", name: "Two" }, []);
@@ -28,7 +28,7 @@ describe("Statuspage's documents", () => {
     }
   });
 
-  test("are kept by caches for a moment, read by every origin, and 304 until something changes", async () => {
+  test("Statuspage's documents are cacheable, readable by other origins and 304 until a change", async () => {
     await using site = await createPublicSite();
     for (const path of [...PATHS, "summary.json"].map((below) => `/status/acme/${below}`)) {
       const first = await site.app.call(path);
@@ -47,7 +47,7 @@ describe("Statuspage's documents", () => {
     }
   });
 
-  test("of a private page are there for nobody, signed in or not, with a key or without", async () => {
+  test("Statuspage's documents of a private page are not_found for every caller", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "inside", visibility: "private" });
     const session = await app.signedIn("owner");
@@ -61,7 +61,7 @@ describe("Statuspage's documents", () => {
     expect((await app.call("/api/v1/status/inside", { key })).status).toBe(200);
   });
 
-  test("are not found where there is no page, or no such document", async () => {
+  test("Statuspage's documents are not_found for unknown pages and documents", async () => {
     await using app = await createTestApp();
     expectProblem(await app.call("/api/v2/status.json"), "not_found");
     expectProblem(await app.call("/status/nobody/api/v2/status.json"), "not_found");
@@ -70,7 +70,7 @@ describe("Statuspage's documents", () => {
     expectProblem(await app.call("/api/v2/subscribers.json"), "not_found");
   });
 
-  test("answer under a slug that the page had before, by its present address", async () => {
+  test("Statuspage's documents are served under an old slug, with the current address", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "old" });
     await app.ctx.db.write((tx) => updatePage(app.ctx, tx, page.id, { slug: "fresh" }, CLI_ACTOR));
@@ -80,7 +80,7 @@ describe("Statuspage's documents", () => {
     expect((await app.call("/status/old/summary.json")).status).toBe(200);
   });
 
-  test("are made once per change: reads in between ask the database nothing", async () => {
+  test("Statuspage's documents are built once per change and read without the database", async () => {
     await using site = await createPublicSite();
     const paths = PATHS.map((path) => `/status/acme/${path}`);
     const first = await Promise.all(paths.map((path) => site.app.call(path)));

@@ -9,7 +9,7 @@ async function read(site: PublicSite, document: string) {
   return answer.body;
 }
 
-/** What every document says of the page. */
+/** Returns the page object that every document contains. */
 function pageOf(site: PublicSite) {
   return {
     id: site.page.id,
@@ -42,8 +42,8 @@ function componentOf(site: PublicSite, name: string, more: Record<string, unknow
 
 const DOCS = { position: 2, description: "The manual", start_date: "2026-01-01" };
 
-describe("Statuspage's documents have its shapes, key by key, nothing left out", () => {
-  test("status.json", async () => {
+describe("the shapes of Statuspage's documents", () => {
+  test("status.json has Statuspage's shape", async () => {
     await using site = await createPublicSite();
     expect(await read(site, "status")).toEqual({
       page: pageOf(site),
@@ -51,7 +51,7 @@ describe("Statuspage's documents have its shapes, key by key, nothing left out",
     });
   });
 
-  test("components.json: those without a group, then each group, as a row, and its components", async () => {
+  test("components.json lists components without a group, then each group followed by its components", async () => {
     await using site = await createPublicSite();
     const { API, Web } = site.ids;
     const json = { status: "partial_outage" };
@@ -76,7 +76,7 @@ describe("Statuspage's documents have its shapes, key by key, nothing left out",
     ]);
   });
 
-  test("incidents.json and incidents/unresolved.json", async () => {
+  test("incidents.json and incidents/unresolved.json have Statuspage's shape", async () => {
     await using site = await createPublicSite();
     const { Docs = "" } = site.ids;
     const { id, url, updates } = await site.open({
@@ -135,7 +135,7 @@ describe("Statuspage's documents have its shapes, key by key, nothing left out",
     expect(await read(site, "incidents/unresolved")).toEqual(expected);
   });
 
-  test("scheduled-maintenances.json, and those to come and under way", async () => {
+  test("scheduled-maintenances.json and its upcoming and active lists have Statuspage's shape", async () => {
     await using site = await createPublicSite();
     const span = ["2026-03-10T13:00:00.000Z", "2026-03-10T14:00:00.000Z"] as const;
     const { id, url, updates } = await site.plan(...span, { components: [site.ids["Docs"]] });
@@ -187,7 +187,7 @@ describe("Statuspage's documents have its shapes, key by key, nothing left out",
     expect(over).toMatchObject({ id, status: "completed", resolved_at: NOW });
   });
 
-  test("summary.json is the others together", async () => {
+  test("summary.json combines the other documents", async () => {
     await using site = await createPublicSite();
     await site.open({ components: { [site.ids["API"] ?? ""]: "partial_outage" } });
     const over = await site.open({ name: "Over" });

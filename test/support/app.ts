@@ -71,7 +71,7 @@ export interface TestApp extends AsyncDisposable {
   signedIn(role?: Role): Promise<string>;
   events(): { type: string; subjectId: string; data: Record<string, unknown> }[];
   audit(): { action: string; summary: string; actorKind: string; targetId: string }[];
-  /** What was logged so far, from `logLevel` up. */
+  /** Lines logged so far, at `logLevel` and above. */
   logged: readonly LogLine[];
 }
 
@@ -122,7 +122,7 @@ export async function createTestApp(
     clock?: TestClock;
     databasePath?: string;
     logLevel?: LogLevel;
-    /** What runs the checks; without it none is run. */
+    /** Creates the monitoring that runs the checks; without it none run. */
     monitoring?: (ctx: AppContext) => Monitoring;
     /** Verifies passwords; the real hashes unless given. */
     passwords?: Passwords;
@@ -235,7 +235,7 @@ function bodyOf({ json, form, raw }: CallOptions): CallOptions["raw"] {
   return new URLSearchParams(fields).toString();
 }
 
-/** What a caller sends unless the test says otherwise; an empty text leaves the header away. */
+/** Sets the default of a header. A test that passes an empty text removes the header. */
 function setDefault(headers: Headers, name: string, value: string): void {
   if (!headers.has(name)) headers.set(name, value);
   else if (headers.get(name) === "") headers.delete(name);

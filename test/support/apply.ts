@@ -18,5 +18,5 @@ export function apply(
   return ctx.db.write((tx) => applyFile(ctx, tx, file, { prune, actor: CLI_ACTOR }));
 }
 
-/** What an apply did, a line a change. */
+/** Describes the changes of an apply, one per line. */
 export const linesOf = (outcome: ApplyOutcome): string[] => outcome.changes.map(describeChange);

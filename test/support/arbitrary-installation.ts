@@ -117,7 +117,7 @@ const act = fc.record({
 });
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
-/** What was done to an installation, from nothing on. */
+/** Sequence of actions that fill an empty installation. */
 export const arbitraryActions: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 40, size: "max" });
 
 /** Does it, once all that was there is gone. What the rules forbid, such as a slug in use, is left undone. */

@@ -4,7 +4,7 @@ import { NameText, Text } from "../../src/kernel/schema";
 import type { MonitorType } from "../../src/kernel/monitor-state";
 import { textOf } from "./arbitrary-text";
 
-/** What is never read back, wherever it was written. */
+/** Secret of monitors that no output may contain. */
 export const MONITOR_SECRET = "s3cret-4-monitors";
 
 const host = fc.constantFrom("db.example.com", "192.0.2.7", "2001:db8::1", "münchen.example");
@@ -82,7 +82,7 @@ const settings = fc.record(
 
 type AnyMonitor = Omit<CreateMonitorBody, "component_ids">;
 
-/** What makes a monitor of whatever type, but for what it watches. */
+/** Input for a monitor of any type, without its components. */
 export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
   .constantFrom<MonitorType[]>("http", "http", "http", "tcp", "tls", "dns", "ping", "push")
   .chain((type) => fc.tuple(fc.constant(type), textOf(NameText, 12), settings, configs[type]))

@@ -5,7 +5,7 @@ import { DescriptionText } from "../../src/kernel/schema";
 import type { WebhookFormat } from "../../src/kernel/webhook";
 import { textOf } from "./arbitrary-text";
 
-/** What no file holds, wherever it was written. */
+/** Secret of webhooks that no file may contain. */
 export const WEBHOOK_SECRET = "s3cret-4-webhooks";
 
 type Reach = Pick<CreateWebhookBody, "url" | "settings">;
@@ -13,7 +13,7 @@ type Reach = Pick<CreateWebhookBody, "url" | "settings">;
 const at = (...urls: string[]): fc.Arbitrary<Reach> =>
   fc.constantFrom(...urls).map((url) => ({ url }));
 
-/** Where formats are sent to, and with what; some of it is refused, such as a private address. */
+/** URLs and settings by format. Some are rejected, such as private addresses. */
 const reaches: Record<WebhookFormat, fc.Arbitrary<Reach>> = {
   standard: at(
     "https://a.example/hook?of=${A}",
@@ -58,7 +58,7 @@ const more = fc.record(
   { requiredKeys: [] },
 );
 
-/** What makes an endpoint of whatever format, but for the page that it is for. */
+/** Input for an endpoint of any format, without its page. */
 export const arbitraryWebhook: fc.Arbitrary<Omit<CreateWebhookBody, "page">> = fc
   .constantFrom(...(Object.keys(reaches) as WebhookFormat[]))
   .chain((format) => fc.tuple(fc.constant(format), reaches[format], more))

@@ -13,11 +13,11 @@ export interface ArrangedSite extends AsyncDisposable {
   page: PageRow;
   /** Ids of groups and components by name. */
   ids: Record<string, string>;
-  /** How the API shows them: `Docs | Core: API, Web | Edge: CDN`. */
+  /** Groups and components as the API lists them: `Docs | Core: API, Web | Edge: CDN`. */
   outline(): Promise<string>;
   /** The ids of these, as they stand from top to bottom. */
   sequence(...names: string[]): string[];
-  /** What a refused change must leave as it is. */
+  /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
 }
 
@@ -83,7 +83,7 @@ export async function arrange(
   });
 }
 
-/** Where a form that was done leads to, and the sentence that waits there. */
+/** Returns the path that a successful form redirects to, and the confirmation shown there. */
 export async function outcomeOf(
   { app }: { app: TestApp },
   answer: Answer,

@@ -63,7 +63,7 @@ export function client(ip: string): ClientAddress {
   return { ip, network: ip };
 }
 
-/** How many rows a table has. */
+/** Counts the rows of a table. */
 export function countRows(sqlite: Database, table: "sessions" | "one_time_links"): number {
   return sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
 }

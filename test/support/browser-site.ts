@@ -7,13 +7,13 @@ import type { TestClock } from "./clock";
 import { type ServedApp, type ServeOptions, serveApp } from "./served-app";
 
 const CHROMIUM = "/usr/bin/chromium";
-/** How long a page may take to show what a test waits for. */
+/** Time limit for content that a test waits for, in milliseconds. */
 const PATIENCE_MS = 15_000;
 
 /** A name that this browser alone resolves, to this machine: a server in a home network, without HTTPS. */
 export const HOME_HOST = "nas.test";
 
-/** What a page asked for and complained of while it was open. */
+/** Requests and console errors of a page while it was open. */
 export interface Visit {
   page: Page;
   requests: string[];
@@ -28,11 +28,14 @@ export interface VisitOptions extends BrowserContextOptions {
 export interface BrowserSite extends ServedApp {
   /** Opens a page in a browser that knows nothing yet, but the session that is given. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
-  /** What axe-core finds wrong with an open page, a line each; by these rules alone if any are given. */
+  /**
+   * Returns the violations that axe-core finds on an open page, one per line. Checks only `rules`
+   * if they are given.
+   */
   axe(page: Page, rules?: readonly string[]): Promise<string[]>;
 }
 
-/** What has to be there before a browser can be started, in a sentence; undefined where it is. */
+/** Describes the missing browser in a sentence; undefined if it is installed. */
 export function missingBrowser(): string | undefined {
   return existsSync(CHROMIUM) ? undefined : `This needs a browser at ${CHROMIUM}.`;
 }

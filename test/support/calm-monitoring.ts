@@ -2,7 +2,7 @@ import type { AppContext } from "../../src/context";
 import { getMonitorRecord, type Monitoring } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 
-/** Where every target answers, and nothing is checked but what is asked for. */
+/** Creates a monitoring in which every target answers and checks run only on demand. */
 export function calmMonitoring(ctx: AppContext): Monitoring {
   return {
     async checkNow(id) {

@@ -10,7 +10,9 @@ export interface ComponentSite extends AsyncDisposable {
   key: string;
   /** PATCHes the component with the key. */
   patch(options: CallOptions): Promise<Answer>;
-  /** What a refused change must leave as it is: the component, the events, the audit log. */
+  /**
+   * State that a rejected change must leave unchanged: the component, the events and the audit log.
+   */
   state(): Promise<unknown>;
 }
 

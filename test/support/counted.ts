@@ -3,11 +3,11 @@ import type { Tx } from "../../src/db";
 /** A transaction that counts what is done with it. */
 export interface CountedTx {
   tx: Tx;
-  /** How many times a statement was run. */
+  /** Returns the number of executed statements. */
   statements(): number;
-  /** How many of them wrote. */
+  /** Returns the number of executed statements that write. */
   writes(): number;
-  /** How many rows the statements answered. */
+  /** Returns the number of rows that the statements returned. */
   rows(): number;
 }
 

@@ -76,7 +76,10 @@ export async function createCreatingApi({
   };
 }
 
-/** What a thing is: an API key, since that has a secret and is told of in the audit log. */
+/**
+ * Returns routes that create a thing. A thing is an API key, since it has a secret and an audit
+ * entry.
+ */
 function routesOf(ctx: AppContext, requestContexts: ReturnType<typeof createRequestContexts>) {
   const make = (tx: Parameters<typeof createKey>[1], name: string) =>
     createKey(ctx, tx, { name, scopes: ["read:analytics"] }, CLI_ACTOR);

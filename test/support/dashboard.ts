@@ -24,7 +24,7 @@ export const PASSWORD = "correct horse battery";
 
 export type Fields = Record<string, string | readonly string[]>;
 
-/** What a form for a new key holds when all of it is right. */
+/** Valid fields of the form for a new key. */
 export const KEY_FIELDS: Fields = {
   name: "Deploy bot",
   scopes: ["read:status"],
@@ -81,7 +81,7 @@ export function keysOf(app: TestApp) {
   return listAllKeys(app.ctx.db);
 }
 
-/** What was done, in the audit log's words. */
+/** Returns the actions in the audit log. */
 export function actionsOf(app: TestApp): string[] {
   return app.audit().map(({ action }) => action);
 }
@@ -131,7 +131,7 @@ export function sessionIn(answer: Answer): string {
   return token ?? "";
 }
 
-/** Whether a session opens the dashboard. */
+/** Returns true if a session opens the dashboard. */
 export async function isSignedIn(app: TestApp, session: string): Promise<boolean> {
   const { status } = await app.call("/admin", { session });
   expect([200, 401]).toContain(status);

@@ -43,7 +43,7 @@ export function openNotes(path = ":memory:", clock: Clock = createTestClock()): 
   return { db, sqlite, logged: lines, [Symbol.dispose]: () => db.close() };
 }
 
-/** What another connection sees: the notes that are committed. */
+/** Reads the committed notes through another connection. */
 export function committedNotes(path: string): string[] {
   const reader = new Database(path, { readonly: true });
   try {
@@ -55,8 +55,8 @@ export function committedNotes(path: string): string[] {
 }
 
 /**
- * How each change ended, in their order: "stored", the code of the Problem that it was refused with,
- * or the message of what its callback threw.
+ * Returns the outcome of each change in their order: "stored", the code of the Problem, or the
+ * message of another error.
  */
 export async function outcomesOf(...changes: Promise<unknown>[]): Promise<string[]> {
   const settled = await Promise.allSettled(changes);
@@ -71,8 +71,8 @@ const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * How many transactions were committed to a database's write-ahead log since it was begun: its
- * frames that carry the size of the database, which only the last of a transaction does.
+ * Counts the transactions committed to a database's write-ahead log since it was started. Only the
+ * last frame of a transaction carries the size of the database.
  */
 export function committedTransactions(path: string): number {
   const wal = readFileSync(`${path}-wal`);

@@ -24,7 +24,7 @@ type Told = Omit<AddUpdateBody, "components"> & {
 export interface Story {
   page: DemoPage;
   name: string;
-  /** How long ago it began, in ms. */
+  /** Time since its start, in ms. */
   ago: number;
   source?: IncidentSource;
   /** Of the incident itself. */
@@ -34,7 +34,7 @@ export interface Story {
   postmortem?: { by: Actor; after: number; body: string; publish: boolean };
 }
 
-/** What happens in a story, each at its time. */
+/** Returns the actions of a story with their times. */
 export function incidentEntries({ ctx }: TestApp, story: Story): Entry[] {
   const { page, name, ago, more, source = "dashboard", postmortem } = story;
   const [first, ...later] = story.told;

@@ -22,7 +22,7 @@ interface KeyUse {
   lastAgo: number;
   /** Requests in each hour of the last 24, by the hour of the day in UTC. */
   perHour?: (hour: number) => number;
-  /** How many of these were refused for the limit. */
+  /** Number of these requests that exceeded the rate limit. */
   limitedPerHour?: (hour: number) => number;
 }
 

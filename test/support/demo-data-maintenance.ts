@@ -16,7 +16,10 @@ interface Plan {
   body: string;
   /** By name. */
   components: readonly string[];
-  /** When it was planned, in ms before now; its beginning and end are told the same way, to come below 0. */
+  /**
+   * Time since it was planned, in ms. Start and end use the same scale and are negative in the
+   * future.
+   */
   plannedAgo: number;
   beginsAgo: number;
   endsAgo: number;
@@ -26,7 +29,10 @@ interface Plan {
   cancelledAgo?: number;
 }
 
-/** What was planned: one maintenance is under way, two are to come, two are over. */
+/**
+ * Returns the actions of five maintenances: one is in progress, two are scheduled, one is completed
+ * and one is cancelled.
+ */
 export function maintenanceDiary(
   { ctx }: TestApp,
   now: number,

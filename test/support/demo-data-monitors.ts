@@ -27,7 +27,9 @@ interface Plan {
   input: Omit<CreateMonitorBody, "component_ids">;
   components?: readonly string[];
   createdAgo: number;
-  /** How long an answer took so long ago; null where none came, undefined where nothing was asked. */
+  /**
+   * Returns the response time this long ago; null without a response, undefined without a check.
+   */
   latency(ago: number): number | null | undefined;
   history: readonly StateChange[];
   certificateEndsIn?: number;
@@ -160,7 +162,7 @@ const PLANS: readonly Plan[] = [
   },
 ];
 
-/** What is watched: most of it is well, one is down, one is slow, one is paused and one is new. */
+/** Adds monitors: most are up, one is down, one is slow, one is paused and one is new. */
 export async function addMonitors(
   { ctx, clock }: TestApp,
   now: number,

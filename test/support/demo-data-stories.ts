@@ -17,14 +17,14 @@ Payments by card. About 1 in 9 failed; nobody was charged for an order that was 
 - We are told when a signature does not match, before customers are.
 `;
 
-/** Who tells of incidents in a furnished installation. */
+/** Actors that report incidents in the demo data. */
 export interface Tellers {
   noor: Actor;
   jonas: Actor;
   bot: Actor;
 }
 
-/** What went wrong in half a year: two incidents are open, one is a draft, the others are over. */
+/** Returns the incidents of half a year: two are open, one is a draft, the others are resolved. */
 export function incidentStories(
   { shop, inside }: { shop: DemoPage; inside: DemoPage },
   { noor, jonas, bot }: Tellers,

@@ -24,9 +24,12 @@ export interface DemoWebhooks {
 
 interface Plan {
   input: CreateWebhookBody & { description: string };
-  /** When it was created, in ms before now. */
+  /** Time since its creation, in ms. */
   ago: number;
-  /** How it answers to the try of a number, counted over all deliveries or over one's own. */
+  /**
+   * Returns the result of an attempt, by its number among all attempts and among those of its
+   * delivery.
+   */
   answer(count: number, ofDelivery: number): Partial<TryResult>;
 }
 

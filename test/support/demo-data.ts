@@ -24,7 +24,7 @@ import { deliverAll, type DemoWebhooks, webhookEntries } from "./demo-data-webho
 const NOW = Date.parse("2026-03-10T14:32:20.000Z");
 const FIRST_DAY = 210;
 
-/** What a furnished installation holds, to be opened by name. */
+/** Objects of the demo data by name. */
 export interface DemoData {
   /** Tokens of sessions, by role. */
   sessions: Sessions;

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 
-/** How a question is answered: by records of the type that was asked for, or by a code; null says nothing. */
+/** Answer to a DNS query: records of the requested type, or a response code; null for no answer. */
 export type DnsReply = { records: Buffer[] } | { code: number } | null;
 
 export const NXDOMAIN = { code: 3 };
@@ -11,7 +11,7 @@ export const REFUSED = { code: 5 };
 export interface DnsServer extends AsyncDisposable {
   /** As a resolver is written: address and port. */
   address: string;
-  /** How many questions it was asked. */
+  /** Returns the number of queries received. */
   questions(): number;
 }
 

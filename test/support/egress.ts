@@ -52,13 +52,13 @@ export function patience(): AbortSignal {
   return AbortSignal.timeout(PATIENCE_MS);
 }
 
-/** What was expected to go wrong. */
+/** Returns the fault of an outcome. Throws if the outcome is a success. */
 export function faultOf(outcome: unknown): Fault {
   if (outcome instanceof Fault) return outcome;
   throw new Error(`nothing went wrong: ${JSON.stringify(outcome)}`);
 }
 
-/** What was expected to go well. */
+/** Returns the value of a successful outcome. Throws if the outcome is a fault. */
 export function successOf<T>(outcome: T | Fault): T {
   if (outcome instanceof Fault) throw new Error(`${outcome.kind}: ${outcome.message}`);
   return outcome;

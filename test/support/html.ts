@@ -6,7 +6,7 @@ export interface Control {
   isChecked: boolean;
 }
 
-/** What of a page a test looks at. */
+/** Parts of an HTML page that tests read. */
 export interface HtmlPage {
   /** Of elements that a CSS selector finds, in their order; the text of their descendants included. */
   texts(selector: string): string[];
@@ -46,7 +46,7 @@ export function readHtml(html: string): HtmlPage {
   return page;
 }
 
-/** What stands in a field, or is chosen of its boxes or buttons: what a browser would send of it. */
+/** Returns the values that a browser would send of a field, with checked boxes and buttons only. */
 export function typedIn(html: string, name: string): string[] {
   return readHtml(html)
     .controls.filter((control) => control.name === name)
@@ -55,8 +55,8 @@ export function typedIn(html: string, name: string): string[] {
 }
 
 /**
- * What a form's page says is wrong, by the name of the field: the sentence beside it. Throws unless
- * the summary above tells the same of each, in a link that leads to an element of the page.
+ * Returns the error beside each field of a form, by name. Throws unless the summary has the same
+ * errors, each linked to an element of the page.
  */
 export function complaintsOn(html: string): Record<string, string> {
   const page = readHtml(html);

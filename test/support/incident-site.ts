@@ -15,9 +15,9 @@ export interface IncidentSite extends AsyncDisposable {
   update(id: string, json: Record<string, unknown>, options?: CallOptions): Promise<Answer>;
   patch(id: string, json: unknown, options?: CallOptions): Promise<Answer>;
   read(id: string): Promise<Answer["body"]>;
-  /** What each of the components shows. */
+  /** Returns the status of each component. */
   shown(): Promise<{ api: string; web: string }>;
-  /** What a refused change must leave as it is. */
+  /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
   /** The types of the events since the last call of this. */
   told(): string[];

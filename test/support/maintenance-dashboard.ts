@@ -16,7 +16,7 @@ export interface MaintenanceDashboard extends AsyncDisposable {
   open(path: string): Promise<Answer>;
   /** Sends a form as it is given. */
   send(path: string, form: Fields): Promise<Answer>;
-  /** What the form that plans holds when all of it is right: on the component API, for an hour from 14:00. */
+  /** Returns valid fields of the planning form: for the component API, one hour from 14:00. */
   planFields(fields?: Fields): Fields;
   /** Opens the form that plans and sends it filled in. */
   plan(fields?: Fields): Promise<Answer>;

@@ -21,7 +21,7 @@ export const PLAN = {
   scheduled_until: at("15:00:00"),
 };
 
-/** What marks or marked a component, with ISO times. */
+/** Cause that maintenance gave a component, with ISO times. */
 export interface Marked {
   component: string;
   from: string;
@@ -48,13 +48,13 @@ export interface MaintenanceSite extends AsyncDisposable {
   patch(id: string, json: unknown): Promise<Answer>;
   update(id: string, json: unknown): Promise<Answer>;
   cancel(id: string): Promise<Answer>;
-  /** What a component shows. */
+  /** Returns the status of a component. */
   statusOf(name: string): Promise<string>;
-  /** What maintenance marked of the page, in the order of its writing. */
+  /** Returns the causes that maintenance wrote for the page, in the order of writing. */
   causes(): Marked[];
   /** The types of the events that are told of maintenance, in their order. */
   told(): string[];
-  /** What a refused change must leave as it is. */
+  /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
 }
 

@@ -17,11 +17,11 @@ export interface MonitorApi extends AsyncDisposable {
   patch(id: string, json: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Creates one, an http monitor unless that is said, and answers with it. */
   create(input?: object): Promise<Answer["body"]>;
-  /** What jobs said, in the order in which they did. */
+  /** Heartbeats of jobs, in their order. */
   heartbeats: (Heartbeat & { id: string })[];
   /** The ids of the monitors that were checked on demand. */
   checked: string[];
-  /** What must not change where a request is refused. */
+  /** Returns the state that a rejected request must leave unchanged. */
   written(): unknown;
 }
 

@@ -36,7 +36,7 @@ export interface MonitorDashboard extends AsyncDisposable {
   session: string;
   open(path?: string): Promise<Answer>;
   send(path: string, form: Fields): Promise<Answer>;
-  /** What the form of a new HTTP monitor holds when all of it is right; each time another filling in. */
+  /** Returns valid fields for a new HTTP monitor, each time with a new form token. */
   fields(fields?: Fields): Fields;
   /** Opens the form for a new monitor, of the type that the fields name, and sends it filled in. */
   create(fields?: Fields): Promise<Answer>;
@@ -51,14 +51,14 @@ export interface MonitorDashboard extends AsyncDisposable {
     id: string,
     ...results: readonly (readonly [at: number, latencyMs: number | null])[]
   ): Promise<void>;
-  /** What is stored of it, secrets and all. */
+  /** Returns the stored monitor, secrets included. */
   stored(id: string): ReturnType<typeof getMonitorRecord>;
-  /** What a check answers from now on. */
+  /** Result of all further checks. */
   found: ProbeResult;
   triedOut: TriedOut[];
   /** The ids of monitors that were checked. */
   checked: string[];
-  /** What must not change where something is refused, or only tried out. */
+  /** Returns the state that a rejected form or a trial check must leave unchanged. */
   written(): unknown;
 }
 
@@ -176,7 +176,7 @@ export function monitorIdIn(answer: Answer): string {
   return location.slice(MONITORS.length + 1);
 }
 
-/** What a browser would send of the form on a page: all of its fields as they came. */
+/** Returns the fields that a browser would send for the form of a page without changes. */
 export function formOf(html: string): Record<string, string | readonly string[]> {
   const names = new Set(
     [...html.matchAll(/<(?:input|select|textarea)[^>]* name="([^"]+)"/g)].map(
@@ -189,7 +189,7 @@ export function formOf(html: string): Record<string, string | readonly string[]>
   return Object.fromEntries(fields.filter(([, values]) => values.length > 0));
 }
 
-/** What is chosen in a select, or stands in a text of several lines. */
+/** Returns the selected options of a select, or the text of a text area. */
 function chosenIn(html: string, name: string): string[] {
   const found: string[] = [];
   let isOwn = false;

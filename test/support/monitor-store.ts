@@ -142,7 +142,7 @@ export function statementsOf<R extends Reader>(reader: R, use: (reader: R) => vo
   return texts;
 }
 
-/** How SQLite carries a statement out: a line for each step. */
+/** Returns the query plan of a statement, one line per step. */
 export function planOf(store: MonitorStore, sql: string): string[] {
   const steps = store.sqlite.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
   return steps.map(({ detail }) => detail);

@@ -24,7 +24,7 @@ export function multipart(
   return { body: new Uint8Array(body), type: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** What sends such a form from the dashboard's own origin. */
+/** Returns the options of a call that submits such a form from the dashboard's origin. */
 export function asUpload(
   parts: readonly Part[],
   headers: Record<string, string> = {},

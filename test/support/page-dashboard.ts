@@ -7,7 +7,7 @@ import { readHtml, typedIn } from "./html";
 
 export const PAGES = "/admin/pages";
 
-/** What the form for a new page holds when all of it is right. */
+/** Valid fields of the form for a new page. */
 export const PAGE_FIELDS: Fields = {
   name: "Northwind",
   slug: "northwind",
@@ -94,7 +94,7 @@ export async function toldAfter(
 /** A session of a user of each role that may look, and no more. */
 export const READERS: readonly Role[] = ["viewer", "editor"];
 
-/** What stands in the text areas and lists of choices of a page, by their names. */
+/** Returns the value of the text area or select with this name. */
 export function chosenIn(html: string, name: string): string | undefined {
   const page = readHtml(html);
   return (

@@ -6,7 +6,7 @@ import { CLI_ACTOR } from "../../src/kernel/actor";
 import { type AuthInstallation, openAuthInstallation } from "./auth";
 import { rejectionOf } from "./refusal";
 
-/** Where tests sign in from. */
+/** Client that tests sign in from. */
 export const FROM = { ip: "203.0.113.7", userAgent: "Firefox" };
 
 /** Stands for the hash of a password where none is verified. */

@@ -4,7 +4,7 @@ import { temporaryFolder } from "./temporary-folder";
 
 /** A program `ping` of the test's own, in the place of the machine's until it is disposed of. */
 export interface PingProgram extends Disposable {
-  /** How it was called, once for each time. */
+  /** Returns the arguments of each call. */
   calls(): string[];
 }
 

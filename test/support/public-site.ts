@@ -22,9 +22,9 @@ export interface PublicSite extends AsyncDisposable {
   tell(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
   /** The status document as a key reads it. */
   document(): Promise<Answer["body"]>;
-  /** What the page is served from, now. */
+  /** Returns the current snapshot of the page. */
   snapshot(): Snapshot;
-  /** What the page shows as past, now. */
+  /** Returns the past entries that the page shows now. */
   past(): Entry[];
 }
 

@@ -4,13 +4,16 @@ import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 /** A server of a test: on loopback, on a free port, gone with its connections when disposed of. */
 export interface RawServer extends AsyncDisposable {
   port: number;
-  /** How many connections it has accepted. */
+  /** Returns the number of accepted connections. */
   connections(): number;
   /** Resolves when every connection that it accepted is closed. */
   allClosed(): Promise<void>;
 }
 
-/** What a server does with a connection. What goes wrong on it is the client's to find out. */
+/**
+ * Handles an accepted connection. Errors of the connection are ignored, since the client detects
+ * them.
+ */
 export type OnConnection = (socket: Socket) => void;
 
 /** Speaks whatever `onConnection` says, byte by byte if need be. */

@@ -10,13 +10,13 @@ export interface Received {
   data: any;
 }
 
-/** How a receiver answers: a status, or whatever else, now or when it is ready to. */
+/** Answer of a receiver: a status or a response, immediately or later. */
 export type Answer = number | Response | Promise<number | Response>;
 
 /** A real HTTP server on loopback that takes webhooks, gone when disposed of. */
 export interface Receiver extends AsyncDisposable {
   url: string;
-  /** What has arrived, in the order of its arrival. */
+  /** Received requests in the order of arrival. */
   received: readonly Received[];
   /** Resolves when so many have arrived. */
   until(count: number): Promise<void>;

@@ -11,7 +11,9 @@ export const PREVIEW = `${REPORT}/preview`;
 /** A site of incidents with somebody who is signed in to its dashboard. */
 export interface ReportSite extends IncidentSite {
   session: string;
-  /** What the form holds when all of it is right: as it comes, with the page's components API and Web. */
+  /**
+   * Returns valid fields of the form: its initial values, with the page's components API and Web.
+   */
   filledIn(fields?: Fields): Promise<Fields>;
   /** Opens the form and sends it filled in; what is given goes over what is right. */
   report(fields?: Fields, options?: CallOptions): Promise<Answer>;
@@ -52,7 +54,7 @@ export async function createReportSite(role: Role = "editor"): Promise<ReportSit
   };
 }
 
-/** Where an answer leads. */
+/** Returns the target of a redirect. */
 export function ledTo(answer: Answer): string {
   return answer.headers.get("location") ?? "";
 }

@@ -3,7 +3,7 @@ import { type Reader, selectMany } from "../../src/db";
 import { monitorRollups } from "../../src/db/tables/monitors";
 import type { CheckRow } from "../../src/features/monitors/checks-store";
 
-/** What was rolled up of a monitor, the smallest size first and each oldest first. */
+/** Lists the rollups of a monitor, by size and then by time. */
 export const listRollupRows = selectMany((orm, $: { num: number }) =>
   orm
     .select()
@@ -12,7 +12,7 @@ export const listRollupRows = selectMany((orm, $: { num: number }) =>
     .orderBy(asc(monitorRollups.size), asc(monitorRollups.at)),
 );
 
-/** What the rollups of a size say, without their sketches. */
+/** Returns the rollups of one size without their sketches. */
 export function rolledUp(reader: Reader, num: number, size: number) {
   return listRollupRows(reader, { num })
     .filter((row) => row.size === size)

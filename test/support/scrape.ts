@@ -9,7 +9,7 @@ export interface Scrape {
   value(name: string, labels?: Record<string, string>): number;
 }
 
-/** What a scraper with this key reads, held against the format. */
+/** Reads the metrics with this key and checks them against the exposition format. */
 export async function scrape(app: TestApp, key: string): Promise<Scrape> {
   const answer = await app.call("/metrics", { key });
   expect(answer.status).toBe(200);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
-/** What a `curl` command that was run as it stands had as its answer. */
+/** Answer to a `curl` command that was run unchanged. */
 export interface CurlAnswer {
   status: number;
   body: unknown;

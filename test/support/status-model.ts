@@ -12,7 +12,7 @@ export type Causes = Partial<Record<string, ComponentStatus>>;
 /** Something that somebody does, some hours after the step before. */
 export interface Step {
   what: "open" | "update" | "manual" | "maintenance";
-  /** Which of the incidents, counted round and round. */
+  /** Index of the incident, modulo their number. */
   which: number;
   status: IncidentStatus;
   causes: Causes;
@@ -34,7 +34,9 @@ export function stepsOn(components: readonly string[]): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: 1, maxLength: 20 });
 }
 
-/** What components must show after some steps, reckoned in the plainest way. */
+/**
+ * Model that computes the expected statuses of components after some steps, in the simplest way.
+ */
 export class StatusModel {
   readonly #baseline: Causes = {};
   readonly #incidents: { causes: Causes; held: Causes; isResolved: boolean }[] = [];

@@ -1,10 +1,12 @@
-/** What a monitor of a test watches: a web server on loopback that is well or not. */
+/** Target of a test's monitor: a web server on loopback that answers with success or failure. */
 export interface WatchedTarget extends Disposable {
   url: string;
   isWell: boolean;
-  /** When it was asked and what it answered, in its own words, oldest first. */
+  /** Requests received, oldest first: their times, and whether the answer was a success. */
   readonly asked: readonly { at: number; isWell: boolean }[];
-  /** When it was first asked in its last outage, and first asked after that. */
+  /**
+   * Returns the times of the first request in its last outage and of the first request after it.
+   */
   outage(): { from: number; to: number };
 }
 

@@ -41,7 +41,10 @@ export function mountTinyDisk(size = "2m"): TinyDisk {
   };
 }
 
-/** Whether tests can have one; says so aloud where they cannot, since they are then passed over. */
+/**
+ * Returns true if tests can mount a tiny disk. Writes a warning if not, since the tests are then
+ * skipped.
+ */
 export function hasTinyDisks(): boolean {
   try {
     mountTinyDisk()[Symbol.dispose]();

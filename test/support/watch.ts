@@ -22,7 +22,7 @@ import { createTestApp, type TestApp } from "./app";
 import { listCausesOfPage } from "./causes";
 import { settle, type TestClock } from "./clock";
 
-/** How a target of a test answers a check. */
+/** Answers a check as the target of a test. */
 export type Target = (means: ProbeContext) => ProbeResult | Promise<ProbeResult>;
 
 export const answers =
@@ -56,18 +56,18 @@ interface Process {
 export interface Watch extends AsyncDisposable {
   app: TestApp;
   clock: TestClock;
-  /** When the test began, in unix ms. */
+  /** Start of the test in unix ms. */
   begin: number;
   engine: Engine;
-  /** Whether this server reaches its reference targets. */
+  /** True if this server reaches its reference targets. */
   isOnline: boolean;
-  /** What a reference target waits for before it answers. */
+  /** Promise that a reference target waits for before it answers. */
   reaching: Promise<void>;
-  /** What the database does: `full` takes the changes, and loses them all at the commit. */
+  /** State of the database's disk: `full` accepts changes, but fails every commit. */
   disk: "fine" | "full";
-  /** How many checks were asked of a target, or of all. */
+  /** Returns the number of checks of one target, or of all. */
   asked(host?: string): number;
-  /** What a host answers from now on; all answer unless that is said. */
+  /** Sets the further answers of a host. By default all hosts answer successfully. */
   let(host: string, target: Target): void;
   /** Makes a monitor of the host `<name>.test`, every minute and down after three failures. */
   monitor(input?: Partial<CreateMonitorBody>): Promise<MonitorRow>;
@@ -81,12 +81,15 @@ export interface Watch extends AsyncDisposable {
   timeline(id: string): string[];
   checks(id: string): CheckRow[];
   status(componentId: string): string;
-  /** What monitors mark of a page, as `<status> <from> → <to>`, in seconds since the test began. */
+  /**
+   * Returns the causes that monitors wrote for a page, as `<status> <from> → <to>`, in seconds
+   * since the start of the test.
+   */
   marks(pageId: string): string[];
   noData(pageId: string): string[];
-  /** When the server was last seen awake, as it is written down; undefined where that never was. */
+  /** Returns the stored time at which the server last ran; undefined if none was stored. */
   liveness(): number | undefined;
-  /** How many transactions the engine has committed. */
+  /** Returns the number of transactions that the engine has committed. */
   transactions(): number;
   /** The types of events of monitors, in their order. */
   told(): string[];

@@ -12,7 +12,7 @@ import { updateWebhookRow } from "../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../src/kernel/actor";
 import type { TestApp } from "./app";
 
-/** What is done to webhooks. What it is done to is counted round and round. */
+/** Actions on webhooks. Their objects are selected by an index modulo the number of objects. */
 export const WEBHOOK_ACTS = [
   "add webhook",
   "add webhook",
@@ -26,7 +26,7 @@ export const WEBHOOK_ACTS = [
 interface WebhookAct {
   what: string;
   which: number;
-  /** Which page it is for; an odd number is for every page. */
+  /** Index of its page; an odd number selects all pages. */
   group: number;
   word: string;
   webhookFields: Omit<CreateWebhookBody, "page">;

@@ -27,7 +27,7 @@ export interface WebhookDashboard extends AsyncDisposable {
   edit(id: string, fields?: Fields): Promise<Answer>;
   /** All there are, oldest first. */
   rows(): WebhookRow[];
-  /** What a refused form must leave as it is. */
+  /** State that a rejected form must leave unchanged. */
   state(): unknown;
 }
 

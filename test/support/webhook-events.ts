@@ -39,7 +39,7 @@ export async function collectEvents(): Promise<EventsByType> {
 
 type Send = (method: string, path: string, json: unknown) => Promise<{ id: string }>;
 
-/** What people write, with a bit of everything in it. */
+/** Text of an update with every kind of Markdown that people use. */
 const UPDATE = `Requests to the **checkout** fail since about *13:58 UTC*.
 
 1. Orders are kept

@@ -3,7 +3,7 @@ import type { FormatContext, Message } from "../../src/features/webhooks/format"
 import { FORMATS } from "../../src/features/webhooks/formats";
 import type { WebhookFormat } from "../../src/kernel/webhook";
 
-/** Where each format is sent to, as its own documentation shows a URL. */
+/** Example destination of each format, with a URL as in the service's documentation. */
 export const DESTINATIONS: Record<WebhookFormat, Pick<FormatContext, "url" | "settings">> = {
   standard: { url: "https://receiver.example.com/hooks", settings: {} },
   statuspage: { url: "https://receiver.example.com/hooks", settings: {} },

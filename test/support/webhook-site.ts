@@ -5,7 +5,7 @@ export const WEBHOOKS = "/api/v1/webhooks";
 export const RECEIVER = "https://receiver.example.com/hooks";
 export const SLACK = "https://hooks.slack.com/services/T00000000/B00000000/quite-private-end";
 
-/** Where formats are sent to that have secrets beside the one that signs, and how that is shown. */
+/** Destinations of formats that have secrets besides the signing secret, and their masked form. */
 export const SECRET_DESTINATIONS: Partial<
   Record<WebhookFormat, { url: string; settings?: object; shown: string; secrets: string[] }>
 > = {
@@ -58,7 +58,7 @@ export interface WebhookSite extends AsyncDisposable {
   /** Creates one at a receiver of programs, unless it says otherwise. Throws where that is refused. */
   create(json?: Record<string, unknown>): Promise<Answer["body"]>;
   read(id: string): Promise<Answer["body"]>;
-  /** What a refused request must leave as it is. */
+  /** State that a rejected request must leave unchanged. */
   state(): Promise<unknown>;
 }
 

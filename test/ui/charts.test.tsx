@@ -12,7 +12,7 @@ function heights(html: string): number[] {
 describe("a sparkline", () => {
   const draw = (values: number[]) => renderToString(<Sparkline values={values} label="Requests" />);
 
-  /** How high each bar or dot is, from left to right. */
+  /** Returns the heights of bars and dots from left to right. */
   const drawn = (values: number[]) =>
     [...draw(values).matchAll(/M(\d+) 16v-(\d+)h3v\2/g)]
       .map(([, x, height]) => ({ x: Number(x), height: Number(height) }))
@@ -41,7 +41,10 @@ describe("the bars of days", () => {
   /** The heights of the bar alone, without what shows behind a low one. */
   const barOf = (html: string) => heights(html.replaceAll(/<rect class="day-back"[^>]*>/g, ""));
 
-  /** Where each line begins, in days, and over how many bars of three units and gaps of one it goes. */
+  /**
+   * Returns the start of each line in days and the number of days that it spans. A bar is three
+   * units wide, a gap one.
+   */
   const lines = (html: string) =>
     [...html.matchAll(/<path class="day-line" d="M(\d+) .5h(\d+)"/g)].map(([, x, length]) => ({
       from: Number(x) / 4 + 1,

@@ -18,13 +18,13 @@ export interface Look extends BrowserContextOptions {
 export interface Gallery {
   /** Opens the page of all components, as it is served: with its assets and under its policy. */
   open(look?: Look): Promise<Page>;
-  /** What axe-core finds wrong with an open page, a line each. */
+  /** Returns the violations that axe-core finds on an open page, one per line. */
   axe(page: Page): Promise<string[]>;
-  /** What pages asked for since the last `open`: method, path and body. */
+  /** Requests of pages since the last `open`: method, path and body. */
   requests: string[];
-  /** What pages complained of since then: errors, and what their policy refused. */
+  /** Errors of pages since then, and violations of their content security policy. */
   complaints: string[];
-  /** How the server answers, by method and path; the page of all components unless told. */
+  /** Answers of the server by method and path; by default the page of all components. */
   answers: Map<string, (request: Request) => Response | Promise<Response>>;
 }
 

@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import { TextArea } from "../../src/ui";
 
-/** What a reader of HTML takes for a text area's value: all but a line's end right behind its tag. */
+/**
+ * Returns the value of a text area as an HTML parser reads it: without a line break directly after
+ * its tag.
+ */
 function valueOf(value: string | undefined): string {
   const html = renderToString(<TextArea label="Message" name="body" value={value} />);
   const [, content = ""] = /<textarea[^>]*>([^]*)<\/textarea>/.exec(html) ?? [];

@@ -33,7 +33,7 @@ const COLUMNS = [
 const NAME_LABELS = { name: "Name" };
 const PASSWORD_LABELS = { current_password: "Current password", new_password: "New password" };
 
-/** Settings → Account: what everybody may change of themselves. */
+/** Settings → Account: the user's own name, password and sessions. */
 export function Account(props: {
   user: UserResource;
   name: string;

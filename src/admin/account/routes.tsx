@@ -47,7 +47,10 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** What is wrong with the current password as it was typed, if anything is. */
+  /**
+   * Returns the error of the typed current password; undefined if the password is right. Attempts
+   * are throttled by client address.
+   */
   async function currentPasswordError(
     requestContext: RequestContext,
     password: string,

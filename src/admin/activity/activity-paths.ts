@@ -4,7 +4,7 @@ import { type ActivityFilter, writePlace } from "./listing";
 
 export const ACTIVITY_FILE_PATH = `${ACTIVITY_PATH}.csv`;
 
-/** The names of a filter's parts in an address. */
+/** Query parameters of the filter. */
 const NAMES: Readonly<Record<keyof ActivityFilter, string>> = {
   search: "q",
   actor: "actor",
@@ -14,7 +14,10 @@ const NAMES: Readonly<Record<keyof ActivityFilter, string>> = {
   to: "to",
 };
 
-/** The address of a list, or of the file of it, from its beginning unless told. */
+/**
+ * Returns the path of the list, or of its CSV file. Without `before` it starts with the newest
+ * entry.
+ */
 export function activityPath(
   filter: Partial<ActivityFilter>,
   { before, path = ACTIVITY_PATH }: { before?: AuditPlace; path?: string } = {},

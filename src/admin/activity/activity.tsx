@@ -21,7 +21,7 @@ import { type ActivityListing, isNarrowing } from "./listing";
 
 const COLUMNS = [{ label: "When" }, { label: "Who" }, { label: "What" }, { label: "From where" }];
 
-/** The kinds of actor that are not a user, beside their names. */
+/** Labels of the actor kinds other than user, shown with the actor's name. */
 const KIND_WORDS: Readonly<Partial<Record<ActorKind, string>>> = {
   key: "API key",
   cli: "On the server",
@@ -30,7 +30,7 @@ const KIND_WORDS: Readonly<Partial<Record<ActorKind, string>>> = {
 
 interface ActivityListProps {
   list: ActivityListing;
-  /** The screens of what was changed and is still there, by its id. */
+  /** Paths of the screens of changed objects that still exist, by object id. */
   links: ReadonlyMap<string, string>;
   /** Unix ms. */
   now: number;
@@ -109,7 +109,10 @@ function EntryRow({ entry, link, now }: EntryRowProps) {
   );
 }
 
-/** Where there is no address: forgotten by now, or there never was one. */
+/**
+ * Replaces a missing address. Old addresses are deleted, and the system and the command line have
+ * none.
+ */
 function NoAddress({ kind }: { kind: ActorKind }) {
   const isRemote = kind === "user" || kind === "key";
   return <span class="quiet-text">{isRemote ? "Not kept" : "Here"}</span>;

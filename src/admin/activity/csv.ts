@@ -3,7 +3,7 @@ import { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "..
 import { toCsv, toCsvLine } from "../../features/analytics";
 import { toIso } from "../../kernel/time";
 
-/** So many entries are read at once, however many there are. */
+/** Entries per read, which bounds memory. */
 const ROWS_AT_ONCE = 500;
 
 const COLUMNS = [
@@ -18,8 +18,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Entries of the audit log as text/csv (RFC 4180), newest first, read bit by bit as they are sent. What
- * a spreadsheet would take for a formula begins with an apostrophe.
+ * Streams audit log entries as text/csv (RFC 4180), newest first. Cells that a spreadsheet would
+ * run as a formula are prefixed with an apostrophe.
  */
 export function auditCsv(
   reader: Reader,

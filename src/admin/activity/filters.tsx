@@ -3,14 +3,14 @@ import { ACTIVITY_PATH } from "../paths";
 import { type ActivityFilter, type ActivityListing, isNarrowing } from "./listing";
 
 const ACTORS = [
-  { value: "", label: "Anybody" },
+  { value: "", label: "Anyone" },
   { value: "user", label: "Users" },
   { value: "key", label: "API keys" },
   { value: "cli", label: "Command line" },
   { value: "system", label: "Allclear itself" },
 ];
 
-/** What actions begin with: what was changed. */
+/** Options of the filter by changed object, which is the prefix of an action. */
 const ACTIONS = [
   { value: "", label: "Anything" },
   { value: "incident", label: "Incidents" },
@@ -26,7 +26,7 @@ const ACTIONS = [
   { value: "settings", label: "Settings" },
 ];
 
-/** Narrows the audit log by words, by who, by what and by days. */
+/** Filters of the audit log: search text, actor, changed object and days. */
 export function ActivityFilters({ list }: { list: ActivityListing }) {
   const { filter, entries } = list;
   const { search, actor, action, target, from, to } = filter;
@@ -35,7 +35,7 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
     <SearchForm
       action={ACTIVITY_PATH}
       value={search}
-      label="Search by what was done, who did it, an action, an id or an address"
+      label="Search by summary, actor, action, id or address"
       placeholder="Search activity"
       isFiltered={isNarrowing(filter)}
     >
@@ -70,7 +70,7 @@ interface Option {
   label: string;
 }
 
-/** The options, and what is chosen by an address alone. */
+/** Returns the options, with one added for a value that only the address sets. */
 function withChosen(
   options: readonly Option[],
   chosen: ActivityFilter[keyof ActivityFilter],

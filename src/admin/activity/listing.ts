@@ -4,29 +4,31 @@ import { DAY_MS, parseDay } from "../../kernel/time";
 
 const PAGE_SIZE = 50;
 
-/** What the address of the list, or of its file, asks for; empty where it says nothing. */
+/** Filter of the list and of its CSV file, read from the address. Empty strings do not filter. */
 export interface ActivityFilter {
   search: string;
   actor: string;
   action: string;
   target: string;
-  /** Days in UTC, `YYYY-MM-DD`; the second is the last that is shown. */
+  /** Days in UTC, `YYYY-MM-DD`. `to` is the last day shown. */
   from: string;
   to: string;
 }
 
-/** One screen of the audit log. */
+/** Content of one screen of the audit log. */
 export interface ActivityListing {
   filter: ActivityFilter;
   entries: readonly AuditRow[];
-  /** The entry behind which the next screen begins, if there is one; and whether this is not the first. */
+  /**
+   * Last entry of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
   nextBefore: AuditPlace | undefined;
   isContinued: boolean;
 }
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** Reads what an address asks for; what it does not understand it lets be. */
+/** Reads the filter from a query. Invalid values are ignored. */
 export function readFilter(query: Query): ActivityFilter {
   const textOf = (name: string) => (query[name] ?? "").trim();
   const dayOf = (name: string) => (parseDay(textOf(name)) === undefined ? "" : textOf(name));
@@ -40,12 +42,12 @@ export function readFilter(query: Query): ActivityFilter {
   };
 }
 
-/** Whether a filter leaves anything out. */
+/** Returns true if any filter is set. */
 export function isNarrowing(filter: ActivityFilter): boolean {
   return Object.values(filter).some((value) => value !== "");
 }
 
-/** The same for the audit log, without where to begin and how much to read. */
+/** Converts the filter to an audit log query without position and limit. */
 export function toAuditQuery(filter: ActivityFilter): Omit<AuditQuery, "before" | "limit"> {
   const { search, actor, action, target, from, to } = filter;
   const lastDay = parseDay(to);
@@ -74,7 +76,7 @@ export function readActivity(reader: Reader, query: Query): ActivityListing {
 
 const PLACE = /^(\d{1,15})-(\d{1,15})$/;
 
-/** A place in the log as an address has it. */
+/** Returns a log position as a query parameter. */
 export function writePlace({ at, id }: AuditPlace): string {
   return `${at}-${id}`;
 }

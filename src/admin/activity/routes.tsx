@@ -12,7 +12,7 @@ import { linksOf } from "./target-links";
 
 const CSV = "text/csv";
 
-/** Settings → Activity: who changed what, for admins and owners. */
+/** Settings → Activity: the audit log, for admins and owners. */
 export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
   const MAY_READ = session("admin");
   return new Elysia()

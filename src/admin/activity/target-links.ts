@@ -23,12 +23,12 @@ import {
 } from "../paths";
 
 interface Kind {
-  /** What the ids of its kind begin with, or its only one. */
+  /** Prefix of the ids of this kind, or its only id. */
   prefix: string;
-  /** The role that its screen declares. */
+  /** Role required by the screen. */
   role: Role;
   path(id: string): string;
-  /** Throws `not_found` where it is there no more. */
+  /** Throws `not_found` if the object no longer exists. */
   read(reader: Reader, id: string): void;
 }
 
@@ -80,7 +80,7 @@ const KINDS: readonly Kind[] = [
   { prefix: "public_address", role: "owner", path: () => GENERAL_PATH, read: () => {} },
 ];
 
-/** The screens of what is still there, by its id, of those that this role may open. */
+/** Returns the paths of the objects that still exist and whose screens the role may open, by id. */
 export function linksOf(
   reader: Reader,
   ids: Iterable<string>,

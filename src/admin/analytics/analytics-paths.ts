@@ -5,9 +5,9 @@ export const INCIDENT_FIGURES_PATH = `${ANALYTICS_PATH}/incidents`;
 export const REQUEST_FIGURES_PATH = `${ANALYTICS_PATH}/requests`;
 const UPTIME_CSV_PATH = `${ANALYTICS_PATH}/uptime.csv`;
 
-/** What figures are of. */
+/** Page and period that figures cover. */
 export interface Asked {
-  /** A page's slug; undefined for all. */
+  /** Slug of the page; undefined for all pages. */
   page: string | undefined;
   span: SpanName;
 }

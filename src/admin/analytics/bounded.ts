@@ -1,6 +1,9 @@
 import { Problem } from "../../errors";
 
-/** What is read, or undefined where it would be more than is shown at once. Throws whatever else goes wrong. */
+/**
+ * Returns the result of `read`; undefined if the result would exceed the limit of a query. Other
+ * errors are rethrown.
+ */
 export function unlessTooMuch<Answer>(read: () => Answer): Answer | undefined {
   try {
     return read();

@@ -18,19 +18,19 @@ const VIEWS = [
 ];
 
 interface AnalyticsFrameProps {
-  /** The path of the view that is open. */
+  /** Path of the open view. */
   path: string;
   asked: Asked;
-  /** What can be chosen; left out where the figures are not of a page, or not of a span. */
+  /** Options of the filters; omitted for figures that do not depend on a page or a period. */
   pages?: readonly PageRow[];
   hasSpan?: boolean;
   actions?: ComponentChildren;
-  /** How figures were counted, by what they are of. */
+  /** Calculation methods, by the name of the figures. */
   methods: readonly { of: string; method: string }[];
   children: ComponentChildren;
 }
 
-/** What every view of figures has around it. */
+/** Heading, tabs, filters and method notes shared by the analytics views. */
 export function AnalyticsFrame(props: AnalyticsFrameProps) {
   const { path, asked, pages = [], hasSpan = false, methods, children } = props;
   const hasPages = pages.length > 1;

@@ -18,7 +18,7 @@ const COLUMNS = [
   { label: "Longest", isNumeric: true },
 ];
 
-/** In the colour of what each impact comes from. */
+/** Impacts, each in the colour of the component status that causes it. */
 const IMPACTS = [
   { impact: "critical", label: "Critical", status: "major_outage" },
   { impact: "major", label: "Major", status: "partial_outage" },
@@ -26,7 +26,7 @@ const IMPACTS = [
   { impact: "none", label: "No impact", status: "operational" },
 ] as const;
 
-/** `/admin/analytics/incidents`: what began in each month, and how long it took. */
+/** `/admin/analytics/incidents`: incidents that started in each month, and their durations. */
 export function IncidentFigures(props: {
   asked: Asked;
   pages: readonly PageRow[];
@@ -107,7 +107,7 @@ const MONTHS = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** "November 2026". */
+/** Returns month and year: "November 2026". */
 function monthOf(iso: string): string {
   return MONTHS.format(new Date(iso));
 }

@@ -15,14 +15,14 @@ const COLUMNS = [
 
 interface RequestFiguresProps {
   asked: Asked;
-  /** Undefined where there are more keys than are shown at once. */
+  /** Figures by key; undefined if there are too many keys to show. */
   answer: ReturnType<typeof requestsAnswer> | undefined;
-  /** Whether its reader may open keys. */
+  /** True if the user may open API keys. */
   mayOpenKeys: boolean;
   now: number;
 }
 
-/** `/admin/analytics/requests`: how the requests of each key were answered. */
+/** `/admin/analytics/requests`: responses to the requests of each API key. */
 export function RequestFigures({ asked, answer, mayOpenKeys, now }: RequestFiguresProps) {
   const data = answer?.data.toSorted((a, b) => b.total - a.total) ?? [];
   return (
@@ -39,7 +39,7 @@ export function RequestFigures({ asked, answer, mayOpenKeys, now }: RequestFigur
       )}
       {answer && data.length === 0 ? (
         <EmptyState title="No API keys yet">
-          How often each key is used, and how its requests are answered, is told here.
+          The requests of each API key and their responses appear here.
         </EmptyState>
       ) : null}
       {answer && data.length > 0 ? (

@@ -14,11 +14,11 @@ import { lastTwelveMonths, periodInput, readSpan } from "./time-span";
 import { Uptime } from "./uptime";
 import { readUptime, uptimeCsv } from "./uptime-view";
 
-/** `/admin/analytics`: figures, for everybody to read. */
+/** `/admin/analytics`: figures, readable by every role. */
 export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
   const MAY_READ = session("viewer");
 
-  /** What the query of an address asks for; what it does not understand it lets be. */
+  /** Reads page and period from a query. Unknown values are ignored. */
   function readAsked(query: Readonly<Record<string, string | undefined>>): Asked {
     const page = readPages(ctx.db).find(({ slug }) => slug === query["page"]);
     return { page: page?.slug, span: readSpan(query["span"]) };

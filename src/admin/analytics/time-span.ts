@@ -3,17 +3,17 @@ import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 
 interface TimeSpan {
   label: string;
-  /** Where it begins and ends; an end that is left out is now. Unix ms. */
+  /** Returns start and end in unix ms. A missing end means now. */
   of(now: number): { from: number; to?: number };
 }
 
-/** The first moment of a month in UTC, so many months after that of `now`. */
+/** Returns the start of a UTC month in unix ms, `more` months after the month of `now`. */
 function month(now: number, more: number): number {
   const day = new Date(now);
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + more);
 }
 
-/** UTC days, today included. */
+/** Returns a period of UTC days that includes today. */
 const days = (count: number): TimeSpan => ({
   label: `Last ${count} days`,
   of: (now) => ({ from: startOfDay(now) - (count - 1) * DAY_MS }),
@@ -34,17 +34,17 @@ const SPANS = {
 
 export type SpanName = keyof typeof SPANS;
 
-/** What can be chosen. */
+/** Options of the period filter. */
 export const SPAN_OPTIONS = Object.entries(SPANS).map(([value, { label }]) => ({ value, label }));
 
 export const USUAL_SPAN: SpanName = "30d";
 
-/** The span that is asked for; the last 30 days for what is none. */
+/** Returns the named period; the last 30 days for an unknown name. */
 export function readSpan(asked: string | undefined): SpanName {
   return asked !== undefined && Object.hasOwn(SPANS, asked) ? (asked as SpanName) : USUAL_SPAN;
 }
 
-/** The ends of a span, for the figures' services. */
+/** Returns start and end of a period as input for the services. */
 export function periodInput(name: SpanName, now: number): PeriodInput {
   const { from, to }: ReturnType<TimeSpan["of"]> = SPANS[name].of(now);
   // At the very first moment of a month that has no length yet.
@@ -52,7 +52,7 @@ export function periodInput(name: SpanName, now: number): PeriodInput {
   return { from: toIso(start), ...(to === undefined ? {} : { to: toIso(to) }) };
 }
 
-/** The last twelve months, this one included. */
+/** Returns the last twelve months, including the current one. */
 export function lastTwelveMonths(now: number): PeriodInput {
   return { from: toIso(Math.min(month(now, -11), now - 1)), interval: "month" };
 }

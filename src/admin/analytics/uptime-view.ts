@@ -17,16 +17,16 @@ import { periodInput } from "./time-span";
 type Line = Static<typeof UptimeLine>;
 type Answer = ReturnType<typeof uptimeAnswer>;
 
-/** Each is a read of its own: more monitors than these are told by the API. */
+/** Monitors shown at most, since each needs its own query. The API returns the others. */
 export const MONITORS_MAX = 200;
 
-/** The uptime of a component, with that of the monitors that watch it. */
+/** Uptime of a component and of the monitors that check it. */
 export interface ComponentUptime {
   line: Line;
   monitors: readonly Line[];
 }
 
-/** The uptime of what stands on a page. */
+/** Uptime of a page and its components. */
 export interface PageUptime {
   page: PageRow;
   total: Answer["total"];
@@ -36,19 +36,19 @@ export interface PageUptime {
 export interface UptimeView {
   asked: Asked;
   pages: readonly PageRow[];
-  /** Undefined where there are more components than are shown at once. */
+  /** Uptime by page; undefined if there are too many components to show. */
   uptimes: readonly PageUptime[] | undefined;
-  /** Of monitors that watch no component; where one page is asked for, none. */
+  /** Uptime of monitors without components; empty if a page is selected. */
   others: readonly Line[];
-  /** Whether monitors are left out. */
+  /** True if monitors were left out because of `MONITORS_MAX`. */
   isCut: boolean;
   from: string;
   to: string;
-  /** The answers that all of this is from, for the file. */
+  /** Source data, for the CSV file. */
   answers: readonly Answer[];
 }
 
-/** The uptime of components, page by page, and of monitors, for a span. */
+/** Reads the uptime of components, by page, and of monitors in a period. */
 export function readUptime(reader: Reader, asked: Asked, now: number): UptimeView {
   const pages = readPages(reader);
   const period = readPeriod(periodInput(asked.span, now), now);
@@ -99,14 +99,16 @@ export function readUptime(reader: Reader, asked: Asked, now: number): UptimeVie
   };
 }
 
-/** The ids of monitors that speak for no component. */
+/** Returns the ids of monitors without components. */
 function readUnattached(reader: Reader): string[] {
   return listMonitors(reader, { limit: MONITORS_MAX + 1 })
     .filter(({ components }) => components.length === 0)
     .map(({ row }) => row.id);
 }
 
-/** The same as a file: the components page by page, then the monitors, each with how it is counted. */
+/**
+ * Returns the uptime as CSV: components by page, then monitors, each with its calculation method.
+ */
 export function uptimeCsv({ answers }: UptimeView): string {
   const [first = "", ...rest] = answers.map((answer) => answerToCsv(UptimeLine, answer));
   const header =

@@ -29,7 +29,7 @@ const COLUMNS = [
   { label: "Not known", isNumeric: true },
 ];
 
-/** `/admin/analytics`: for how much of a span everything was up. */
+/** `/admin/analytics`: uptime of components and monitors in a period. */
 export function Uptime({ view }: { view: UptimeView }) {
   const { asked, pages, uptimes, others, isCut } = view;
   const isEmpty =
@@ -63,7 +63,7 @@ export function Uptime({ view }: { view: UptimeView }) {
       ) : null}
       {isEmpty ? (
         <EmptyState title="Nothing to count yet">
-          The uptime of components and monitors is told here, as soon as there are any.
+          Uptime appears here once there are components or monitors.
         </EmptyState>
       ) : null}
       {uptimes?.map((uptime) => (
@@ -86,7 +86,7 @@ function OfPage({ uptime: { page, total, components } }: { uptime: PageUptime })
   if (components.length === 0) return null;
   return (
     <Section title={page.name}>
-      <p class="muted">All of it together: {percent(total.uptime)}</p>
+      <p class="muted">Whole page: {percent(total.uptime)}</p>
       <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
         {components.flatMap(({ line, monitors }) => [
           <LineRow key={line.id} line={line} />,

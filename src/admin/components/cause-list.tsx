@@ -2,16 +2,16 @@ import type { ComponentChildren } from "preact";
 import type { CauseRow, ComponentRow } from "../../features/components";
 import { incidentPath, maintenancePath, monitorPath } from "../paths";
 
-/** What marks a component now, with the name of the incident, maintenance or monitor that does. */
+/** Open cause of a component's status, with the name of its incident, maintenance or monitor. */
 export interface NamedCause {
   cause: CauseRow;
   name: string | null;
 }
 
-/** More reasons than these are counted. */
+/** Causes listed by name; further ones are counted. */
 const REASONS_MAX = 3;
 
-/** The causes that make a component show what it shows: those that are as bad as that. */
+/** Returns the causes that determine a component's status: those with the same status. */
 export function effectiveCauses(
   { status }: Pick<ComponentRow, "status">,
   causes: readonly NamedCause[],
@@ -19,12 +19,12 @@ export function effectiveCauses(
   return causes.filter(({ cause }) => cause.status === status);
 }
 
-/** What marks it besides what somebody set by hand or by API. */
+/** Returns the causes other than the manual status. */
 export function otherCauses(causes: readonly NamedCause[]): NamedCause[] {
   return causes.filter(({ cause }) => !["manual", "api"].includes(cause.source));
 }
 
-/** "because of the incident “Errors”", led to; for the eye and the ear, after the status. */
+/** Names and links the causes after a status: "because of the incident “Errors”". */
 export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
   const shown = causes.slice(0, REASONS_MAX);
   const more = causes.length - shown.length;
@@ -74,7 +74,7 @@ const PLAIN_REASONS = {
   import: "taken over from elsewhere",
 } as const;
 
-/** The same as one sentence's end, without links. */
+/** Names a cause as the end of a sentence, without a link. */
 export function whyInWords({ cause, name }: NamedCause): string {
   const { source } = cause;
   return source === "incident" || source === "maintenance" || source === "monitor"

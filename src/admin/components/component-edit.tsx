@@ -7,7 +7,7 @@ import { ComponentFields } from "./component-fields";
 import { COMPONENT_LABELS, type ComponentValues } from "./component-values";
 import { ManagedByFile } from "./managed";
 
-/** What of a component can be changed besides its status. */
+/** Form for the settings of a component. The status has its own form. */
 export function ComponentEdit(props: {
   component: ComponentRow;
   groups: readonly GroupRow[];

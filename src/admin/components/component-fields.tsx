@@ -4,7 +4,7 @@ import type { Wording } from "../field-errors";
 import { NameField } from "../name-field";
 import { COMPONENT_LABELS as LABELS, type ComponentValues } from "./component-values";
 
-/** What of a component is its own to say: the same for a new one and for one that is there. */
+/** Fields of a component, shared by the create and edit forms. */
 export function ComponentFields(props: {
   values: ComponentValues;
   groups: readonly Pick<GroupRow, "id" | "name">[];
@@ -15,14 +15,14 @@ export function ComponentFields(props: {
     <>
       <NameField
         value={values.name}
-        hint="What people call it, such as “Website” or “Checkout API”."
+        hint="Name on the page, such as “Website” or “Checkout API”."
         wrong={wrong}
       />
       <TextArea
         label={LABELS.description}
         name="description"
         value={values.description}
-        hint="Optional. Shown below its name on the page."
+        hint="Optional. Shown below the name on the page."
         error={wrong.about("description")}
         rows={2}
         maxlength={1_000}
@@ -36,7 +36,7 @@ export function ComponentFields(props: {
             ...groups.map(({ id, name }) => ({ value: id, label: name })),
           ]}
           value={values.group_id}
-          hint="It comes last in its new group; the list of components is where the order is changed."
+          hint="The component becomes the last of the new group. Change the order in the list of components."
           error={wrong.about("group_id")}
         />
       ) : null}
@@ -45,14 +45,14 @@ export function ComponentFields(props: {
         name="start_date"
         type="date"
         value={values.start_date}
-        hint="Optional. A day in UTC; days before it have no data. Without one, the day on which it was added."
+        hint="Optional. A day in UTC; earlier days have no data. Empty means the day on which the component was added."
         error={wrong.about("start_date")}
         isShort
       />
       <Checkbox
         label={LABELS.showcase}
         name="showcase"
-        hint="A bar for each day, and how much of the time it was up."
+        hint="A bar for each day, and the uptime in percent."
         error={wrong.about("showcase")}
         isChecked={values.showcase}
       />
@@ -66,7 +66,7 @@ export function ComponentFields(props: {
       <Checkbox
         label={LABELS.only_show_if_degraded}
         name="only_show_if_degraded"
-        hint="For a part that nobody asks for until it fails."
+        hint="For parts that readers need to see only when they fail."
         error={wrong.about("only_show_if_degraded")}
         isChecked={values.only_show_if_degraded}
       />

@@ -10,7 +10,7 @@ export function newGroupPath(slug: string): string {
   return `${COMPONENTS_PATH}/groups/new?page=${encodeURIComponent(slug)}`;
 }
 
-/** Where a component or a group stands in the list of its page. */
+/** Returns the link to a component or group within the list of its page. */
 export function placeInList(slug: string, id: string): string {
   return `${componentsOfPagePath(slug)}#${encodeURIComponent(id)}`;
 }

@@ -2,11 +2,11 @@ import type { ComponentInput, ComponentRow } from "../../features/components";
 import type { Form } from "../../http";
 import { multilineText } from "../multiline-text";
 
-/** What stands in a component's form, as it was typed. */
+/** Typed values of the component form. */
 export interface ComponentValues {
   name: string;
   description: string;
-  /** Empty for none. */
+  /** Id of the group; empty for no group. */
   group_id: string;
   start_date: string;
   showcase: boolean;
@@ -19,9 +19,9 @@ export const COMPONENT_LABELS = {
   description: "Description",
   group_id: "Group",
   start_date: "Uptime counts from",
-  showcase: "Show its days and its uptime",
-  only_show_if_degraded: "Show it only while it is not operational",
-  show_latency: "Show how quickly it answers",
+  showcase: "Show days and uptime",
+  only_show_if_degraded: "Show only while not operational",
+  show_latency: "Show response times",
 } as const satisfies Record<keyof ComponentValues, string>;
 
 export function emptyComponent(groupId: string): ComponentValues {
@@ -62,7 +62,7 @@ export function readComponent(form: Form): ComponentValues {
 
 type Asked = Required<Omit<ComponentInput, "ref">> & { groupId: string | null };
 
-/** What a form asks for; whether it may be is for the service to judge. */
+/** Converts form values to service input. The service validates them. */
 export function toComponent(values: ComponentValues): Asked {
   return {
     name: values.name.trim(),
@@ -75,7 +75,7 @@ export function toComponent(values: ComponentValues): Asked {
   };
 }
 
-/** Those of the fields that are asked for which are not so already. */
+/** Returns the fields whose values differ from the stored component. */
 export function changesToComponent(row: ComponentRow, asked: Asked): Partial<Asked> {
   const present = toComponent(storedComponent(row));
   const changed = Object.entries(asked).filter(

@@ -6,7 +6,7 @@ interface QuestionProps {
   id: string;
 }
 
-/** Says what goes with a component, and what stays. */
+/** Asks before a component is deleted, naming the data that is deleted or kept. */
 export function DeleteComponent({ title, id }: QuestionProps) {
   const path = componentPath(id);
   return (
@@ -18,14 +18,14 @@ export function DeleteComponent({ title, id }: QuestionProps) {
       cancelHref={path}
     >
       <p>
-        It disappears from the page at once, with its days and its uptime, and the API no longer
-        knows it. Incidents that name it go on naming it. This cannot be undone.
+        The component disappears from the page and the API at once, with its days and uptime.
+        Incidents still name the component. This cannot be undone.
       </p>
     </DialogForm>
   );
 }
 
-/** Says that a group's components stay. */
+/** Asks before a group is deleted. Its components are kept. */
 export function DeleteGroup({ title, id }: QuestionProps) {
   const path = groupPath(id);
   return (
@@ -36,7 +36,7 @@ export function DeleteGroup({ title, id }: QuestionProps) {
       isDanger
       cancelHref={path}
     >
-      <p>Its components stay on the page, without a group. This cannot be undone.</p>
+      <p>The group's components stay on the page, without a group. This cannot be undone.</p>
     </DialogForm>
   );
 }

@@ -17,7 +17,7 @@ import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { DeleteComponent, DeleteGroup } from "./confirm";
 
-/** Something of a page that can be deleted. */
+/** Kind of object on a page that can be deleted. */
 interface Kind {
   find: (reader: Reader, id: string) => { name: string; pageId: string };
   remove: (ctx: AppContext, tx: Tx, id: string, actor: Actor) => void;
@@ -37,14 +37,14 @@ const GROUP: Kind = {
   remove: deleteGroup,
   Question: DeleteGroup,
   sentence: (name) =>
-    `${name === null ? "The group" : `The group “${name}”`} was deleted. Its components are without a group.`,
+    `${name === null ? "The group" : `The group “${name}”`} was deleted. The components are without a group.`,
 };
 
 interface AboutOne extends ScreenRequest {
   params: { id: string };
 }
 
-/** The end of a component or of a group, below `/admin/components`. */
+/** Routes that delete components and groups, below `/admin/components`. */
 export function componentDeletionRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render } = deps;
   const deleteOnce = createDeleteOnce(deps);

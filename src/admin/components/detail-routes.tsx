@@ -28,7 +28,7 @@ import { readCauses } from "./read";
 
 const CHANGES_SHOWN = 10;
 
-/** One component and its settings, below `/admin/components`. */
+/** Routes of one component and its settings, below `/admin/components`. */
 export function componentDetailRoutes({
   ctx,
   requestContexts,

@@ -15,9 +15,9 @@ interface ComponentDetailProps {
   page: PageRow;
   groups: readonly GroupRow[];
   causes: readonly NamedCause[];
-  /** Newest first. */
+  /** Status changes, newest first. */
   changes: readonly ComponentChange[];
-  /** What stands in the form: the component's own, or what was typed and was refused. */
+  /** Values of the form: the stored ones, or those of a rejected submission. */
   values: ComponentValues;
   rejection?: FormRejection | undefined;
   role: Role;
@@ -25,7 +25,7 @@ interface ComponentDetailProps {
   now: number;
 }
 
-/** One component: what it shows and why, what it showed, and what of it can be changed. */
+/** One component: its status with causes, its history and its settings. */
 export function ComponentDetail(props: ComponentDetailProps) {
   const { component, page, groups, role, now } = props;
   const { id, name, groupId, status } = component;
@@ -79,7 +79,7 @@ function ComponentActions({ id, role }: { id: string; role: Role }) {
   return (
     <>
       <ButtonLink href={`${componentPath(id)}/status`} kind="primary" dialog>
-        Mark status
+        Set status
       </ButtonLink>
       {roleAllows(role, "admin") ? (
         <ButtonLink href={`${componentPath(id)}/delete`} kind="danger" dialog>

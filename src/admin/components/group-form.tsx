@@ -19,13 +19,17 @@ import { GROUP_LABELS as LABELS, type GroupValues } from "./group-values";
 import { ManagedByFile } from "./managed";
 
 const COLLAPSE_CHOICES = [
-  { value: "expanded", label: "Open", hint: "Its components are in sight at once." },
+  { value: "expanded", label: "Open", hint: "All components are visible." },
   {
     value: "collapsed_unless_incident",
     label: "Open while something is wrong",
-    hint: "Closed as long as all of its components are operational.",
+    hint: "Closed while all components are operational.",
   },
-  { value: "collapsed", label: "Closed", hint: "Its worst status shows; a click opens it." },
+  {
+    value: "collapsed",
+    label: "Closed",
+    hint: "Only the worst status is visible until a reader opens the group.",
+  },
 ];
 
 interface GroupFormProps {
@@ -54,7 +58,7 @@ export function NewGroup({ formToken, ...props }: GroupFormProps & { formToken: 
   );
 }
 
-/** One group: what of it can be changed. */
+/** One group and its settings. */
 export function GroupEdit({ group, ...props }: GroupFormProps & { group: GroupRow }) {
   return (
     <>
@@ -98,14 +102,14 @@ function GroupFields({ values, rejection }: GroupFormProps) {
       <ErrorSummary errors={wrong.all} />
       <NameField
         value={values.name}
-        hint="What its components have in common, such as “Europe” or “Payments”."
+        hint="What the components have in common, such as “Europe” or “Payments”."
         wrong={wrong}
       />
       <TextArea
         label={LABELS.description}
         name="description"
         value={values.description}
-        hint="Optional. Shown in the group, above its components."
+        hint="Optional. Shown in the group, above the components."
         error={wrong.about("description")}
         rows={2}
         maxlength={1_000}

@@ -27,7 +27,7 @@ import {
 } from "./group-values";
 import { readPage } from "./read";
 
-/** Adding and changing groups, below `/admin/components`. */
+/** Routes that add and edit groups, below `/admin/components`. */
 export function groupAdminRoutes({
   ctx,
   requestContexts,

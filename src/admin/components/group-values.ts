@@ -2,7 +2,7 @@ import { COLLAPSE, type GroupInput, type GroupRow } from "../../features/compone
 import type { Form } from "../../http";
 import { multilineText } from "../multiline-text";
 
-/** What stands in a group's form, as it was typed. */
+/** Typed values of the group form. */
 export interface GroupValues {
   name: string;
   description: string;
@@ -31,7 +31,7 @@ export function readGroup(form: Form): GroupValues {
 
 type Asked = Required<Omit<GroupInput, "ref">>;
 
-/** What a form asks for; whether it may be is for the service to judge. */
+/** Converts form values to service input. The service validates them. */
 export function toGroup({ name, description, collapse }: GroupValues): Asked {
   return {
     name: name.trim(),
@@ -40,7 +40,7 @@ export function toGroup({ name, description, collapse }: GroupValues): Asked {
   };
 }
 
-/** Those of the fields that are asked for which are not so already. */
+/** Returns the fields whose values differ from the stored group. */
 export function changesToGroup(row: GroupRow, asked: Asked): Partial<Asked> {
   const present = toGroup(storedGroup(row));
   const changed = Object.entries(asked).filter(

@@ -3,14 +3,14 @@ import { Cell, RelativeTime, Row, Section, STATUS_WORDS, Table } from "../../ui"
 
 const COLUMNS = [{ label: "When" }, { label: "Change" }, { label: "By" }, { label: "Reason" }];
 
-/** What a component showed, change by change, as it happened. */
+/** Recorded status changes of a component. */
 export function History({ changes, now }: { changes: readonly ComponentChange[]; now: number }) {
   return (
     <Section title="Latest changes">
       {changes.length === 0 ? (
-        <p class="muted">Its status has never changed.</p>
+        <p class="muted">The status has never changed.</p>
       ) : (
-        <Table columns={COLUMNS} caption="Latest changes of its status">
+        <Table columns={COLUMNS} caption="Latest status changes">
           {changes.map((change) => (
             <Row key={`${change.at} ${change.from} ${change.to}`}>
               <Cell label="When">

@@ -16,11 +16,11 @@ import { newComponentPath, newGroupPath, ORDER_PATH } from "./component-paths";
 import { PageSwitch } from "./page-switch";
 import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
 
-/** What stands on one page, in its order. */
+/** Groups and components of one page, in page order. */
 export interface ComponentListing {
   groups: readonly GroupRow[];
   components: readonly ComponentRow[];
-  /** Of each component that something marks. */
+  /** Open causes by component id; components without causes are missing. */
   causes: ReadonlyMap<string, readonly NamedCause[]>;
 }
 
@@ -29,11 +29,11 @@ interface ComponentListProps {
   page: PageRow;
   listing: ComponentListing;
   role: Role;
-  /** Why an order was not taken. */
+  /** Reason for which a new order was rejected. */
   rejection?: string | undefined;
 }
 
-/** The components of one page. */
+/** List of the components of one page. */
 export function ComponentList({ pages, page, listing, role, rejection }: ComponentListProps) {
   const { groups, components } = listing;
   const mayArrange = roleAllows(role, "admin");
@@ -44,7 +44,7 @@ export function ComponentList({ pages, page, listing, role, rejection }: Compone
         title="Components"
         actions={mayArrange && !isEmpty ? <Creation slug={page.slug} /> : undefined}
       >
-        What <a href={`/status/${page.slug}`}>{page.name}</a> shows, in its order.
+        What <a href={`/status/${page.slug}`}>{page.name}</a> shows, in the order of the page.
       </PageHead>
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
       <PageSwitch pages={pages} slug={page.slug} />
@@ -152,7 +152,7 @@ function ComponentLine(props: {
       actions={
         roleAllows(role, "editor") ? (
           <ButtonLink href={`${path}/status`} dialog>
-            Mark status<span class="visually-hidden"> of {name}</span>
+            Set status<span class="visually-hidden"> of {name}</span>
           </ButtonLink>
         ) : undefined
       }

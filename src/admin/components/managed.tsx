@@ -1,6 +1,6 @@
 import { Notice } from "../../ui";
 
-/** Says whose word counts in the end. */
+/** Warns that a configuration file manages the object and overwrites changes. */
 export function ManagedByFile({ what }: { what: "component" | "group" | "monitor" | "webhook" }) {
   return (
     <Notice tone="info" title="This comes from a file">

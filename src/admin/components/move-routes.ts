@@ -17,12 +17,14 @@ interface Movable {
   pageId: string;
 }
 
-/** The buttons that move a component or a group by one place, below `/admin/components`. */
+/**
+ * Routes of the buttons that move a component or group by one position, below `/admin/components`.
+ */
 export function moveRoutes({ ctx, requestContexts, flashes, writeAs }: AdminDependencies) {
   const done = createDone(flashes);
   const MAY_ARRANGE = session("admin");
 
-  /** Moves it in the order as it is then, whatever its reader saw. */
+  /** Moves a component or group within the stored order, even if the user saw an older one. */
   async function move(
     requestContext: RequestContext,
     form: Form,

@@ -12,7 +12,7 @@ export function NewComponent(props: {
   groups: readonly GroupRow[];
   values: ComponentValues;
   complaints: Complaints;
-  /** Tells this showing of the form from every other, so that sending it twice makes one component. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one component. */
   formToken: string;
 }) {
   const { page, groups, values, complaints, formToken } = props;

@@ -24,7 +24,7 @@ import {
 import { NewComponent } from "./new-component";
 import { readPage } from "./read";
 
-/** Adding a component to a page, below `/admin/components`. */
+/** Routes that add a component to a page, below `/admin/components`. */
 export function newComponentRoutes({
   ctx,
   requestContexts,

@@ -3,7 +3,7 @@ import { Button, FilterSelect } from "../../ui";
 import { labelAmong } from "../page-choice";
 import { COMPONENTS_PATH } from "../paths";
 
-/** Which page's components are shown. Not asked where there is only one. */
+/** Selects the page whose components are listed. Hidden if there is only one page. */
 export function PageSwitch(props: {
   pages: readonly Pick<PageRow, "slug" | "name">[];
   slug: string;

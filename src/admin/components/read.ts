@@ -9,8 +9,8 @@ import { sequenceOf } from "./sequence";
 import type { NamedCause } from "./cause-list";
 
 /**
- * The page that an address asks for; without one the default page. Undefined only where there is none
- * at all. Throws `not_found` for a page that is not there.
+ * Returns the page with a slug, or the default page without one; undefined if no page exists.
+ * Throws `not_found` for an unknown slug.
  */
 export function readPage(reader: Reader, asked: string | undefined): PageRow | undefined {
   if (asked === undefined) return choosePage(readPages(reader), undefined);
@@ -19,7 +19,7 @@ export function readPage(reader: Reader, asked: string | undefined): PageRow | u
   return page;
 }
 
-/** What stands on a page, in its order, with what marks it now. */
+/** Returns the groups and components of a page, in page order, with their open causes. */
 export function readListing(reader: Reader, pageId: string): ComponentListing {
   return {
     groups: listGroups(reader, { pageId }),
@@ -31,13 +31,13 @@ export function readListing(reader: Reader, pageId: string): ComponentListing {
   };
 }
 
-/** What marks one component now. */
+/** Returns the open causes of one component. */
 export function readCauses(reader: Reader, row: { id: string; pageId: string }): NamedCause[] {
   const causes = listNamedCausesOfPage(reader, { pageId: row.pageId });
   return causes.filter(({ cause }) => cause.componentId === row.id);
 }
 
-/** The order of a page as it is. */
+/** Returns the stored order of a page. */
 export function readSequence(reader: Reader, pageId: string): string[] {
   return sequenceOf(listGroups(reader, { pageId }), listComponentsOfPage(reader, { pageId }));
 }

@@ -23,7 +23,7 @@ import { statusRoutes } from "./status-routes";
 const OUTDATED =
   "Components were added or removed since you opened this page, so the order was not saved. Below they are as they are now.";
 
-/** `/admin/components`: for everybody to read, for editors to mark, for admins to arrange. */
+/** `/admin/components`: every role may read, editors set statuses, admins change the list. */
 export function componentAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);

@@ -17,7 +17,7 @@ export function sequenceOf(
   return [...idsOf(null), ...groups.flatMap(({ id }) => [id, ...idsOf(id)])];
 }
 
-/** The order that a sequence stands for. */
+/** Converts a sequence of ids to an order. */
 export function orderOf(sequence: Sequence): ComponentOrder {
   const groups: string[] = [];
   const components: { id: string; groupId: string | null }[] = [];
@@ -29,8 +29,8 @@ export function orderOf(sequence: Sequence): ComponentOrder {
 }
 
 /**
- * The sequence with one thing moved by a place: a component past its neighbour, at the edge of a group
- * out of it; a group past the next one, with all that is in it. The same where there is no such place.
+ * Moves one id by a position. A component passes its neighbour or leaves its group; a group passes
+ * the next one with its components. Returns the same sequence if there is no such position.
  */
 export function moved(sequence: Sequence, id: string, direction: Direction): Sequence {
   const blocks = blocksOf(sequence, isGroup(id));
@@ -41,7 +41,10 @@ export function moved(sequence: Sequence, id: string, direction: Direction): Seq
   return blocks.with(at, other).with(next, own).flat();
 }
 
-/** What moves as one: every id by itself, or each group with what follows it, after those before all. */
+/**
+ * Splits a sequence into the blocks that move together: single ids, or each group with its
+ * components.
+ */
 function blocksOf(sequence: Sequence, isByGroup: boolean): string[][] {
   if (!isByGroup) return sequence.map((id) => [id]);
   const blocks: string[][] = [];

@@ -9,7 +9,7 @@ import { type NamedCause, otherCauses, CauseList } from "./cause-list";
 
 const LABELS = { status: "Status", reason: "Reason" };
 
-/** Asks for the status that somebody sets by hand, and says what else there is to it. */
+/** Form for the manual status of a component, with the other causes of its status. */
 export function SetStatusForm(props: {
   title: string;
   component: ComponentRow;
@@ -24,7 +24,7 @@ export function SetStatusForm(props: {
     <DialogForm
       title={title}
       action={`${componentPath(component.id)}/status`}
-      button="Mark status"
+      button="Set status"
       cancelHref={placeInList(page.slug, component.id)}
     >
       <ErrorSummary errors={wrong.all} />
@@ -54,15 +54,11 @@ export function SetStatusForm(props: {
 
 function OtherCauses({ causes }: { causes: readonly NamedCause[] }) {
   if (causes.length === 0) {
-    return (
-      <p>
-        It shows what you choose here, until an incident, a maintenance or a monitor says worse.
-      </p>
-    );
+    return <p>This status is shown unless an incident, maintenance or monitor sets a worse one.</p>;
   }
   return (
     <div>
-      <p>It shows the worst of what you choose here and of what marks it besides:</p>
+      <p>The component shows the worst of this status and of these causes:</p>
       <ul class="plain-list">
         {causes.map((each) => (
           <li key={each.cause.id}>

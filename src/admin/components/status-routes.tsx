@@ -21,7 +21,7 @@ import { SetStatusForm } from "./set-status";
 import { readCauses } from "./read";
 import { effectiveCauses, type NamedCause, whyInWords } from "./cause-list";
 
-/** Marking a component's status by hand, below `/admin/components`. */
+/** Routes that set the manual status of a component, below `/admin/components`. */
 export function statusRoutes({
   ctx,
   requestContexts,
@@ -39,7 +39,7 @@ export function statusRoutes({
     complaints = NO_COMPLAINTS,
   ) {
     const component = getComponentRow(ctx.db, id);
-    const title = `Mark status of “${component.name}”`;
+    const title = `Set status of “${component.name}”`;
     const form = {
       title,
       component,
@@ -87,18 +87,18 @@ export function statusRoutes({
           return showForm({ request, requestContext }, id, typed, complaintsOrThrow(error));
         }
       },
-      { ...formBody(), ...screenOperation("Mark a component's status", MAY_MARK) },
+      { ...formBody(), ...screenOperation("Set a component's status", MAY_MARK) },
     );
 }
 
-/** Throws `validation_failed` with every wrong field. */
+/** Reads status and reason from a form. Throws `validation_failed` with every wrong field. */
 function readStatusChange(form: Form): { status: ComponentStatus; reason: string | null } {
   const input = { status: form.text("status"), reason: multilineText(form, "reason") || null };
   const { status, reason = null } = validate(UpdateComponentBody, input);
   return { status, reason };
 }
 
-/** What came of it, which is not what was asked for where something else marks it worse. */
+/** Returns the confirmation, which names the cause if a worse status is shown instead. */
 function outcomeOf(row: ComponentRow, causes: readonly NamedCause[]): string {
   const set = STATUS_WORDS[row.baselineStatus];
   if (row.status === row.baselineStatus) return `“${row.name}” is marked as ${inSentence(set)}.`;

@@ -12,7 +12,7 @@ import {
   type StatusDay,
 } from "../../ui";
 
-/** Pictures of numbers, and what they look like when there are few. */
+/** Charts, including ones with few values. */
 export function DesignCharts({ now }: { now: number }) {
   return (
     <Section title="Charts">

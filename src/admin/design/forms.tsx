@@ -18,7 +18,7 @@ import {
 } from "../../ui";
 import { DesignWrongForm } from "./wrong-form";
 
-/** A form with everything right, and one with everything wrong. */
+/** A form without errors, and one with an error in every field. */
 export function DesignForms({ path }: { path: string }) {
   return (
     <>

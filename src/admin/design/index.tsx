@@ -23,7 +23,7 @@ import { renderScreen } from "../shell";
 
 const PATH = "/admin/_design";
 
-/** Every component in every state on one page, to be judged at a glance. `now` is unix ms. */
+/** Renders every UI component in every state on one page. `now` is in unix ms. */
 export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
   return renderScreen({
     title: "Design",

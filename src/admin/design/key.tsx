@@ -3,7 +3,7 @@ import { Card, CodeBlock, Columns, Secret, Section, SideBySide, TestKey } from "
 // Of the right length, and nobody's.
 const VALUE = "allclear_9fQ2mZk3v7Yt0aB5LxR8wPq1NsD6uHc4GjEoVbT2iKf0W1a2B";
 
-/** A secret on the only screen that shows it. */
+/** Screen that shows a secret once. */
 export function DesignKey() {
   const curl = `curl -H "Authorization: Bearer ${VALUE}" \\\n  https://status.northwind.example/api/v1/key`;
   return (

@@ -1,12 +1,12 @@
 import { MINUTE_MS, toIso } from "../../kernel/time";
 import { Card, Flash, Notice, Section, Timeline } from "../../ui";
 
-/** What a screen tells its reader, in every tone. `now` is unix ms. */
+/** Notices in every tone. `now` is in unix ms. */
 export function DesignMessages({ path, now }: { path: string; now: number }) {
   return (
     <Section title="Messages">
-      <Notice tone="info" title="This key belongs to somebody else">
-        Lin made it. You may edit and revoke it.
+      <Notice tone="info" title="This key belongs to another user">
+        Lin created this key. You may edit and revoke it.
       </Notice>
       <Notice tone="success">The public address is now https://status.northwind.example.</Notice>
       <Notice tone="warning" title="The old value still works">

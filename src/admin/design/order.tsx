@@ -1,6 +1,6 @@
 import { ButtonLink, OrderList, OrderPart, OrderRow, Section, StatusLabel } from "../../ui";
 
-/** A list whose order can be changed, and the same for those who may not. */
+/** A list that can be reordered, and its read-only form. */
 export function DesignOrder({ path }: { path: string }) {
   const move = `${path}/move`;
   return (
@@ -20,7 +20,7 @@ export function DesignOrder({ path }: { path: string }) {
                 </span>
               </p>
             }
-            actions={<ButtonLink href={path}>Mark status</ButtonLink>}
+            actions={<ButtonLink href={path}>Set status</ButtonLink>}
           />
         </OrderPart>
         <OrderPart

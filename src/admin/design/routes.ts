@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
 import { renderDesign } from ".";
 
-/** `/admin/_design`: what the screens are made of, for those who work on them. */
+/** `/admin/_design`: gallery of the UI components, for developers. */
 export function designAdminRoutes({ ctx, requestContexts }: AdminDependencies) {
   return new Elysia()
     .use(requestContexts.plugin)

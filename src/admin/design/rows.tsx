@@ -5,7 +5,7 @@ const OPTIONS = [
   { value: "body", label: "Body" },
 ];
 
-/** Several things of one kind, each a row of controls. */
+/** Lists with a row of controls for each item. */
 export function DesignRows({ path }: { path: string }) {
   return (
     <Section title="Rows of fields">

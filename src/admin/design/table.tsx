@@ -48,7 +48,7 @@ const EXAMPLES: Example[] = [
     by: "Ada Lovelace",
   },
   {
-    name: "On-call script with a name that somebody made longer than it needed to be",
+    name: "On-call script with a name that is longer than a name needs to be",
     start: "allclear_0KxP",
     scopes: ["write:incidents"],
     limit: 60,
@@ -74,7 +74,7 @@ const EXAMPLES: Example[] = [
   },
 ];
 
-/** A list with its counts, its search and its columns. */
+/** A list with counts, search and columns. */
 export function DesignTable({ path, now }: { path: string; now: number }) {
   return (
     <>
@@ -174,7 +174,7 @@ function ExampleRow({ example, path, now }: { example: Example; path: string; no
   );
 }
 
-/** Made-up requests, the same at each look. */
+/** Sample request counts, the same for the same seed. */
 function hours(seed: number): number[] {
   return Array.from({ length: 24 }, (_, hour) => Math.max(0, ((hour * seed * 7) % 23) - 4));
 }

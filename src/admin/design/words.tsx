@@ -19,7 +19,7 @@ import {
   WordMark,
 } from "../../ui";
 
-/** Buttons, tabs and what is set in a line of text. `now` is unix ms. */
+/** Buttons, tabs and inline elements. `now` is in unix ms. */
 export function DesignWords({ path, now }: { path: string; now: number }) {
   const ago = (ms: number) => toIso(now - ms);
   return (

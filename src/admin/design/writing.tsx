@@ -1,6 +1,6 @@
 import { Checkbox, Fold, Form, Section, TextArea } from "../../ui";
 
-/** What people write at length, and what is one click away. */
+/** Text areas and collapsed content. */
 export function DesignWriting({ path }: { path: string }) {
   return (
     <Section title="Writing">
@@ -13,16 +13,16 @@ export function DesignWriting({ path }: { path: string }) {
         />
         <TextArea label="Reason" name="reason" error="is empty" />
         <Checkbox
-          label="Notify people"
+          label="Send notifications"
           name="notify_people"
-          hint="By whatever they have subscribed with."
+          hint="Sent to every subscribed channel."
           isChecked
         />
         <Checkbox label="I know" name="known" isChecked={false} error="is needed" />
         <Fold title="More">
           <TextArea label="Notes" name="notes" rows={2} />
         </Fold>
-        <Fold title="What is wrong stands in sight" isOpen>
+        <Fold title="Errors are visible" isOpen>
           <TextArea label="Post-mortem" name="long_text" value="" isLong />
         </Fold>
       </Form>

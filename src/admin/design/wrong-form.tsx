@@ -10,7 +10,7 @@ import {
   TextField,
 } from "../../ui";
 
-/** A form that came back with something wrong in every field. */
+/** A rejected form with an error in every field. */
 export function DesignWrongForm({ path }: { path: string }) {
   return (
     <Section title="A form that was refused">

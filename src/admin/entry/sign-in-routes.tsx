@@ -29,7 +29,7 @@ const TITLE = "Sign in";
 /** Parts of the sign-in page that differ from one answer to the next. */
 type ShownValues = Pick<SignInProps, "email" | "next" | "complaint">;
 
-/** `/admin/sign-in` and `/admin/sign-out`. */
+/** Routes `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
   ctx,
   requestContexts,
@@ -68,7 +68,7 @@ export function signInAdminRoutes({
     return render.plain(request, { title: TITLE, ...how, children });
   }
 
-  /** Refuses an attempt that the address may not make now, before the form is read. */
+  /** Refuses an attempt from a throttled client address, before the form is read. */
   function refuseAttempt(request: Request, address: ClientAddress): Response | undefined {
     const seconds = throttle.takeAttempt(address);
     if (seconds === 0) return undefined;
@@ -138,8 +138,8 @@ function waitResponseOptions(seconds: number) {
 }
 
 /**
- * Whether the browser that a request comes from would keep the session's cookie: a public address with
- * HTTPS makes it `Secure`, which is kept over HTTPS and on the machine itself.
+ * Returns true if the browser would store the session cookie. With an HTTPS public address the
+ * cookie is `Secure`, which browsers store over HTTPS or from localhost only.
  */
 function keepsCookies(baseUrl: string, request: Request): boolean {
   if (!isSecure(baseUrl)) return true;

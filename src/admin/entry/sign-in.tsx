@@ -4,21 +4,21 @@ import { HOME_PATH } from "../paths";
 
 export interface SignInProps {
   email: string;
-  /** Where to go afterwards. */
+  /** Path to open after signing in. */
   next: string;
   complaint?: string;
-  /** The public address, where a browser at this one would not keep the session. */
+  /** Public address, if the browser would not store the session cookie at the current address. */
   elsewhere?: string;
   hasUsers: boolean;
 }
 
-/** Signing in. */
+/** Sign-in form. */
 export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInProps) {
   return (
     <>
       {hasUsers ? null : (
         <Notice tone="info" title="Allclear is not set up yet">
-          Open the link that the server printed when it started. Starting it again prints a new one.
+          Open the link that the server printed at the start. A restart prints a new link.
         </Notice>
       )}
       {elsewhere === undefined ? null : (

@@ -15,7 +15,7 @@ import { DeadLink, Join, SetUp, type Welcome } from "./welcome";
 
 const PUBLIC = { kind: "public" } as const;
 
-/** `/admin/setup/{token}` and `/admin/join/{token}`: links that open once. */
+/** `/admin/setup/{token}` and `/admin/join/{token}`: one-time links. */
 export function welcomeAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, sessions, passwords } = deps;
   const hasFixedAddress = ctx.config.baseUrl !== undefined;
@@ -144,7 +144,10 @@ export function welcomeAdminRoutes(deps: AdminDependencies) {
       { ...formBody(), ...screenOperation("Choose a password", PUBLIC) },
     );
 
-  /** The hash of the chosen password. Throws all that is wrong with the form, before the costly work. */
+  /**
+   * Returns the hash of the chosen password. Throws all errors of the form first, since hashing is
+   * expensive.
+   */
   async function hashChosen(form: Form, email: string, fields: FieldError[]): Promise<string> {
     const password = form.text("password");
     const complaint = passwordError(password, email);

@@ -11,12 +11,17 @@ const LABELS = {
 
 const PASSWORD_HINT = "At least 12 characters. A few unrelated words do well.";
 
-/** The first user and the public address, by the link that the server printed. */
+/**
+ * Set-up form for the first user and the public address, opened by the link that the server
+ * printed.
+ */
 export function SetUp(props: {
   action: string;
   values: { name: string; email: string; publicAddress: string };
   complaints: Complaints;
-  /** Whether the address is given by flag or environment, and so not asked for. */
+  /**
+   * True if a flag or an environment variable sets the public address, so that the form omits it.
+   */
   hasFixedAddress: boolean;
 }) {
   const { action, values, complaints, hasFixedAddress } = props;
@@ -52,7 +57,7 @@ export function SetUp(props: {
             name="public_address"
             type="url"
             value={values.publicAddress}
-            hint="Where people and programs reach this server. Links use it. If it is wrong and keeps you out, start the server with --base-url."
+            hint="Where people and programs reach this server. Links use this address. If a wrong address keeps you out, start the server with --base-url."
             error={wrong.about("public_address")}
             autocomplete="off"
             required
@@ -66,7 +71,7 @@ export function SetUp(props: {
   );
 }
 
-/** Choosing a password, by a link that opens once. */
+/** Form for choosing a password, opened by a one-time link. */
 export function Join(props: {
   action: string;
   email: string;
@@ -121,17 +126,17 @@ function NewPassword({ wrong, isFirst = false }: { wrong: Wording; isFirst?: boo
   );
 }
 
-/** What a link is for, as its path says: to set Allclear up, or to choose a password. */
+/** Purpose of a one-time link, as in its path: setting up Allclear, or choosing a password. */
 export type Welcome = "setup" | "join";
 
-/** A link that was used, is too old, or was replaced. */
+/** Page of a one-time link that was used, has expired, or was replaced. */
 export function DeadLink({ welcome }: { welcome: Welcome }) {
   return (
     <>
       <p>
-        It was used, replaced, or has expired.{" "}
+        The link was used, replaced, or has expired.{" "}
         {welcome === "setup"
-          ? "If nobody has set up Allclear yet, restart the server: it prints a new link."
+          ? "If Allclear is not set up yet, restart the server, which prints a new link."
           : "Ask an owner for a new one."}
       </p>
       <Actions>

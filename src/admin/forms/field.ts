@@ -2,15 +2,15 @@ import type { ComponentChildren } from "preact";
 import type { FieldError } from "../../errors";
 import type { Form as SentForm } from "../../http";
 
-/** Message for each input of a form that is wrong, by the name of the input. */
+/** Error messages of a form by input name. */
 export type FormErrors = Readonly<Record<string, string>>;
 
 export const NO_ERRORS: FormErrors = {};
 
-/** Typed text that has no value to hand to a service, with the error of the input that holds it. */
+/** Typed text that cannot be converted for a service, with the error of its input. */
 export class InvalidInput {
   readonly detail: string;
-  /** Name of the input; undefined for the one that is named as the field. */
+  /** Name of the input; undefined if it equals the name of the field. */
   readonly input: string | undefined;
 
   constructor(detail: string, input?: string) {
@@ -19,7 +19,7 @@ export class InvalidInput {
   }
 }
 
-/** Everything that an input is rendered from. */
+/** Properties of a rendered input. */
 export interface InputProps<Typed, Context> {
   name: string;
   value: Typed;
@@ -28,19 +28,22 @@ export interface InputProps<Typed, Context> {
 }
 
 /**
- * One field of a form: `Typed` is the content of its inputs, `Body` the value that a service takes, and
- * `Context` the data of the screen that its options depend on.
+ * Field of a form. `Typed` is the content of its inputs, `Body` the value for a service, `Context`
+ * the screen data that its options depend on.
  */
 export interface Field<Typed, Body, Context = unknown> {
   label: string;
   initial: Typed;
-  /** Labels of inputs that are not named as the field, by their names. */
+  /** Labels of inputs whose names differ from the field's, by input name. */
   inputs?: Readonly<Record<string, string>>;
   /** Message that replaces the service's own about this field. */
   invalid?: string;
-  /** Reads the content of the inputs, for a form that is shown again as it was typed. */
+  /** Reads the content of the inputs as typed, so that a rejected form can be shown again. */
   read(sent: SentForm, name: string): Typed;
-  /** Converts typed content. Undefined leaves the field out; text that cannot be read is passed on for the service to refuse. */
+  /**
+   * Converts typed content. Undefined omits the field. Invalid text is passed on unchanged, for the
+   * service to reject.
+   */
   toBody(typed: Typed, context: Context): Body | InvalidInput | undefined;
   /** Converts a stored value to the content of the inputs. */
   fromStored(value: Body): Typed;

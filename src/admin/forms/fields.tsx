@@ -10,7 +10,7 @@ interface TextOptions {
   isRequired?: boolean;
 }
 
-/** A line of text, without the spaces around it. */
+/** Field for one line of text, trimmed. */
 export function textField(options: TextOptions): Field<string, string> {
   const { label, hint, isRequired, ...rest } = options;
   return {
@@ -34,7 +34,7 @@ export function textField(options: TextOptions): Field<string, string> {
   };
 }
 
-/** The name of an object. */
+/** Field for the name of an object. */
 export function nameField(options: { hint?: string } = {}): Field<string, string> {
   return textField({ label: "Name", maxlength: NAME_MAX, isRequired: true, ...options });
 }
@@ -43,8 +43,8 @@ export function nameField(options: { hint?: string } = {}): Field<string, string
 const WHOLE_NUMBER = /^(?:\d{1,15}|\d{1,3}(?:[\s,_]\d{3}){1,4})$/;
 
 /**
- * A whole number. Text that is none becomes NaN, which services refuse. An empty field is left out, so that
- * the service's default applies, unless the field is required.
+ * Field for a whole number. Invalid text becomes NaN, which services reject. An empty optional
+ * field is omitted, so that the service's default applies.
  */
 export function integerField(options: {
   label: string;
@@ -83,12 +83,14 @@ interface ChoiceOptions<Value extends string> {
   label: string;
   hint?: string;
   initial: Value;
-  /** Message for a value that is no option; without one the service refuses it. */
+  /** Message for a value outside the options; without it the service rejects the value. */
   invalid?: string;
   options: readonly { value: Value; label: string; hint?: string }[];
 }
 
-/** One of several values. With hints they form a list, otherwise a row. */
+/**
+ * Field for one of several values, shown as a list if the options have hints, otherwise as a row.
+ */
 export function choiceField<Value extends string>(
   declared: ChoiceOptions<Value>,
 ): Field<string, Value> {

@@ -21,16 +21,16 @@ export type ValuesOf<Fields> = {
     : never;
 };
 
-/** A form as it is shown: what its inputs hold and what is wrong with them. */
+/** State of a rendered form: values of its inputs, and errors. */
 export interface FormState<Values, Context> {
   values: Values;
   errors: FormErrors;
-  /** Reason for which the whole form was refused. */
+  /** Reason for which the whole form was rejected. */
   notice?: string | undefined;
   context: Context;
 }
 
-/** What a form asks for, and the errors of inputs whose text no service can be given. */
+/** Body of a submitted form, and the errors of inputs that could not be converted. */
 export interface Parsed<Body> {
   body: Body;
   errors: readonly FieldError[];
@@ -38,11 +38,11 @@ export interface Parsed<Body> {
 
 export interface FormDefinition<Body, Context, Fields> {
   readonly fields: Fields;
-  /** Returns what the form of a new object holds. */
+  /** Returns the initial values of the form for a new object. */
   initial(overrides?: Partial<ValuesOf<Fields>>): ValuesOf<Fields>;
-  /** Reads what was typed. */
+  /** Reads the typed values. */
   read(sent: SentForm): ValuesOf<Fields>;
-  /** Returns what the form of a stored object holds. */
+  /** Returns the form values of a stored object. */
   stored(resource: { readonly [Name in keyof Fields]: unknown }): ValuesOf<Fields>;
   parse(values: ValuesOf<Fields>, context: Context): Parsed<Body>;
   /** Returns the fields that differ from a stored object; an empty body if none does. */
@@ -65,7 +65,9 @@ export type StateOf<Form> =
     ? FormState<ValuesOf<Fields>, Context>
     : never;
 
-/** Declares a form. The names of its fields are the API's, so that the errors of a service need no table. */
+/**
+ * Declares a form. Its fields are named as in the API, so that service errors map to them directly.
+ */
 export function defineForm<Body, Context = unknown>() {
   return <const Fields extends FieldsOf<Body, Context>>(
     fields: Fields,
@@ -137,10 +139,10 @@ interface FormProps<Body, Context, Fields> {
   state: FormState<ValuesOf<Fields>, Context>;
 }
 
-/** All fields of a form in their order, below the summary of its errors. */
+/** Fields of a form in order, below the error summary. */
 export function FormFields<Body, Context, Fields>(
   props: FormProps<Body, Context, Fields> & {
-    /** Shown between the summary and the first field. */
+    /** Content between the summary and the first field. */
     children?: ComponentChildren;
   },
 ) {
@@ -155,7 +157,7 @@ export function FormFields<Body, Context, Fields>(
   );
 }
 
-/** All fields of a form in their order, without a summary: for a dialog of one field. */
+/** Fields of a form in order, without an error summary, for a dialog with one field. */
 export function FormInputs<Body, Context, Fields>(props: FormProps<Body, Context, Fields>) {
   const { values, errors, context } = props.state;
   return (
@@ -189,8 +191,8 @@ function summaryOf(entries: readonly [string, AnyField][], errors: FormErrors) {
 }
 
 /**
- * Runs a change and throws its errors together with those of inputs that could not be read. The caller's
- * transaction takes back what was written.
+ * Runs a change and throws its errors together with those of unreadable inputs. The caller's
+ * transaction is rolled back.
  */
 export function withErrors<Result>(errors: readonly FieldError[], change: () => Result): Result {
   let result: Result;

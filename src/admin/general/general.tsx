@@ -4,7 +4,7 @@ import { GENERAL_PATH } from "../paths";
 
 const LABELS = { public_address: "Public address" };
 
-/** Settings → General: what holds for the whole installation. */
+/** Settings → General: settings of the whole installation. */
 export function General(props: { address: string; complaints: Complaints; isFixed: boolean }) {
   const { address, complaints, isFixed } = props;
   const wrong = wording(complaints, LABELS);
@@ -13,8 +13,8 @@ export function General(props: { address: string; complaints: Complaints; isFixe
       <PageHead title="General" />
       {isFixed ? (
         <p>
-          The public address is <code>{address}</code>. It is set by <code>--base-url</code> or{" "}
-          <code>ALLCLEAR_BASE_URL</code>, so it cannot be changed here.
+          The public address is <code>{address}</code>. The address is set by{" "}
+          <code>--base-url</code> or <code>ALLCLEAR_BASE_URL</code>, so it cannot be changed here.
         </p>
       ) : (
         <Form action={GENERAL_PATH}>
@@ -24,7 +24,7 @@ export function General(props: { address: string; complaints: Complaints; isFixe
             name="public_address"
             type="url"
             value={address}
-            hint="For example https://status.example.com, without a path. Links use it. Switching to HTTPS signs everybody out. If a wrong address keeps you out, start the server with --base-url."
+            hint="For example https://status.example.com, without a path. Links use this address. Switching to HTTPS signs out all users. If a wrong address keeps you out, start the server with --base-url."
             error={wrong.about("public_address")}
             autocomplete="off"
             required

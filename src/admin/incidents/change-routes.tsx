@@ -41,7 +41,7 @@ import { postmortemRoutes } from "./postmortem-routes";
 
 const MAY_WRITE = session("editor");
 
-/** Changing what was told of an incident, mounted below `/admin/incidents`. */
+/** Routes that edit an incident and its updates, mounted below `/admin/incidents`. */
 export function incidentChangeRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -65,7 +65,7 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Whether it changed anything. */
+  /** Returns true if anything changed. */
   function saveEdit(requestContext: RequestContext, id: string, form: Form): Promise<boolean> {
     return writeAs(requestContext, (tx) => {
       const { incident } = readIncidentView(ctx, tx, id);
@@ -112,7 +112,7 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Whether it changed anything. */
+  /** Returns true if anything changed. */
   function saveUpdate(
     requestContext: RequestContext,
     { id, update_id }: { id: string; update_id: string },
@@ -203,7 +203,10 @@ export function incidentChangeRoutes(deps: AdminDependencies) {
     .use(postmortemRoutes(deps));
 }
 
-/** The one conflict that a form of right times can meet: its reference is another incident's. */
+/**
+ * Returns the rejection of the edit form. The only possible conflict is an external reference that
+ * another incident has.
+ */
 function rejectionOf(error: unknown): FormRejection {
   try {
     return rejectionOrThrow(error);

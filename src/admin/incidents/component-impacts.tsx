@@ -3,25 +3,25 @@ import type { Form } from "../../http";
 import type { ComponentStatus } from "../../kernel/component-status";
 import { SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
 
-/** What an incident can say of a component; maintenance is said by a maintenance. */
+/** Statuses that an incident can set. `under_maintenance` is set by maintenance only. */
 const SAID = ["operational", "degraded_performance", "partial_outage", "major_outage"] as const;
 
-/** More components than these are folded by their groups. */
+/** Components above which groups start folded. */
 const SHOWN_AT_ONCE = 12;
 
 interface ComponentImpactsProps {
-  /** Those of the page, in its order. */
+  /** Components of the page, in page order. */
   components: readonly Pick<ComponentRow, "id" | "name" | "groupId" | "status">[];
   groups: readonly Pick<GroupRow, "id" | "name">[];
-  /** Statuses by component id, as they were chosen; none for a component that is left alone. */
+  /** Selected statuses by component id; unaffected components are missing. */
   chosen: Readonly<Record<string, string>>;
   error?: string | undefined;
   hint?: string | undefined;
-  /** What it is called that nothing is said of a component. */
+  /** Label of the option that leaves a component unchanged; "Not affected" by default. */
   unchangedLabel?: string;
 }
 
-/** Which components are affected, and how badly. Its field is called `components` in complaints. */
+/** Selects the affected components and their statuses. Errors use the field name `components`. */
 export function ComponentImpacts(props: ComponentImpactsProps) {
   const { components, groups, chosen, unchangedLabel = "Not affected" } = props;
   const byGroup = Map.groupBy(components, (component) => component.groupId);
@@ -53,8 +53,8 @@ export function ComponentImpacts(props: ComponentImpactsProps) {
 }
 
 /**
- * Statuses by component id, as a form that shows `ComponentImpacts` was filled in. Only components that
- * are given are read; what is chosen for them is for the service to judge.
+ * Reads the statuses from a submitted `ComponentImpacts`, by component id. Only the given
+ * components are read; the service validates the statuses.
  */
 export function readImpacts(
   form: Form,

@@ -2,7 +2,7 @@ import type { Incident } from "../../features/incidents";
 import { DialogForm } from "../../ui";
 import { pathsOfIncident } from "./incident-paths";
 
-/** Asks before an incident is deleted, saying what goes with it. */
+/** Asks before an incident is deleted, naming the data that is deleted. */
 export function DeleteIncident({ title, incident }: { title: string; incident: Incident }) {
   const paths = pathsOfIncident(incident.id);
   return (
@@ -15,16 +15,19 @@ export function DeleteIncident({ title, incident }: { title: string; incident: I
     >
       <p>{consequences(incident)} This cannot be undone.</p>
       {incident.draft || incident.status === "resolved" ? null : (
-        <p>If it is over, resolve it instead: it then stays on the page as history.</p>
+        <p>
+          If the incident is over, resolve it instead: resolved incidents stay on the page as
+          history.
+        </p>
       )}
     </DialogForm>
   );
 }
 
 function consequences({ draft, status }: Incident): string {
-  if (draft) return "The draft is removed. Nobody was told of it.";
-  const gone = "It disappears from the page, its feeds and the API.";
+  if (draft) return "The draft is removed. No notifications were sent.";
+  const gone = "The incident disappears from the page, the feeds and the API.";
   return status === "resolved"
-    ? `${gone} What it marked stays in the history of its components.`
-    : `${gone} What it marks ends now, and stays in the history of its components.`;
+    ? `${gone} Past statuses stay in the history of the components.`
+    : `${gone} Statuses set by the incident end now, and stay in the history of the components.`;
 }

@@ -22,7 +22,7 @@ import { emptyUpdate, type UpdateFormState, readUpdate } from "./update-form";
 const MAY_READ = session("viewer");
 const MAY_WRITE = session("editor");
 
-/** One incident and what is told of it next, mounted below `/admin/incidents`. */
+/** Routes of one incident and its next update, mounted below `/admin/incidents`. */
 export function incidentDetailRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs, writeOnceAs } = deps;
   const done = createDone(deps.flashes);
@@ -52,7 +52,7 @@ export function incidentDetailRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** The incident's screen with the form as it was sent, and why it came back. */
+  /** Shows the incident with the rejected form and its errors. */
   function showRefused(at: ScreenRequest, id: string, sent: Form, error: unknown) {
     const { incident, components } = readIncidentView(ctx, ctx.db, id);
     const values = readUpdate(sent, components);
@@ -67,7 +67,7 @@ export function incidentDetailRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** The form as it was sent, filled in from a template. */
+  /** Shows the submitted form filled in from a template. */
   function showStarted(at: ScreenRequest, id: string, sent: Form, template: string) {
     const { components } = readIncidentView(ctx, ctx.db, id);
     const values = fillIn(readUpdate(sent, components), UPDATE_TEMPLATES, template);

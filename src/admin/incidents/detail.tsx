@@ -24,13 +24,13 @@ interface IncidentDetailProps {
   view: IncidentView;
   role: Role;
   form: UpdateFormState;
-  /** The id of the update behind which the timeline begins; undefined for all of it. */
+  /** Id of the update after which the timeline starts; undefined for the newest part. */
   before: string | undefined;
   /** Unix ms. */
   now: number;
 }
 
-/** One incident: what to tell next, what was told, and what is known of it. */
+/** One incident: form for the next update, timeline and properties. */
 export function IncidentDetail({ view, role, form, before, now }: IncidentDetailProps) {
   const { incident, authors } = view;
   const part = timelinePart(incident.updates, before);
@@ -87,8 +87,8 @@ function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   return (
     <Notice tone="warning" title="This is a draft">
       <p>
-        Only people who are signed in see it. It marks no component, and nobody is told of it until
-        it is published.
+        Only signed-in users see this draft. Component statuses change and notifications are sent
+        when you publish the incident.
       </p>
       {mayWrite ? (
         <Form action={paths.publish}>
@@ -125,7 +125,7 @@ function Postmortem({
     >
       <p class="muted">
         {publishedAt === null ? (
-          "Not published yet: only people who are signed in see it."
+          "Not published yet: only signed-in users see the post-mortem."
         ) : (
           <>
             Published <RelativeTime at={publishedAt} now={now} />

@@ -19,7 +19,7 @@ import { multilineText } from "../multiline-text";
 import { minuteOf, type TimeReader } from "./time-reader";
 import { pathsOfIncident } from "./incident-paths";
 
-/** What stands in the form for an update that was written before, as it was typed. */
+/** Typed values of the form that edits an update. */
 export interface EditUpdateValues {
   body: string;
   displayAt: string;
@@ -27,11 +27,11 @@ export interface EditUpdateValues {
 
 const LABELS = { body: "Message", display_at: "Took effect at (UTC)" };
 
-/** Mending an update: its text, and the moment that it tells of. */
+/** Form that edits the text and the effective time of an update. */
 export function EditUpdate(props: {
   incident: Incident;
   update: IncidentUpdate;
-  /** Of the update: others may go on telling while this one is mended. */
+  /** Version of the update, so that new updates of the incident do not make the form stale. */
   version: number;
   values: EditUpdateValues;
   complaints: Complaints;
@@ -50,7 +50,7 @@ export function EditUpdate(props: {
           { href: paths.home, label: incident.name },
         ]}
       >
-        {incident.draft ? undefined : "The page shows it at once. Nobody is told of an edit."}
+        {incident.draft ? undefined : "The page shows an edit at once. No notifications are sent."}
       </PageHead>
       <Form action={paths.update(update.id)} hidden={versionField(props)}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
@@ -66,7 +66,7 @@ export function EditUpdate(props: {
           label={LABELS.display_at}
           name="display_at"
           value={values.displayAt}
-          hint="What components were marked with moves along, and so does their history."
+          hint="The component statuses of this update move along, and so does their history."
           error={wrong.about("display_at")}
           timeZone={timeZone}
           required
@@ -80,19 +80,19 @@ export function EditUpdate(props: {
   );
 }
 
-/** An update as its form begins. */
+/** Returns the form values of a stored update. */
 export function storedUpdate(update: IncidentUpdate): EditUpdateValues {
   return { body: update.body, displayAt: minuteOf(update.display_at) };
 }
 
-/** What was typed. */
+/** Reads the typed values. */
 export function readEditUpdate(form: SentForm): EditUpdateValues {
   return { body: multilineText(form, "body"), displayAt: form.text("display_at") };
 }
 
 /**
- * The change that was asked for. `known` are the moments that its minute may stand for; a time that is
- * none is told to `times`.
+ * Returns the requested change. `known` holds the exact times that the typed minute may mean;
+ * invalid times are recorded in `times`.
  */
 export function toEditUpdate(
   values: EditUpdateValues,

@@ -21,7 +21,7 @@ import { versionField } from "../stale";
 import { minuteOf, type TimeReader } from "./time-reader";
 import { pathsOfIncident } from "./incident-paths";
 
-/** What stands in the form for an incident, as it was typed. */
+/** Typed values of the form that edits an incident. */
 export interface EditValues {
   name: string;
   impact: string;
@@ -42,7 +42,7 @@ const LABELS = {
   resolved_at: "Resolved at (UTC)",
 };
 
-/** What an incident is called, how bad it is said to be, and when it was. */
+/** Form for the name, impact, times and external reference of an incident. */
 export function EditIncident(props: {
   incident: Incident;
   values: EditValues;
@@ -72,7 +72,7 @@ export function EditIncident(props: {
           { href: paths.home, label: incident.name },
         ]}
       >
-        Its status and its components change through updates.
+        Status and components change through updates.
       </PageHead>
       <Form action={paths.edit} hidden={versionField(incident)}>
         {stale === undefined ? null : <FormNotice>{stale}</FormNotice>}
@@ -82,7 +82,7 @@ export function EditIncident(props: {
           label={LABELS.impact_override}
           name="impact_override"
           options={[
-            { value: "", label: "Worst of its components" },
+            { value: "", label: "Worst of the components" },
             ...IMPACTS.map((impact) => ({ value: impact, label: IMPACT_WORDS[impact] })),
           ]}
           value={values.impact}
@@ -91,16 +91,24 @@ export function EditIncident(props: {
         {momentOf(
           "started_at",
           values.startedAt,
-          "Components are marked from then on. History and uptime follow.",
+          "Component statuses apply from then on. History and uptime change accordingly.",
         )}
-        {momentOf("identified_at", values.identifiedAt, "Empty if it never was.")}
-        {momentOf("monitoring_at", values.monitoringAt, "Empty if it never was.")}
+        {momentOf(
+          "identified_at",
+          values.identifiedAt,
+          "Empty if the incident never had this status.",
+        )}
+        {momentOf(
+          "monitoring_at",
+          values.monitoringAt,
+          "Empty if the incident never had this status.",
+        )}
         {incident.status === "resolved" ? momentOf("resolved_at", values.resolvedAt) : null}
         <TextField
           label={LABELS.external_ref}
           name="external_ref"
           value={values.externalRef}
-          hint="What another system calls this incident. Unique on its page."
+          hint="Id of this incident in another system. Unique on the page."
           error={wrong.about("external_ref")}
           maxlength={255}
           autocomplete="off"
@@ -114,7 +122,7 @@ export function EditIncident(props: {
   );
 }
 
-/** An incident as its form begins. */
+/** Returns the form values of a stored incident. */
 export function storedEdit(incident: Incident): EditValues {
   return {
     name: incident.name,
@@ -127,7 +135,7 @@ export function storedEdit(incident: Incident): EditValues {
   };
 }
 
-/** What was typed. */
+/** Reads the typed values. */
 export function readEdit(form: SentForm): EditValues {
   return {
     name: form.text("name"),
@@ -140,7 +148,7 @@ export function readEdit(form: SentForm): EditValues {
   };
 }
 
-/** The change of an incident that was asked for. Times that are none are told to `times`. */
+/** Returns the requested change of an incident. Invalid times are recorded in `times`. */
 export function toEdit(
   values: EditValues,
   incident: Incident,

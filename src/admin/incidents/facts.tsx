@@ -12,7 +12,7 @@ const SOURCES: Record<Incident["source"], string> = {
   import: "An import",
 };
 
-/** What is known of an incident, beside what is told of it. */
+/** Properties of an incident. */
 export function IncidentFacts({ view, now }: { view: IncidentView; now: number }) {
   const { incident, page } = view;
   const at = (iso: string) => <RelativeTime at={iso} now={now} />;

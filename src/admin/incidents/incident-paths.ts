@@ -1,6 +1,6 @@
 import { incidentPath } from "../paths";
 
-/** Where an incident's screens and forms are. */
+/** Returns the paths of an incident's screens and forms. */
 export function pathsOfIncident(id: string) {
   const home = incidentPath(id);
   return {

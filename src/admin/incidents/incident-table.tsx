@@ -23,20 +23,20 @@ const COLUMNS = [
   { label: "Last update" },
 ];
 
-/** Of more components than these the list tells how many there are. */
+/** Components listed by name; further ones are counted. */
 const NAMES_SHOWN = 3;
-/** After this long without an update an open incident is pointed at. */
+/** Time without an update after which an open incident is highlighted. */
 const LONG_SILENCE_MS = HOUR_MS;
 
 interface IncidentTableProps {
   caption: string;
   records: readonly IncidentRecord[];
-  /** The names of pages by their ids, where they are of several, so that each tells its own. */
+  /** Page names by id, shown if the incidents belong to several pages. */
   pageNames?: ReadonlyMap<string, string> | undefined;
   now: number;
 }
 
-/** Incidents, each leading to its own screen. */
+/** Table of incidents, each linked to its screen. */
 export function IncidentTable({ caption, records, pageNames, now }: IncidentTableProps) {
   return (
     <Table columns={COLUMNS} caption={caption}>
@@ -94,13 +94,15 @@ function IncidentTableRow({ record, pageName, now }: RowProps) {
   );
 }
 
-/** Whether those who wait for news of it have waited for long. */
+/** Returns true if an open, published incident has had no update for an hour. */
 function isQuietTooLong({ row, updates: [newest] }: IncidentRecord, now: number): boolean {
   if (row.draft || row.status === "resolved" || !newest) return false;
   return now - newest.displayAt >= LONG_SILENCE_MS;
 }
 
-/** How bad it is, in shape, word and colour while it is open; in words once it is over. */
+/**
+ * Impact of an incident, as shape, word and colour while it is open, and as plain text afterwards.
+ */
 function ImpactLabel(props: { impact: IncidentRecord["row"]["impact"]; isOver: boolean }) {
   const { impact, isOver } = props;
   if (impact === "none" || isOver) return <OneLine>{IMPACT_WORDS[impact]}</OneLine>;

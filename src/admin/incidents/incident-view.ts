@@ -10,21 +10,21 @@ import {
 import { getIncident, type Incident, presentIncident } from "../../features/incidents";
 import { getPage, type PageRow } from "../../features/pages";
 
-/** One incident with what its screens show beside it. */
+/** One incident with the related data that its screens show. */
 export interface IncidentView {
   incident: Incident;
   page: PageRow;
-  /** The page's, in its order. */
+  /** Components of the page, in page order. */
   components: readonly ComponentRow[];
   groups: readonly GroupRow[];
-  /** By the id of an update: who wrote it, where that is still known. */
+  /** Known authors, by update id. */
   authors: ReadonlyMap<string, Author>;
 }
 
-/** The actions of the audit log that write an update. */
+/** Audit log actions that write an update. */
 const WRITING = ["incident.create", "incident.add_update"];
 
-/** One incident, a draft too. Throws `not_found`. */
+/** Reads one incident, including a draft. Throws `not_found`. */
 export function readIncidentView(
   { baseUrl }: Pick<AppContext, "baseUrl">,
   reader: Reader,

@@ -23,7 +23,7 @@ const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   drafts: "Drafts",
 };
 
-/** `/admin/incidents`: what is open, then what is over. */
+/** `/admin/incidents`: open incidents, then resolved ones. */
 export function IncidentList(props: { list: IncidentListing; role: Role; now: number }) {
   const { list, role, now } = props;
   const { pages, open, rest, view } = list;
@@ -102,8 +102,8 @@ function NoIncidents({ hasPage, role }: { hasPage: boolean; role: Role }) {
       title="No incidents yet"
       action={roleAllows(role, "editor") ? <ReportLink /> : undefined}
     >
-      When something breaks, an incident tells everybody at once: on the page, in its feeds and
-      through the API.
+      Report an incident when something breaks. Incidents appear on the page, in the feeds and in
+      the API.
     </EmptyState>
   );
 }
@@ -119,7 +119,10 @@ function NoMatch() {
   );
 }
 
-/** The address of a list like this one, from its beginning unless told. */
+/**
+ * Returns the path of the list with the same filters. Without `before` it starts with the newest
+ * incident.
+ */
 function listPath(
   list: IncidentListing,
   { view = list.view, before }: { view?: ListView; before?: string },

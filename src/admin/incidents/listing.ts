@@ -4,27 +4,29 @@ import type { PageRow } from "../../features/pages";
 import { INCIDENT_STATUSES } from "../../kernel/incident-status";
 import { readPages } from "../read-pages";
 
-/** What of the incidents a list shows: open ones first, or only some. */
+/** Views of the list: `all` shows open incidents first, the others filter. */
 export const LIST_VIEWS = ["all", "open", ...INCIDENT_STATUSES, "drafts"] as const;
 export type ListView = (typeof LIST_VIEWS)[number];
 
 const PAGE_SIZE = 50;
-/** More open ones than these are read in the list of open ones alone. */
+/** Open incidents in the view of all; the view of open ones has the rest. */
 const OPEN_SHOWN = 100;
 
-/** One screen of the list of incidents. */
+/** Content of one screen of the list of incidents. */
 export interface IncidentListing {
   pages: readonly PageRow[];
-  /** The one page that it is narrowed to. */
+  /** Page that the list is filtered by. */
   page: PageRow | undefined;
   view: ListView;
   search: string;
-  /** Open ones above the others, in the view of all, on its first screen. */
+  /** Open incidents, listed above the others on the first screen of the view of all. */
   open: readonly IncidentRecord[];
   hasMoreOpen: boolean;
-  /** In the view of all what is over, else what the view shows. */
+  /** Resolved incidents in the view of all, otherwise the incidents of the view. */
   rest: readonly IncidentRecord[];
-  /** The id behind which the next screen begins, if there is one; and whether this is not the first. */
+  /**
+   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
   nextBefore: string | undefined;
   isContinued: boolean;
 }
@@ -39,7 +41,7 @@ const NARROWED: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
   drafts: { isDraft: true },
 };
 
-/** Reads what the query of the list's address asks for; what it does not understand it lets be. */
+/** Reads the incidents for a query. Invalid parameters are ignored. */
 export function readIncidentList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,

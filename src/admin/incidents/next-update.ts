@@ -14,23 +14,29 @@ import { INCIDENT_WORDS } from "../../public/words";
 import type { WriteOnceAs } from "../write-as";
 import { readUpdate } from "./update-form";
 
-/** The status was left as it was seen, and is another by now: the update would undo that. */
+/**
+ * Conflict of an update whose unchanged status is outdated, since the update would revert the newer
+ * status.
+ */
 class MovedOn extends Problem {
   constructor({ status }: IncidentRecord["row"]) {
     super(
       "conflict",
-      `The incident became “${INCIDENT_WORDS[status]}” while you were writing, so nothing was published. Your message is below, with the status of now: look at the timeline, then send it again.`,
+      `The incident became “${INCIDENT_WORDS[status]}” while you were writing, so nothing was published. Your message is below, with the current status: look at the timeline, then send the message again.`,
     );
   }
 }
 
-/** Returns true if an update was refused as a whole: its incident changed meanwhile, or is full. */
+/**
+ * Returns true if an update was refused as a whole: the incident changed meanwhile, or has too many
+ * updates.
+ */
 export function isConflict(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "conflict";
 }
 
 /**
- * Adds the update that a form asks for, once, and answers what to say of it. Throws
+ * Adds the update of a form, once per form token, and returns the confirmation. Throws
  * `validation_failed` with every wrong field, or `conflict`.
  */
 export async function addFromForm(
@@ -45,10 +51,10 @@ export async function addFromForm(
     const { row, update } = addUpdateOf(ctx, tx, id, form, requestContext);
     return { made: describe(before, row), subjectId: update.id };
   });
-  return made ?? "You sent this form before: its update is in the timeline.";
+  return made ?? "You sent this form before: the update is in the timeline.";
 }
 
-/** The same within a transaction. */
+/** Adds the update of a form within a transaction. */
 export function addUpdateOf(
   ctx: AppContext,
   tx: Tx,

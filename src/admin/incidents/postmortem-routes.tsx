@@ -19,7 +19,7 @@ import { previewIncident } from "./preview-incident";
 
 const MAY_WRITE = session("editor");
 
-/** The post-mortem of an incident, mounted below `/admin/incidents`. */
+/** Routes of an incident's post-mortem, mounted below `/admin/incidents`. */
 export function postmortemRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -43,7 +43,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** What to say of it; undefined where it was that already. */
+  /** Saves the post-mortem and returns the confirmation; undefined if nothing changed. */
   function save(
     tx: Tx,
     requestContext: RequestContext,
@@ -114,7 +114,7 @@ export function postmortemRoutes(deps: AdminDependencies) {
     );
 }
 
-/** Throws `validation_failed` for a post-mortem that nobody has written yet. */
+/** Throws `validation_failed` if the text is still the unedited outline. */
 function requireNoOutline(form: Form): void {
   if (multilineText(form, "body").trim() !== OUTLINE.trim()) return;
   const detail = "is nothing but its headings: write something below them";

@@ -16,11 +16,11 @@ import { pathsOfIncident } from "./incident-paths";
 
 const LABELS = { body: "Post-mortem" };
 
-/** What a button of the form asks for; anything else keeps it as public as it is. */
+/** Intents of the form's buttons. Any other value leaves the publication unchanged. */
 export const PUBLISH = "publish";
 export const WITHDRAW = "withdraw";
 
-/** A start for who has none, in the order in which readers ask. */
+/** Outline of a new post-mortem. */
 export const OUTLINE = `## What happened
 
 ## What was affected
@@ -30,7 +30,7 @@ export const OUTLINE = `## What happened
 ## What we do so that it does not happen again
 `;
 
-/** The post-mortem of an incident: writing it, looking at it, publishing it. */
+/** Editor of a post-mortem, with buttons for preview and publication. */
 export function PostmortemEditor(props: {
   incident: Incident;
   body: string;
@@ -91,6 +91,6 @@ export function PostmortemEditor(props: {
 function describe({ draft, postmortem }: Incident): string {
   if (draft) return "The incident is a draft: the post-mortem is seen once both are published.";
   return postmortem?.published_at
-    ? "It is published: the page shows what you save at once."
-    : "Until you publish it, only people who are signed in see it.";
+    ? "Published: the page shows saved changes at once."
+    : "Only signed-in users see the post-mortem until you publish it.";
 }

@@ -5,7 +5,10 @@ import type { Actor } from "../../kernel/actor";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
 
-/** The page of an incident as it is in a transaction that is taken back; a draft's as if published. */
+/**
+ * Prepares the preview of an incident's page, from a transaction that is rolled back. A draft is
+ * shown as if published.
+ */
 export function previewIncident(ctx: AppContext, tx: Tx, id: string, actor: Actor): Previewed {
   if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
   const record = getIncident(tx, id, true);

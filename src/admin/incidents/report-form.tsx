@@ -30,17 +30,17 @@ export const REPORT_PATH = `${INCIDENTS_PATH}/new`;
 
 export interface ReportFormProps {
   pages: readonly PageRow[];
-  /** The page that the incident is on. */
+  /** Page of the incident. */
   page: PageRow;
   components: readonly ComponentRow[];
   groups: readonly GroupRow[];
   values: ReportValues;
   complaints: Complaints;
-  /** Tells this showing of the form from every other, so that sending it twice makes one incident. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one incident. */
   formToken: string;
 }
 
-/** "Report an incident": what, where and how bad, what to tell, in the order in which one knows it. */
+/** "Report an incident": name, components and message, then rarely needed fields in a fold. */
 export function ReportForm(props: ReportFormProps) {
   const { pages, page, values, formToken } = props;
   const wrong = wording(props.complaints, REPORT_LABELS);
@@ -106,12 +106,12 @@ function NoComponents({ page }: Pick<ReportFormProps, "page">) {
   return (
     <p class="muted">
       <a href={componentsOfPagePath(page.slug)}>{page.name} has no components yet</a>, so the
-      incident marks none.
+      incident changes no component status.
     </p>
   );
 }
 
-/** What an incident in the night has no need of. */
+/** Rarely needed fields, in a fold. */
 function More({ page, values, complaints }: ReportFormProps) {
   const wrong = wording(complaints, REPORT_LABELS);
   const { impactOverride, startedAt, resolvedAt, externalRef, isNotifying } = values;
@@ -122,9 +122,9 @@ function More({ page, values, complaints }: ReportFormProps) {
       <SelectField
         label={REPORT_LABELS.impact_override}
         name="impact_override"
-        hint="How bad it is as a whole."
+        hint="Impact of the incident as a whole."
         options={[
-          { value: "", label: "Worst of its components" },
+          { value: "", label: "Worst of the components" },
           ...IMPACTS.map((value) => ({ value, label: IMPACT_WORDS[value] })),
         ]}
         value={impactOverride}
@@ -134,7 +134,7 @@ function More({ page, values, complaints }: ReportFormProps) {
         label={REPORT_LABELS.started_at}
         name="started_at"
         value={startedAt}
-        hint="Now if left empty. The components are marked from then on."
+        hint="Empty means now. The component statuses apply from then on."
         timeZone={page.timeZone}
         error={wrong.about("started_at")}
       />
@@ -151,7 +151,7 @@ function More({ page, values, complaints }: ReportFormProps) {
         label={REPORT_LABELS.external_ref}
         name="external_ref"
         value={externalRef}
-        hint="What another system calls this incident. Unique on its page."
+        hint="Id of this incident in another system. Unique on the page."
         error={wrong.about("external_ref")}
         maxlength={255}
         autocomplete="off"

@@ -9,23 +9,23 @@ import { NOTIFY_LABEL } from "../notify-field";
 import { multilineText } from "../multiline-text";
 import { readImpacts } from "./component-impacts";
 
-/** What stands in the form for a new incident, as it was typed. */
+/** Typed values of the form for a new incident. */
 export interface ReportValues {
   name: string;
   /** Statuses by component id. */
   impacts: Readonly<Record<string, ComponentStatus>>;
   body: string;
   status: string;
-  /** Empty where the components decide. */
+  /** Impact override; empty if the component statuses determine the impact. */
   impactOverride: string;
-  /** Moments in UTC as a field has them; empty for now, and for an incident that is not over. */
+  /** Field texts in UTC. An empty start means now, an empty end means unresolved. */
   startedAt: string;
   resolvedAt: string;
   isNotifying: boolean;
   externalRef: string;
 }
 
-/** The names of its fields as the service complains of them, in their order, with their labels. */
+/** Labels by the service's field names, in the order of the form. */
 export const REPORT_LABELS = {
   page: "Page",
   name: "Name",
@@ -39,12 +39,12 @@ export const REPORT_LABELS = {
   external_ref: "External reference",
 } as const;
 
-/** The fields below the fold. */
+/** Fields inside the fold. */
 export const FOLDED = ["impact_override", "started_at", "resolved_at", "external_ref"] as const;
 
 const [FIRST_STATUS] = INCIDENT_STATUSES;
 
-/** What the form begins with. */
+/** Initial values of the form. */
 export const EMPTY_REPORT: ReportValues = {
   name: "",
   impacts: {},
@@ -57,7 +57,7 @@ export const EMPTY_REPORT: ReportValues = {
   externalRef: "",
 };
 
-/** What was typed, to be shown again. `components` are those that the form showed. */
+/** Reads the typed values. `components` are those that the form showed. */
 export function readReport(form: Form, components: readonly { id: string }[]): ReportValues {
   return {
     name: form.text("name"),
@@ -72,7 +72,7 @@ export function readReport(form: Form, components: readonly { id: string }[]): R
   };
 }
 
-/** The incident that a form asks for. Whether it can be is for the service to judge, all of it at once. */
+/** Converts form values to a new incident. The service validates all fields together. */
 export function toIncident(
   values: ReportValues,
   { page, isDraft }: { page: string; isDraft: boolean },
@@ -97,13 +97,13 @@ export function toIncident(
   };
 }
 
-/** Why a report comes back to its form. */
+/** Reason for which a report was rejected. */
 export interface ReportRejection {
   status: 409 | 422;
   complaints: Complaints;
 }
 
-/** What a refusal says of the form's fields; one that is about something else is thrown on. */
+/** Returns a refusal as errors of the form's fields. Any other error is rethrown. */
 export function reportRejectionOrThrow(error: unknown, values: ReportValues): ReportRejection {
   // The reference is all that an incident can have in common with another.
   if (error instanceof Problem && error.code === "conflict") {

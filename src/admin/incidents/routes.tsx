@@ -31,7 +31,7 @@ import { TEMPLATE_FIELD } from "./template-buttons";
 import { fillIn, REPORT_TEMPLATES } from "./templates";
 import { readPages } from "../read-pages";
 
-/** `/admin/incidents`. */
+/** Routes of `/admin/incidents`. */
 export function incidentAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeOnceAs } = deps;
   const done = createDone(deps.flashes);
@@ -69,7 +69,10 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Does with a form what it is for, unless it has to be looked at once more: then it comes back. */
+  /**
+   * Runs the action of a form, unless the page or template was changed or fields are wrong; then
+   * the form is shown again.
+   */
   async function withReport(
     at: ScreenRequest,
     form: Form,

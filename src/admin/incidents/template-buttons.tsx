@@ -1,18 +1,18 @@
 import { Button } from "../../ui";
 import type { MessageTemplate } from "./templates";
 
-/** The name under which a form that was sent by one of the buttons says which. */
+/** Form field with the id of the pressed template button. */
 export const TEMPLATE_FIELD = "template";
 
 /**
- * Starts for a message. A script fills them into the form's fields `status` and `body`; without one the
- * form is sent, and comes back filled in. They come before the main button: give the form `enter`.
+ * Buttons that fill a template into the form's fields `status` and `body`, by script or by
+ * submitting the form. They precede the main button, so the form needs `enter`.
  */
 export function TemplateButtons(props: {
   templates: readonly MessageTemplate[];
-  /** Where the form is sent. It comes back at its message. */
+  /** Path that the buttons submit to; the form is then shown at its message. */
   action: string;
-  /** What stands in the message. */
+  /** Current text of the message. */
   body: string;
 }) {
   return (

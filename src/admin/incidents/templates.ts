@@ -1,15 +1,15 @@
 import type { IncidentStatus } from "../../kernel/incident-status";
 
-/** A start for what is told: everything that it fills in can be changed in the form. */
+/** Template of a message. All texts that it fills in can be edited in the form. */
 export interface MessageTemplate {
   id: string;
   label: string;
   status: IncidentStatus;
-  /** Markdown. */
+  /** Message in Markdown. */
   body: string;
 }
 
-/** For the first message of an incident. */
+/** Templates for the first update of an incident. */
 export const REPORT_TEMPLATES: readonly MessageTemplate[] = [
   {
     id: "errors",
@@ -31,13 +31,13 @@ export const REPORT_TEMPLATES: readonly MessageTemplate[] = [
   },
   {
     id: "unknown",
-    label: "Cannot tell yet",
+    label: "Cause unknown",
     status: "investigating",
     body: "Something is not working as it should. We are finding out what it is and will post an update as soon as we know more.",
   },
 ];
 
-/** For what is told next. */
+/** Templates for further updates. */
 export const UPDATE_TEMPLATES: readonly MessageTemplate[] = [
   {
     id: "identified",
@@ -60,8 +60,8 @@ export const UPDATE_TEMPLATES: readonly MessageTemplate[] = [
 ];
 
 /**
- * What a form holds once a template fills it in: its status, and its message unless somebody wrote one
- * of their own. One that is no template's id changes nothing.
+ * Fills a template into form values. The message is kept if it differs from every template. An
+ * unknown id changes nothing.
  */
 export function fillIn<V extends { body: string; status: string }>(
   values: V,

@@ -12,11 +12,11 @@ import type { IncidentView } from "./incident-view";
 import { TemplateButtons } from "./template-buttons";
 import { UPDATE_TEMPLATES } from "./templates";
 
-/** What stands in the form for the next update, as it was typed. */
+/** Typed values of the form for the next update. */
 export interface UpdateValues {
   status: string;
   body: string;
-  /** Statuses by component id, of those that it names. */
+  /** Statuses by component id, for the selected components. */
   impacts: Readonly<Record<string, string>>;
   isNotifying: boolean;
 }
@@ -24,9 +24,9 @@ export interface UpdateValues {
 export interface UpdateFormState {
   values: UpdateValues;
   complaints: Complaints;
-  /** Why all of it was refused, where that is not about a field. */
+  /** Reason for which the form was refused, unless a field is wrong. */
   rejection?: string | undefined;
-  /** Tells this showing of the form from every other, so that sending it twice makes one update. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one update. */
   formToken: string;
 }
 
@@ -37,7 +37,7 @@ const LABELS = {
   notify: NOTIFY_LABEL,
 };
 
-/** The next update: one box, one button. */
+/** Form for the next update. */
 export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateFormState }) {
   const { incident, components, groups } = view;
   const { values, complaints, rejection, formToken } = state;
@@ -81,7 +81,7 @@ export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateF
             groups={groups}
             chosen={values.impacts}
             error={wrong.about("components")}
-            hint="Resolving ends what this incident marks, without naming anything here."
+            hint="Resolving ends all component statuses set by this incident. You need not select components."
             unchangedLabel="No change"
           />
         </Fold>
@@ -102,19 +102,19 @@ export function UpdateForm({ view, state }: { view: IncidentView; state: UpdateF
   const isBegun = values.body !== "" || rejection !== undefined || wrong.all.length > 0;
   return (
     <Card>
-      <Fold title="Add an update, or reopen it" isOpen={isBegun}>
+      <Fold title="Add an update, or reopen the incident" isOpen={isBegun}>
         {form}
       </Fold>
     </Card>
   );
 }
 
-/** What the form begins with: the status as it is. */
+/** Returns the initial values of the form, with the current status. */
 export function emptyUpdate({ incident }: IncidentView): UpdateValues {
   return { status: incident.status, body: "", impacts: {}, isNotifying: true };
 }
 
-/** What was typed. */
+/** Reads the typed values. */
 export function readUpdate(form: SentForm, components: IncidentView["components"]): UpdateValues {
   return {
     status: form.text("status"),

@@ -8,14 +8,14 @@ import { pathsOfIncident } from "./incident-paths";
 
 interface UpdateTimelineProps {
   incident: Incident;
-  /** By the id of an update. */
+  /** Authors by update id. */
   authors: ReadonlyMap<string, Author>;
   mayEdit: boolean;
   /** Unix ms. */
   now: number;
 }
 
-/** What was told of an incident, newest first, with who wrote it where that is known. */
+/** Updates of an incident, newest first, with their authors if known. */
 export function UpdateTimeline({ incident, authors, mayEdit, now }: UpdateTimelineProps) {
   const paths = pathsOfIncident(incident.id);
   return (
@@ -61,7 +61,7 @@ function Named({ update: { components } }: { update: IncidentUpdate }) {
   );
 }
 
-/** Who wrote an update and, where it is told as of another time, when. */
+/** Author of an update, and the time of writing if it differs from the effective time. */
 function Writing(props: { update: IncidentUpdate; author: Author | undefined; now: number }) {
   const { update, author, now } = props;
   const { created_at: createdAt, display_at: displayAt } = update;

@@ -5,7 +5,7 @@ import { keyPath } from "../paths";
 import { ROTATE_FORM } from "./forms";
 import { UsageSentence } from "./parts";
 
-/** Asks how long the old value keeps working. */
+/** Asks before a key is rotated, and for the overlap in which the old value works. */
 export function RotateKey(props: {
   title: string;
   listing: KeyListing;
@@ -39,7 +39,7 @@ export function RotateKey(props: {
   );
 }
 
-/** Names the key and shows who would miss it. */
+/** Asks before a key is revoked, showing its recent use. */
 export function RevokeKey(props: {
   title: string;
   listing: KeyListing;
@@ -66,13 +66,13 @@ export function RevokeKey(props: {
   );
 }
 
-/** The last use of any of the key's values: revoking ends all of them. */
+/** Last use of any value of the key, since revoking ends all of them. */
 function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
   const used = listing.values
     .filter((value) => value.last_used_at !== null)
     .sort((a, b) => ((a.last_used_at ?? "") < (b.last_used_at ?? "") ? 1 : -1));
   const [last] = used;
-  if (!last?.last_used_at) return <>It was never used.</>;
+  if (!last?.last_used_at) return <>The key was never used.</>;
   return (
     <>
       Last used <RelativeTime at={last.last_used_at} now={now} />

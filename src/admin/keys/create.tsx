@@ -61,8 +61,8 @@ function ScopeSummary({ scopes }: { scopes: readonly string[] }) {
       lines={SCOPE_NAMES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPES[scope])}
       emptyLine="Nothing yet: choose a scope."
     >
-      It works for every status page here. Its value is shown once, when it is created; only a hash
-      is kept.
+      The key works for every status page here. Its value is shown once, when you create the key;
+      only a hash is kept.
     </Summary>
   );
 }

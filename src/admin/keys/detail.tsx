@@ -34,7 +34,7 @@ const VALUE_COLUMNS = [
   { label: "Ends" },
 ];
 
-/** One key: what it may do, how it is used, its values, and what can still be changed. */
+/** One API key: scopes, usage, values and settings. */
 export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
   const isLive = listing.state === "live";
   return (
@@ -134,8 +134,8 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   if (listing.state === "expired") {
     return (
       <Notice tone="warning" title="This key has expired">
-        It no longer works, and its expiration cannot be changed. Create a new key if you still need
-        one.
+        The key no longer works, and the expiration cannot be changed. Create a new key if you still
+        need one.
       </Notice>
     );
   }
@@ -185,11 +185,11 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
           <code>{old.start}…</code> ends <RelativeTime at={old.ends_at} now={now} />.{" "}
           {old.last_used_at ? (
             <>
-              It was last used <RelativeTime at={old.last_used_at} now={now} />: somebody may still
-              need it.
+              Last used <RelativeTime at={old.last_used_at} now={now} />: a program may still need
+              it.
             </>
           ) : (
-            "It was never used, so it is safe to end now."
+            "Never used, so safe to end now."
           )}
         </p>
         <Actions>

@@ -59,7 +59,7 @@ export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
   }),
 });
 
-/** Returns what a preset fills in; nothing for an unknown one. */
+/** Returns the values of a preset; none for an unknown preset. */
 export function presetValues(id: string | undefined) {
   const preset = KEY_PRESETS.find((candidate) => candidate.id === id);
   return preset ? { name: preset.name, scopes: preset.scopes } : {};
@@ -114,7 +114,10 @@ const EXPIRY_CHOICES = [
   { value: "date", label: "On a date" },
 ];
 
-/** Two inputs: `expires` is `never`, a number of days or `date`, and `expires_date` the day. */
+/**
+ * Field for the expiry with two inputs: `expires` is `never`, a number of days or `date`;
+ * `expires_date` is the day.
+ */
 function expiryField(): Field<{ choice: string; date: string }, string | null, KeyFormContext> {
   const date = "expires_date";
   const dateLabel = "Expiration date";

@@ -26,7 +26,10 @@ interface KeyListProps {
   counts: KeyCounts;
   search: string;
   filter: KeyFilter;
-  /** The position behind the last key shown, if more follow; and whether this is not the first page. */
+  /**
+   * Position after the last key shown, if more follow. `isContinued` is true for every screen but
+   * the first.
+   */
   nextBefore: string | null;
   isContinued: boolean;
   /** Unix ms. */
@@ -42,7 +45,7 @@ const COLUMNS = [
   { label: "Expires" },
 ];
 
-/** The live keys that want a look. */
+/** Counts of live keys that need attention. */
 const CARDS = [
   { card: "expiring", label: "Expire within 14 days" },
   { card: "never_expires", label: "Never expire" },

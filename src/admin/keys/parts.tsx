@@ -7,7 +7,7 @@ import {
 import { plural } from "../../kernel/text";
 import { CellNote, Chip, Chips, RelativeTime, OneLine } from "../../ui";
 
-/** What a key may do. */
+/** Scopes of a key. */
 export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
   return (
     <Chips>
@@ -20,7 +20,7 @@ export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
   );
 }
 
-/** When a key stops or has stopped, in words. Loud where that is soon. */
+/** Expiry or revocation of a key, as text. Highlighted if the key expires soon. */
 export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   const { revoked_at, expires_at } = key;
   if (revoked_at !== null) {
@@ -51,7 +51,7 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   );
 }
 
-/** The counts of the last day's answers: "3 requests (2 succeeded, 1 rate-limited)." */
+/** Counts of the last day's responses: "3 requests (2 succeeded, 1 rate-limited)." */
 export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
   const { ok, client_error, limited, total } = usage.last24h;
   if (total === 0) return <>No requests.</>;
@@ -68,7 +68,7 @@ export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
   );
 }
 
-/** When and from where a key, or one of its values, was last used: the content of a cell. */
+/** Cell with the last use of a key or of one of its values: time and address. */
 export function LastUsed(props: {
   of: { last_used_at: string | null; last_used_ip: string | null };
   now: number;

@@ -2,7 +2,7 @@ import { describeExpiry, type RevealedKey } from "../../features/keys";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret, TestKey } from "../../ui";
 import { KEYS_PATH, keyPath } from "../paths";
 
-/** The one showing of a key's value, with what to do with it now. */
+/** Screen that shows a key's value once, with instructions. */
 export function RevealedValue(props: {
   title: string;
   revealed: RevealedKey;
@@ -52,7 +52,7 @@ export function RevealedValue(props: {
   );
 }
 
-/** The same form once more, after its minute: the value is forgotten. */
+/** Response to a repeated form after a minute, when the value is no longer available. */
 export function ShownBefore({ title, keyId }: { title: string; keyId: string }) {
   return (
     <>

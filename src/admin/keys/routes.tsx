@@ -37,7 +37,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   const { ctx, usage } = deps;
   const area = createArea(deps, KEYS_PATH, "admin");
 
-  /** Returns a key with its uses of the last seconds. Throws `not_found`. */
+  /** Returns a key, including uses that are not yet stored. Throws `not_found`. */
   function listingOf(id: string): KeyListing {
     return getKeyListing(ctx.db, id, ctx.clock.now(), usage.pendingLastUse);
   }
@@ -155,7 +155,7 @@ function readFilter(text: string | undefined): KeyFilter {
   return KEY_FILTERS.find((filter) => filter === text) ?? "all";
 }
 
-/** Returns the endpoints that each scope opens, as the documentation writes them. */
+/** Returns the endpoints that each scope opens, written as in the documentation. */
 function endpointsByScope({ routes }: AdminDependencies["routes"]): Map<Scope, string[]> {
   return new Map(
     SCOPE_NAMES.map((scope) => [

@@ -1,25 +1,25 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
 import { CheckRows } from "../../ui";
 
-/** More components than these are folded by their groups. */
+/** Components above which groups start folded. */
 const SHOWN_AT_ONCE = 12;
 
-/** What can be chosen on a page. */
+/** Components of a page that can be selected, with their groups. */
 export interface Choosable {
   components: readonly Pick<ComponentRow, "id" | "name" | "groupId">[];
   groups: readonly Pick<GroupRow, "id" | "name">[];
-  /** What was chosen before and is no longer on the page. */
+  /** Selected components that are no longer on the page. */
   gone?: readonly { id: string; name: string }[];
 }
 
 interface ComponentChoiceProps extends Choosable {
   legend: string;
-  /** Ids. */
+  /** Ids of components. */
   chosen: readonly string[];
   error?: string | undefined;
 }
 
-/** The components that are worked on. Nothing on a page that has none. */
+/** Selects the affected components. Renders nothing for a page without components. */
 export function ComponentChoice(props: ComponentChoiceProps) {
   const { components, groups, gone = [], legend, chosen, error } = props;
   if (components.length + gone.length === 0) return null;

@@ -40,7 +40,7 @@ import { readMaintenanceView } from "./maintenance-view";
 import { toUpdate, type UpdateRejection, updateRejectionOrThrow } from "./next-update";
 import { readUpdate, type UpdateValues } from "./update-form";
 
-/** One maintenance: what is told of it next, and what of it is changed. */
+/** Routes of one maintenance, its next update and its edit form. */
 export function maintenanceDetailRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs, writeOnceAs } = deps;
   const done = createDone(deps.flashes);
@@ -93,7 +93,9 @@ export function maintenanceDetailRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Whether anything was changed. Throws for `editRejectionOrThrow`. */
+  /**
+   * Saves an edit and returns true if anything changed. Throws errors for `editRejectionOrThrow`.
+   */
   function saveEdit(requestContext: RequestContext, id: string, form: Form, values: EditValues) {
     return writeAs(requestContext, (tx) => {
       const { row } = getMaintenanceRecord(tx, id);

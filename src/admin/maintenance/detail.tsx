@@ -14,18 +14,18 @@ import { EMPTY_UPDATE, UpdateForm, type UpdateValues } from "./update-form";
 
 interface MaintenanceDetailProps {
   view: MaintenanceView;
-  /** Whether its reader may change it. */
+  /** True if the user may change the maintenance. */
   mayWrite: boolean;
-  /** What was written and refused. */
+  /** Rejected update with its errors. */
   refused?: (Omit<UpdateRejection, "status"> & { values: UpdateValues }) | undefined;
   formToken: string;
-  /** The id of the update behind which the timeline begins; undefined for all of it. */
+  /** Id of the update after which the timeline starts; undefined for the newest part. */
   before?: string | undefined;
   /** Unix ms. */
   now: number;
 }
 
-/** One maintenance: what to tell next, what is planned, what was told. */
+/** One maintenance: form for the next update, properties and timeline. */
 export function MaintenanceDetail(props: MaintenanceDetailProps) {
   const { view, mayWrite, refused, formToken, before, now } = props;
   const { maintenance, page, authors } = view;

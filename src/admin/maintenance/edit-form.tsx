@@ -17,11 +17,11 @@ interface EditFormProps {
   choosable: Choosable;
   values: EditValues;
   complaints: Complaints;
-  /** Said where somebody changed it meanwhile. */
+  /** Message of a stale form; undefined for a current one. */
   stale: string | undefined;
 }
 
-/** What of a maintenance can be changed: all of the plan while it is scheduled, then name and components. */
+/** Edit form of a maintenance. Times and flags can be changed only while it is scheduled. */
 export function EditForm(props: EditFormProps) {
   const { maintenance, page, choosable, values, stale } = props;
   const wrong = wording(props.complaints, PLAN_LABELS);
@@ -54,7 +54,8 @@ export function EditForm(props: EditFormProps) {
           </>
         ) : (
           <p class="muted">
-            It has started, so its planned times and what is automatic can no longer be changed.
+            The maintenance has started, so planned times and automatic steps can no longer be
+            changed.
           </p>
         )}
         <Actions>

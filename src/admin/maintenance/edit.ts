@@ -16,14 +16,14 @@ import {
   UNTIL,
 } from "./schedule";
 
-/** What stands in the form that edits a maintenance. */
+/** Typed values of the form that edits a maintenance. */
 export interface EditValues extends ScheduleValues {
   name: string;
-  /** Ids. */
+  /** Ids of components. */
   components: readonly string[];
 }
 
-/** A maintenance as it is. */
+/** Returns the form values of a stored maintenance. */
 export function storedValues(maintenance: Maintenance): EditValues {
   const remind = maintenance.remind_minutes_before;
   return {
@@ -38,7 +38,7 @@ export function storedValues(maintenance: Maintenance): EditValues {
   };
 }
 
-/** What was typed, to be shown again. */
+/** Reads the typed values. */
 export function readEdit(form: Form): EditValues {
   return {
     name: form.text("name"),
@@ -48,12 +48,15 @@ export function readEdit(form: Form): EditValues {
   };
 }
 
-/** Whether a form asks for the times: it was shown while these could be changed. */
+/**
+ * Returns true if a submitted form had time fields, so that the times could still be changed when
+ * it was rendered.
+ */
 export function hasTimes(form: Form): boolean {
   return form.all("scheduled_for").length > 0;
 }
 
-/** The change that a form asks for: of the times and flags only while these can be changed. */
+/** Returns the requested change. Times and flags are included only while they can be changed. */
 export function toEdit(
   values: EditValues,
   { status }: Pick<MaintenanceRow, "status">,
@@ -65,7 +68,7 @@ export function toEdit(
   };
 }
 
-/** Why an edit comes back to its form. Anything else is thrown on. */
+/** Returns the rejection of an edit. Any other error is rethrown. */
 export function editRejectionOrThrow(
   error: unknown,
   form: Form,

@@ -7,7 +7,7 @@ import type { MaintenanceView } from "./maintenance-view";
 import { describeReminder } from "./reminder";
 import { When } from "./when";
 
-/** What is planned and how far it is, beside what is told of it. */
+/** Properties of a maintenance: status, times and components. */
 export function MaintenanceFacts({ view, now }: { view: MaintenanceView; now: number }) {
   const { maintenance, page } = view;
   const { scheduled_for: from, scheduled_until: until, components } = maintenance;

@@ -38,7 +38,7 @@ const COLUMNS = [
 
 const NAMES_SHOWN = 3;
 
-/** What is under way, what is to come, and what is over. */
+/** `/admin/maintenance`: maintenance under way, upcoming and past. */
 export function MaintenanceList({ list, role }: MaintenanceListProps) {
   const { pages, page, underWay, upcoming, past, isContinued } = list;
   const mayPlan = roleAllows(role, "editor") && pages.length > 0;
@@ -92,7 +92,7 @@ interface PartProps {
   title: string;
   list: MaintenanceListing;
   records: readonly MaintenanceRecord[];
-  /** Said where there are none; without one the part is left out then. */
+  /** Text for an empty part; without it an empty part is omitted. */
   emptyLine?: string;
 }
 
@@ -156,8 +156,8 @@ function MaintenanceRow({ record, page, isPageShown }: RowProps) {
 function Nothing({ mayPlan, slug }: { mayPlan: boolean; slug: string | undefined }) {
   return (
     <EmptyState title="No maintenance yet" action={mayPlan ? <PlanLink slug={slug} /> : undefined}>
-      Planned work is announced on the page, in its feeds and its calendar. It starts and ends by
-      itself, and its components are shown under maintenance meanwhile.
+      Planned work appears on the page, in the feeds and in the calendar. Maintenance starts and
+      ends by itself; the components are shown under maintenance meanwhile.
     </EmptyState>
   );
 }

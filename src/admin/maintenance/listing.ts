@@ -8,30 +8,36 @@ import {
 import type { PageRow } from "../../features/pages";
 import { readPages } from "../read-pages";
 
-/** What has not ended and is listed; more of it is said to be left out. */
+/** Listed maintenance that has not ended. The list says when more is left out. */
 const PENDING_SHOWN = 100;
 const PAST_SHOWN = 50;
-/** Filters of the past: neither to come nor under way. */
+/** Filters of past maintenance. */
 const ENDED = { isUpcoming: 0, isActive: 0 };
 
-/** What the list of maintenance shows. */
+/** Content of the list of maintenance. */
 export interface MaintenanceListing {
   pages: readonly PageRow[];
-  /** The one whose maintenance is listed; undefined for all. */
+  /** Page that the list is filtered by; undefined for all. */
   page: PageRow | undefined;
   underWay: readonly MaintenanceRecord[];
-  /** By their beginning. */
+  /** Upcoming maintenance by planned start. */
   upcoming: readonly MaintenanceRecord[];
-  /** The last planned first. */
+  /** Past maintenance, latest planned start first. */
   past: readonly MaintenanceRecord[];
-  /** Whether there is more under way or upcoming than is listed. */
+  /** True if more maintenance is under way or upcoming than is listed. */
   isCut: boolean;
-  /** The id of the last past one, if more follow; and whether this is not the first part of the list. */
+  /**
+   * Id of the last past maintenance listed if more follow. `isContinued` is true for every part but
+   * the first.
+   */
   nextBefore: string | undefined;
   isContinued: boolean;
 }
 
-/** The part of the list that an address asks for: of the page `page`, what is over from behind `before` on. */
+/**
+ * Reads the list for a query: `page` filters by slug, `before` continues past maintenance after
+ * that id.
+ */
 export function readMaintenanceList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,7 @@ import type { StepName } from "./steps";
 export const PLAN_PATH = `${MAINTENANCE_PATH}/new`;
 export const PREVIEW_PLAN_PATH = `${PLAN_PATH}/preview`;
 
-/** Where a maintenance's screens and forms are. */
+/** Returns the paths of a maintenance's screens and forms. */
 export function pathsOfMaintenance(id: string) {
   const home = maintenancePath(id);
   return {
@@ -15,7 +15,10 @@ export function pathsOfMaintenance(id: string) {
   };
 }
 
-/** The list, of one page or of all, those that are over from behind `before` on. */
+/**
+ * Returns the path of the list, filtered by page. `before` continues past maintenance after that
+ * id.
+ */
 export function listPath(at: { page?: string | undefined; before?: string }): string {
   const query = new URLSearchParams();
   if (at.page !== undefined) query.set("page", at.page);

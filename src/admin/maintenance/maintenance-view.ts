@@ -10,21 +10,21 @@ import {
 import { getPage, type PageRow } from "../../features/pages";
 import type { Choosable } from "./component-choice";
 
-/** One maintenance with what its screens show beside it. */
+/** One maintenance with the related data that its screens show. */
 export interface MaintenanceView {
   maintenance: Maintenance;
   page: PageRow;
   choosable: Choosable;
-  /** By the id of an update: who wrote it, where that is still known. */
+  /** Known authors, by update id. */
   authors: ReadonlyMap<string, Author>;
 }
 
-/** The actions of the audit log that write an update. */
+/** Audit log actions that write an update. */
 const WRITING = ["plan", "add_update", "cancel", "start", "complete"].map(
   (verb) => `maintenance.${verb}`,
 );
 
-/** One maintenance. Throws `not_found`. */
+/** Reads one maintenance. Throws `not_found`. */
 export function readMaintenanceView(
   { baseUrl }: Pick<AppContext, "baseUrl">,
   reader: Reader,
@@ -46,7 +46,7 @@ export function readMaintenanceView(
   };
 }
 
-/** The components of a page, and their groups. */
+/** Returns the components and groups of a page. */
 export function choosableOf(reader: Reader, pageId: string): Choosable {
   return {
     components: listComponentsOfPage(reader, { pageId }),

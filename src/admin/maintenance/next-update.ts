@@ -4,7 +4,7 @@ import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "../field-erro
 import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import type { UpdateValues } from "./update-form";
 
-/** The update that a form asks for. All of it is for the service to judge. */
+/** Converts form values to a new update. The service validates them. */
 export function toUpdate(values: UpdateValues): AddMaintenanceUpdateBody {
   const { status, displayAt } = values;
   return {
@@ -15,15 +15,15 @@ export function toUpdate(values: UpdateValues): AddMaintenanceUpdateBody {
   };
 }
 
-/** Why an update comes back to its form. */
+/** Reason for which an update was rejected. */
 export interface UpdateRejection {
   status: 409 | 422;
   complaints: Complaints;
-  /** Why all of it was refused, where that is not about a field: it went on meanwhile. */
+  /** Message if the maintenance changed status meanwhile; undefined if fields are wrong. */
   rejection: string | undefined;
 }
 
-/** A refusal after which what was written is shown again. Anything else is thrown on. */
+/** Returns the rejection of an update. Any other error is rethrown. */
 export function updateRejectionOrThrow(error: unknown, values: UpdateValues): UpdateRejection {
   if (error instanceof Problem && error.code === "conflict") {
     return { status: 409, complaints: NO_COMPLAINTS, rejection: error.message };

@@ -13,19 +13,19 @@ import { Beginning, ClockFields, Length } from "./schedule-fields";
 
 interface PlanFormProps {
   pages: readonly PageRow[];
-  /** The page that it is on. */
+  /** Page of the maintenance. */
   page: PageRow;
   choosable: Choosable;
   values: PlanValues;
   complaints: Complaints;
-  /** Tells this showing of the form from every other, so that sending it twice plans one maintenance. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one maintenance. */
   formToken: string;
 }
 
-/** The fields below the fold. */
+/** Fields inside the fold. */
 const FOLDED = ["auto_start", "auto_complete", "remind_minutes_before", "notify"] as const;
 
-/** "Plan maintenance": what, on which components, when, and what to tell. */
+/** "Plan maintenance": name, components, times and message. */
 export function PlanForm(props: PlanFormProps) {
   const { pages, page, choosable, values, complaints, formToken } = props;
   const wrong = wording(complaints, PLAN_LABELS);
@@ -66,7 +66,7 @@ export function PlanForm(props: PlanFormProps) {
           <NotifyField
             isChecked={values.isNotifying}
             error={wrong.about("notify")}
-            also=", also not when it starts and ends"
+            also=", also not at the start and end"
           />
         </Fold>
         <Actions>
@@ -79,7 +79,7 @@ export function PlanForm(props: PlanFormProps) {
   );
 }
 
-/** Whether something below the fold is wrong or is not as usual. */
+/** Returns true if a field inside the fold has an error or differs from its default. */
 function isOpen(values: PlanValues, complaints: Complaints): boolean {
   const isUsual =
     values.isAutoStart &&

@@ -11,16 +11,16 @@ import {
   toSchedule,
 } from "./schedule";
 
-/** What stands in the form for a new maintenance, as it was typed. */
+/** Typed values of the form for a new maintenance. */
 export interface PlanValues extends ScheduleValues {
   name: string;
-  /** Ids. */
+  /** Ids of components. */
   components: readonly string[];
   body: string;
   isNotifying: boolean;
 }
 
-/** The names of its fields as the service complains of them, in their order, with their labels. */
+/** Labels by the service's field names, in the order of the form. */
 export const PLAN_LABELS = {
   page: "Page",
   name: "Name",
@@ -35,7 +35,9 @@ export const PLAN_LABELS = {
   notify: NOTIFY_LABEL,
 } as const;
 
-/** A list of ids that is longer than any page's is refused; no more of it is looked at. */
+/**
+ * Ids read from a form: one more than a page can have, so that the service rejects longer lists.
+ */
 const COMPONENTS_MAX = 1_001;
 
 export const EMPTY_PLAN: PlanValues = {
@@ -51,7 +53,7 @@ export const EMPTY_PLAN: PlanValues = {
   isNotifying: true,
 };
 
-/** What was typed, to be shown again. */
+/** Reads the typed values. */
 export function readPlan(form: Form): PlanValues {
   return {
     name: form.text("name"),
@@ -62,12 +64,12 @@ export function readPlan(form: Form): PlanValues {
   };
 }
 
-/** The components that are checked: ids, for the service to judge. */
+/** Returns the ids of the checked components. The service validates them. */
 export function readComponents(form: Form): string[] {
   return form.all("components").slice(0, COMPONENTS_MAX);
 }
 
-/** The maintenance that a form asks for on a page. All of it is for the service to judge. */
+/** Converts form values to a new maintenance on a page. The service validates them. */
 export function toPlan(values: PlanValues, page: string): PlanMaintenanceBody {
   return {
     page,
@@ -79,12 +81,12 @@ export function toPlan(values: PlanValues, page: string): PlanMaintenanceBody {
   };
 }
 
-/** What a refusal says of the form's fields; one that is about something else is thrown on. */
+/** Returns a refusal as errors of the form's fields. Any other error is rethrown. */
 export function planComplaintsOrThrow(error: unknown, values: ScheduleValues): Complaints {
   return aboutSchedule(aboutComponents(complaintsOrThrow(error)), values);
 }
 
-/** The same, but that what is wrong with the components is told of all of them. */
+/** Replaces errors of single components by one error of the component list. */
 export function aboutComponents(complaints: Complaints): Complaints {
   if (!("components" in complaints)) return complaints;
   return { ...complaints, components: "Choose components that are on the page." };

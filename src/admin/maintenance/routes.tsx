@@ -24,7 +24,7 @@ import { EMPTY_PLAN, planComplaintsOrThrow, type PlanValues, readPlan, toPlan } 
 import { PlanForm } from "./plan-form";
 import { maintenanceStepRoutes } from "./step-routes";
 
-/** `/admin/maintenance`: for everybody to read, and for editors to plan. */
+/** `/admin/maintenance`: every role may read, editors plan. */
 export function maintenanceAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeOnceAs } = deps;
   const done = createDone(deps.flashes);
@@ -54,7 +54,10 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Does with a form what it is for, unless it has to be looked at once more: then it comes back. */
+  /**
+   * Runs the action of a form, unless the page was changed or fields are wrong; then the form is
+   * shown again.
+   */
   async function withPlan(
     at: ScreenRequest,
     form: Form,

@@ -7,11 +7,11 @@ import { DURATIONS, type ScheduleValues, UNTIL } from "./schedule";
 interface ScheduleFieldsProps {
   values: ScheduleValues;
   wrong: Wording;
-  /** The page's. */
+  /** Time zone of the page. */
   timeZone: string;
 }
 
-/** The planned beginning. */
+/** Field for the planned start. */
 export function Beginning({
   values,
   wrong,
@@ -31,7 +31,7 @@ export function Beginning({
   );
 }
 
-/** The planned end. */
+/** Field for the planned end. */
 export function End({ values, wrong, timeZone }: ScheduleFieldsProps) {
   return (
     <DateTimeField
@@ -44,7 +44,7 @@ export function End({ values, wrong, timeZone }: ScheduleFieldsProps) {
   );
 }
 
-/** How long it lasts, or when it ends. */
+/** Selects the duration, or a planned end. */
 export function Length(props: ScheduleFieldsProps) {
   const { values, wrong } = props;
   return (
@@ -63,28 +63,28 @@ export function Length(props: ScheduleFieldsProps) {
   );
 }
 
-/** What the clock does by itself. */
+/** Fields for the automatic start, the automatic end and the reminder. */
 export function ClockFields({ values, wrong }: Omit<ScheduleFieldsProps, "timeZone">) {
   return (
     <>
       <Checkbox
         label={PLAN_LABELS.auto_start}
         name="auto_start"
-        hint="Otherwise somebody starts it here."
+        hint="Otherwise you start the maintenance here."
         isChecked={values.isAutoStart}
         error={wrong.about("auto_start")}
       />
       <Checkbox
         label={PLAN_LABELS.auto_complete}
         name="auto_complete"
-        hint="Otherwise it goes on until somebody finishes it here."
+        hint="Otherwise the maintenance continues until you finish it here."
         isChecked={values.isAutoComplete}
         error={wrong.about("auto_complete")}
       />
       <SelectField
         label={PLAN_LABELS.remind_minutes_before}
         name="remind_minutes_before"
-        hint="Once, before it starts. A reminder whose moment has passed is left out."
+        hint="Sent once, before the start. A reminder whose time has passed is not sent."
         options={reminderOptions(values.remind)}
         value={values.remind}
         error={wrong.about("remind_minutes_before")}

@@ -3,16 +3,16 @@ import { MINUTE_MS } from "../../kernel/time";
 import type { Complaints } from "../field-errors";
 import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 
-/** When something is planned and what the clock does of it, as it was typed. */
+/** Typed times and automatic steps of a maintenance. */
 export interface ScheduleValues {
-  /** Moments in UTC as a field has them. */
+  /** Field texts in UTC. */
   scheduledFor: string;
   scheduledUntil: string;
-  /** Minutes, or `until` where the end is typed. */
+  /** Duration in minutes, or `until` if the end is typed. */
   lasts: string;
   isAutoStart: boolean;
   isAutoComplete: boolean;
-  /** Minutes before the beginning, or `never`. */
+  /** Minutes before the start, or `never`. */
   remind: string;
 }
 
@@ -21,7 +21,7 @@ export const NEVER = "never";
 
 const LATEST_TIME = "9999-12-31T23:59:59.999Z";
 
-/** What was typed, to be shown again. A form without a choice of how long it lasts asks for the end. */
+/** Reads the typed values. A form without a choice of duration has a planned end. */
 export function readSchedule(form: Form): ScheduleValues {
   return {
     scheduledFor: form.text("scheduled_for"),
@@ -34,8 +34,8 @@ export function readSchedule(form: Form): ScheduleValues {
 }
 
 /**
- * The times and flags that a form asks for. Whether they can be is for the service to judge, with all
- * that is wrong besides; what is no moment goes on as it was typed.
+ * Converts form values to times and flags. Invalid times are passed on unchanged, so that the
+ * service reports all errors together.
  */
 export function toSchedule(values: ScheduleValues) {
   const { scheduledFor, remind } = values;
@@ -57,7 +57,7 @@ function endOf({ scheduledFor, scheduledUntil, lasts }: ScheduleValues): string 
   return Number.isNaN(end) ? start : new Date(end).toISOString();
 }
 
-/** The durations that can be chosen, in minutes, as the form sends them. */
+/** Selectable durations in minutes, as form values. */
 export const DURATIONS = ["30", "60", "120", "240", "480"] as const;
 
 function minutesOf(lasts: string): number {
@@ -65,8 +65,8 @@ function minutesOf(lasts: string): number {
 }
 
 /**
- * What a refusal says of the times, told of the fields that a form has and in its words. The order of the
- * two is judged here too, so that it is told with all that is wrong besides.
+ * Assigns the service's errors of the times to the form's fields. Also checks that the end follows
+ * the start, so that this error appears together with the others.
  */
 export function aboutSchedule(complaints: Complaints, values: ScheduleValues): Complaints {
   const { scheduled_for: ofStart, scheduled_until: ofEnd, ...rest } = complaints;
@@ -84,9 +84,9 @@ export function aboutSchedule(complaints: Complaints, values: ScheduleValues): C
       told["scheduled_until"] = "must be later than the start";
     }
   } else if (Number.isNaN(minutesOf(lasts))) {
-    told["lasts"] = "Choose how long it lasts.";
+    told["lasts"] = "Select a duration.";
   } else if (start !== undefined && ofEnd !== undefined) {
-    told["scheduled_for"] ??= "lies too late";
+    told["scheduled_for"] ??= "is too late";
   }
   return { ...rest, ...withoutUndefined(told) };
 }

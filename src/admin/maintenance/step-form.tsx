@@ -11,7 +11,7 @@ import type { UpdateValues } from "./update-form";
 
 const LABELS = { body: "Message", notify: NOTIFY_LABEL };
 
-/** What stands in it, as it was typed. */
+/** Typed values of the step form. */
 export type StepValues = Pick<UpdateValues, "body" | "isNotifying">;
 
 export function readStep(form: Form): StepValues {
@@ -23,11 +23,11 @@ interface StepFormProps {
   name: StepName;
   values: StepValues;
   complaints: Complaints;
-  /** Tells this showing of the form from every other, so that sending it twice takes one step. */
+  /** Identifies this rendering of the form, so that submitting it twice takes the step once. */
   formToken: string;
 }
 
-/** Asks before a maintenance is started, finished or cancelled, and for what people are told. */
+/** Asks before a maintenance is started, finished or cancelled, and for the message to publish. */
 export function StepForm({ maintenance, name, values, complaints, formToken }: StepFormProps) {
   const step = STEPS[name];
   const wrong = wording(complaints, LABELS);

@@ -22,12 +22,12 @@ import { readStep, StepForm } from "./step-form";
 import { type StepName, STEPS } from "./steps";
 import type { UpdateValues } from "./update-form";
 
-/** Why a step was not taken, with what was typed. */
+/** Reason for which a step was rejected, with the typed values. */
 interface StepRejection extends UpdateRejection {
   values: UpdateValues;
 }
 
-/** Asking whether to start, finish or cancel a maintenance, and doing it. */
+/** Routes that ask before a maintenance is started, finished or cancelled, and do so. */
 export function maintenanceStepRoutes(deps: AdminDependencies, name: StepName) {
   const { ctx, requestContexts, render, writeOnceAs } = deps;
   const done = createDone(deps.flashes);
@@ -59,7 +59,10 @@ export function maintenanceStepRoutes(deps: AdminDependencies, name: StepName) {
     });
   }
 
-  /** Throws `conflict` where the step was taken meanwhile; of what is over the service says so. */
+  /**
+   * Throws `conflict` if the step was taken meanwhile. The service refuses steps of ended
+   * maintenance.
+   */
   function requirePossible({ status }: MaintenanceRow): void {
     if (step.isPossible(status) || isEnded(status)) return;
     throw conflict(`The maintenance is ${MAINTENANCE_WORDS[status].toLowerCase()} by now.`);

@@ -1,28 +1,28 @@
 import { isUnderWay, type Maintenance } from "../../features/maintenance";
 import type { MaintenanceStatus } from "../../kernel/incident-status";
 
-/** What can be done to a maintenance by one click and one question. */
+/** Steps of a maintenance that are taken with a button and a confirmation. */
 export const STEP_NAMES = ["start", "finish", "cancel"] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
 interface Step {
-  /** The status that it leads to. */
+  /** Status after the step. */
   status: MaintenanceStatus;
-  /** Whether a maintenance is where the step can be taken. */
+  /** Returns true if the step is possible in a status. */
   isPossible(status: MaintenanceStatus): boolean;
-  /** On the button that asks. */
+  /** Label of the button that opens the confirmation. */
   label(maintenance: Maintenance, now: number): string;
   title(name: string): string;
-  /** What it means, said before it is done. */
+  /** Consequences of the step, shown in the confirmation. */
   text: string;
-  /** What people are told unless something else is written. */
+  /** Default message of the update. */
   body: string;
   button: string;
-  /** On the way back. */
+  /** Label of the button that cancels the confirmation. */
   keep: string;
   isDanger?: boolean;
   done: string;
-  /** What its form does, for the table of routes. */
+  /** Summary of the form's route. */
   summary: string;
 }
 
@@ -32,7 +32,7 @@ export const STEPS: Record<StepName, Step> = {
     isPossible: (status) => status === "scheduled",
     label: () => "Start now",
     title: (name) => `Start “${name}” now`,
-    text: "It is under way from now on, whatever time was planned, and its components are shown under maintenance.",
+    text: "The maintenance is under way from now on, regardless of the planned time. The components are shown under maintenance.",
     body: "The maintenance has begun.",
     button: "Start maintenance",
     keep: "Not yet",
@@ -45,7 +45,7 @@ export const STEPS: Record<StepName, Step> = {
     label: ({ scheduled_until: until }, now) =>
       now < Date.parse(until) ? "Finish early" : "Finish now",
     title: (name) => `Finish “${name}” now`,
-    text: "It is completed, and its components show again what they would without it. This is final.",
+    text: "The maintenance is completed, and the components show their other statuses again. This is final.",
     body: "The maintenance has been completed.",
     button: "Finish maintenance",
     keep: "Not yet",
@@ -57,10 +57,10 @@ export const STEPS: Record<StepName, Step> = {
     isPossible: (status) => status === "scheduled" || isUnderWay(status),
     label: () => "Cancel maintenance",
     title: (name) => `Cancel “${name}”`,
-    text: "It will not take place, or not go on. Its page stays and says so. This is final.",
+    text: "The maintenance will not take place or continue. The page shows that it was cancelled. This is final.",
     body: "The maintenance has been cancelled.",
     button: "Cancel maintenance",
-    keep: "Keep it",
+    keep: "Keep maintenance",
     isDanger: true,
     done: "The maintenance is cancelled.",
     summary: "Cancel a maintenance",

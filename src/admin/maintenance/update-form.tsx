@@ -18,12 +18,12 @@ import { NOTIFY_LABEL, NotifyField } from "../notify-field";
 import { multilineText } from "../multiline-text";
 import { pathsOfMaintenance } from "./maintenance-paths";
 
-/** What stands in the form for the next update, as it was typed. */
+/** Typed values of the form for the next update. */
 export interface UpdateValues {
-  /** Empty to leave it as it is, whatever it has become meanwhile. */
+  /** New status; empty to keep the current one, even if it changed meanwhile. */
   status: string;
   body: string;
-  /** A moment in UTC as a field has it; empty for now. */
+  /** Field text in UTC; empty for now. */
   displayAt: string;
   isNotifying: boolean;
 }
@@ -44,15 +44,15 @@ const LABELS = {
 
 interface UpdateFormProps {
   maintenance: Maintenance;
-  /** The page's. */
+  /** Time zone of the page. */
   timeZone: string;
   values: UpdateValues;
   complaints: Complaints;
-  /** Tells this showing of the form from every other, so that sending it twice makes one update. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one update. */
   formToken: string;
 }
 
-/** The next update: one box, one button. */
+/** Form for the next update. */
 export function UpdateForm(props: UpdateFormProps) {
   const { maintenance, timeZone, values, complaints, formToken } = props;
   const wrong = wording(complaints, LABELS);
@@ -88,7 +88,7 @@ export function UpdateForm(props: UpdateFormProps) {
             label={LABELS.display_at}
             name="display_at"
             value={values.displayAt}
-            hint="Now if left empty. Not before the update before it."
+            hint="Empty means now. Not before the previous update."
             timeZone={timeZone}
             error={wrong.about("display_at")}
           />
@@ -103,7 +103,7 @@ export function UpdateForm(props: UpdateFormProps) {
   );
 }
 
-/** What was typed. */
+/** Reads the typed values. */
 export function readUpdate(form: SentForm): UpdateValues {
   return {
     status: form.text("status"),

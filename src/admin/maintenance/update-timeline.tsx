@@ -6,13 +6,13 @@ import { Timeline } from "../../ui";
 
 interface UpdateTimelineProps {
   maintenance: Maintenance;
-  /** By the id of an update. */
+  /** Authors by update id. */
   authors: ReadonlyMap<string, Author>;
   /** Unix ms. */
   now: number;
 }
 
-/** What was told of a maintenance, newest first, with who wrote it where that is known. */
+/** Updates of a maintenance, newest first, with their authors if known. */
 export function UpdateTimeline({ maintenance, authors, now }: UpdateTimelineProps) {
   return (
     <Timeline

@@ -5,11 +5,11 @@ interface WhenProps {
   /** ISO 8601 in UTC. */
   from: string;
   until: string;
-  /** The page's. */
+  /** Time zone of the page. */
   timeZone: string;
 }
 
-/** A span of time in UTC and, below it, by the clock of the page's own zone. */
+/** A period in UTC and, below, in the time zone of the page. */
 export function When({ from, until, timeZone }: WhenProps) {
   const spanIn = (zone: string) => zoneSpan(Date.parse(from), Date.parse(until), zone);
   return (

@@ -2,7 +2,8 @@ import { conflict } from "../../errors";
 import type { MonitorType } from "../../kernel/monitor-state";
 import { TYPE_FORMS } from "./types";
 
-/** Throws `conflict` for what is not asked but calls. */
+/** Throws `conflict` for push monitors, which the server cannot check. */
 export function requireActiveCheck(type: MonitorType): void {
-  if (TYPE_FORMS[type].isPush) throw conflict("A job calls by itself; it cannot be checked.");
+  if (TYPE_FORMS[type].isPush)
+    throw conflict("Push monitors wait for calls and cannot be checked.");
 }

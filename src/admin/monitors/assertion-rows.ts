@@ -1,16 +1,18 @@
 import type { Form } from "../../http";
 
-/** What must be true of an answer, as a row of the form has it. */
+/** Assertion about a response, as a row of the form. */
 export interface AssertionRow {
-  /** Empty for a row that says nothing. */
+  /** Checked part of the response; empty for an unused row. */
   source: string;
-  /** Of a header its name, of a value in JSON its path. */
+  /** Name of the header, or path of the JSON value. */
   property: string;
   op: string;
   value: string;
 }
 
-/** More rows than a monitor may have are not read. */
+/**
+ * Assertions that a monitor may have. One more row is read, so that the service rejects too many.
+ */
 const ASSERTIONS_MAX = 30;
 
 export const SOURCES = [
@@ -41,7 +43,7 @@ export function assertionField(index: number, part: keyof AssertionRow): string 
   return `assertion_${index}_${part}`;
 }
 
-/** The rows that a form was sent with, empty ones in between too, so that what is wrong is told of its row. */
+/** Reads the rows of a form, including empty ones, so that errors refer to the right row. */
 export function readAssertions(form: Form): AssertionRow[] {
   const rows: AssertionRow[] = [];
   while (rows.length <= ASSERTIONS_MAX) {
@@ -57,14 +59,14 @@ export function readAssertions(form: Form): AssertionRow[] {
   return rows;
 }
 
-/** Those that say something, and so many empty ones behind them, as long as there may be more. */
+/** Returns the used rows, followed by up to `empty` empty ones within the limit. */
 export function withEmptyRows(rows: readonly AssertionRow[], empty: number): AssertionRow[] {
   const said = rows.filter(({ source }) => source !== "");
   const more = Math.max(0, Math.min(empty, ASSERTIONS_MAX - said.length));
   return [...said, ...Array.from({ length: more }, () => EMPTY)];
 }
 
-/** A stored assertion as a row. */
+/** Converts a stored assertion to a row. */
 export function toRow(assertion: Readonly<Record<string, unknown>>): AssertionRow {
   const { source, property, op, value } = assertion;
   return {
@@ -75,7 +77,7 @@ export function toRow(assertion: Readonly<Record<string, unknown>>): AssertionRo
   };
 }
 
-/** The assertion that a row asks for; what cannot be one is for the service to judge. */
+/** Converts a row to an assertion. The service validates it. */
 export function toAssertion(row: AssertionRow): Record<string, unknown> {
   const { source, property, op } = row;
   const hasProperty = source === "header" || source === "json";
@@ -101,13 +103,13 @@ function numberOf(text: string): number | undefined {
   return text === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
 }
 
-/** An empty field is the usual: that it must exist. */
+/** Converts the value of `exists`; an empty field means true. */
 function existence(text: string): unknown {
   if (text === "") return undefined;
   return text === "true" || text === "false" ? text === "true" : text;
 }
 
-/** A number, true, false or null, where that is what was typed; else the text. */
+/** Converts text to a number, true, false or null if it is one, otherwise returns the text. */
 function scalar(text: string, typed: string): unknown {
   if (text === "true" || text === "false") return text === "true";
   if (text === "null") return null;

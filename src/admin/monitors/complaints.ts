@@ -4,7 +4,7 @@ import type { Complaints } from "../field-errors";
 import { formName } from "./config-fields";
 import { TYPE_FORMS } from "./types";
 
-/** What a refusal says, told of the fields that the form has. One that is about no field is thrown on. */
+/** Assigns the errors of a refusal to the form's fields. Any other error is rethrown. */
 export function monitorComplaintsOrThrow(error: unknown, type: MonitorType): Complaints {
   if (!(error instanceof Problem) || error.code !== "validation_failed") throw error;
   const complaints: Record<string, string> = {};
@@ -49,13 +49,13 @@ function tellOfConfig(
       name,
       field === "headers"
         ? "Their values were given for another server. Type them again, or remove them."
-        : "It was given for another server. Type it again, or remove it.",
+        : "This value was given for another server. Type it again, or remove it.",
     ];
   }
   return [name, detail];
 }
 
-/** A step of a JSON pointer. */
+/** Unescapes a step of a JSON pointer. */
 function unescaped(step: string): string {
   return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }

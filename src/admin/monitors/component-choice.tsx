@@ -3,18 +3,18 @@ import { listComponentsOfPage, listGroups } from "../../features/components";
 import { CheckRows } from "../../ui";
 import { readPages } from "../read-pages";
 
-/** More components than these are folded by their parts. */
+/** Components above which parts start folded. */
 const SHOWN_AT_ONCE = 12;
 
-/** Components that stand together on a page. */
+/** Components of one group of a page, or of none. */
 export interface ComponentPart {
   key: string;
-  /** Undefined where they need no heading: on the only page, in no group. */
+  /** Heading; undefined for ungrouped components of the only page. */
   title: string | undefined;
   components: readonly { id: string; name: string }[];
 }
 
-/** All components, by page and group. */
+/** Reads all components, by page and group. */
 export function readComponentParts(reader: Reader): ComponentPart[] {
   const pages = readPages(reader);
   return pages.flatMap(({ id: pageId, name: pageName }) => {
@@ -36,12 +36,14 @@ export function readComponentParts(reader: Reader): ComponentPart[] {
 interface ComponentChoiceProps {
   legend: string;
   parts: readonly ComponentPart[];
-  /** Ids. */
+  /** Ids of components. */
   chosen: readonly string[];
   error?: string | undefined;
 }
 
-/** The components that a monitor speaks for. Nothing where there are none at all. */
+/**
+ * Selects the components whose status a monitor sets. Renders nothing if there are no components.
+ */
 export function ComponentChoice({ legend, parts, chosen, error }: ComponentChoiceProps) {
   const count = parts.reduce((sum, { components }) => sum + components.length, 0);
   if (count === 0 && error === undefined) return null;
@@ -50,7 +52,7 @@ export function ComponentChoice({ legend, parts, chosen, error }: ComponentChoic
     <CheckRows
       legend={legend}
       name="component_ids"
-      hint="What it marks while it is down. Without any it watches, and marks nothing."
+      hint="Components whose status changes while the monitor is down. Without any, no status changes."
       error={error}
       parts={parts.map(({ key, title, components }) => ({
         key,

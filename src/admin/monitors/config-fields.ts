@@ -1,28 +1,30 @@
-/** A field of a type's config, as the form has it. Its name in the form is `config_` and its own. */
+/** Field of a monitor type's configuration. Its form name is its own with the prefix `config_`. */
 export interface ConfigField {
-  /** In the config. */
+  /** Name in the configuration. */
   name: string;
   label: string;
   hint?: string;
   kind: "text" | "whole" | "lines" | "choice" | "check";
-  /** Of a choice. */
+  /** Options of a choice. */
   options?: readonly { value: string; label: string }[];
-  /** What stands in the form for a new monitor; `yes` for what is checked. */
+  /** Initial text of the form for a new monitor; `yes` checks a box. */
   initial: string;
-  /** Whether a config may do without it: then an empty field is none. */
+  /** True if the configuration may omit the field; then empty text becomes null. */
   isOptional?: boolean;
-  /** Whether it stands below the fold, with what most monitors leave as it is. */
+  /**
+   * True if the field is inside the fold, with settings that most monitors keep at their defaults.
+   */
   isRare?: boolean;
 }
 
-/** Texts by the names of the form's fields. */
+/** Texts by form field name. */
 export type Texts = Readonly<Record<string, string>>;
 
 export function formName(field: string): string {
   return `config_${field}`;
 }
 
-/** What stands in the fields of a config as it is shown. */
+/** Converts a configuration to field texts. */
 export function textsOfConfig(fields: readonly ConfigField[], shown: object): Texts {
   const config = shown as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
@@ -30,7 +32,7 @@ export function textsOfConfig(fields: readonly ConfigField[], shown: object): Te
   );
 }
 
-/** The part of a config that the fields ask for; null for what is left empty and may be. */
+/** Converts field texts to their part of the configuration. Empty optional fields become null. */
 export function configOfTexts(
   fields: readonly ConfigField[],
   texts: Texts,
@@ -46,7 +48,10 @@ function toText({ kind }: ConfigField, value: unknown): string {
   return Array.isArray(value) ? value.join("\n") : String(value);
 }
 
-/** What is none of what it should be goes on as it was typed, for the service to judge. */
+/**
+ * Converts typed text. Invalid text is passed on unchanged, so the service reports all errors
+ * together.
+ */
 function toValue({ kind, isOptional }: ConfigField, typed: string): unknown {
   const text = typed.trim();
   if (kind === "check") return text === "yes";
@@ -59,7 +64,7 @@ function toValue({ kind, isOptional }: ConfigField, typed: string): unknown {
     .filter((line) => line !== "");
 }
 
-/** NaN, which the service refuses, for what is no number. */
+/** Converts text to a whole number. Invalid text becomes NaN, which the service rejects. */
 export function wholeNumber(typed: string): number {
   const text = typed.trim();
   return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

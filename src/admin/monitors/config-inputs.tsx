@@ -2,7 +2,7 @@ import { Checkbox, SelectField, TextArea, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
 import { type ConfigField, formName, type Texts } from "./config-fields";
 
-/** The fields of a type's config. */
+/** Inputs for the configuration of a monitor type. */
 export function ConfigInputs(props: {
   fields: readonly ConfigField[];
   texts: Texts;

@@ -2,7 +2,7 @@ import type { MonitorRecord } from "../../features/monitors";
 import { DialogForm } from "../../ui";
 import { pathsOfMonitor } from "./monitor-paths";
 
-/** Says what goes with a monitor, and what stays. */
+/** Asks before a monitor is deleted, naming the data that is deleted or kept. */
 export function DeleteMonitor({ title, record }: { title: string; record: MonitorRecord }) {
   const paths = pathsOfMonitor(record.row.id);
   return (
@@ -14,15 +14,15 @@ export function DeleteMonitor({ title, record }: { title: string; record: Monito
       cancelHref={paths.home}
     >
       <p>
-        It is not checked any more, and its results can no longer be seen. What it marks ends now;
-        what it marked stays in the history of its components. This cannot be undone.
+        Checks stop, and the results are no longer visible. Statuses set by the monitor end now, and
+        stay in the history of the components. This cannot be undone.
       </p>
-      {record.row.paused ? null : <p>To stop it for a while, pause it instead.</p>}
+      {record.row.paused ? null : <p>To stop the monitor for a while, pause it instead.</p>}
     </DialogForm>
   );
 }
 
-/** Says what a new token means. */
+/** Asks before a new token replaces the old one. */
 export function RotateToken(props: { title: string; record: MonitorRecord; formToken: string }) {
   const { title, record, formToken } = props;
   const paths = pathsOfMonitor(record.row.id);
@@ -35,8 +35,8 @@ export function RotateToken(props: { title: string; record: MonitorRecord; formT
       cancelHref={paths.home}
     >
       <p>
-        The job gets a new address to call, which is shown once. The present one is refused from
-        then on, so the monitor goes down unless the job has the new one in time.
+        The job gets a new address to call, which is shown once. The current address is refused from
+        then on, so the monitor goes down unless you update the job in time.
       </p>
     </DialogForm>
   );

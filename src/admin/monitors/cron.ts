@@ -4,8 +4,8 @@ const HOUR_MINUTES = HOUR_MS / MINUTE_MS;
 const DAY_HOURS = DAY_MS / HOUR_MS;
 
 /**
- * When cron runs a job that is expected every so many seconds: as often as that where cron can say it,
- * else the next oftener. Undefined where a minute, cron's shortest, is too long.
+ * Returns the cron schedule for an interval, rounded to the next shorter one that cron can express.
+ * Undefined for less than a minute, which is cron's shortest interval.
  */
 export function cronTimes(intervalSeconds: number): string | undefined {
   const minutes = Math.floor((intervalSeconds * SECOND_MS) / MINUTE_MS);
@@ -15,7 +15,7 @@ export function cronTimes(intervalSeconds: number): string | undefined {
   return hours < DAY_HOURS ? `0 ${everyOf(hours, DAY_HOURS)} * * *` : "0 0 * * *";
 }
 
-/** The longest step that divides the whole, so that the last is no shorter than the others. */
+/** Returns a cron step of at most `most` that divides `whole`, so that all intervals are equal. */
 function everyOf(most: number, whole: number): string {
   let step = most;
   while (whole % step !== 0) step -= 1;

@@ -10,7 +10,7 @@ import { readMonitorView } from "./monitor-view";
 import { readRange } from "./range";
 import { latencyInWords } from "./words";
 
-/** One monitor, and having it checked, below `/admin/monitors`. */
+/** Routes of one monitor and its "Check now" button, below `/admin/monitors`. */
 export function monitorDetailRoutes({
   ctx,
   requestContexts,
@@ -42,7 +42,7 @@ export function monitorDetailRoutes({
         const { row } = getMonitorRecord(ctx.db, params.id);
         requireActiveCheck(row.type);
         const { outcome, latencyMs, message } = await monitoring.checkNow(row.id);
-        const took = latencyMs === null ? "" : ` It answered in ${latencyInWords(latencyMs)}.`;
+        const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
         const said = message === null ? "" : ` ${message}`;
         const { id } = sessionOf(requestContext);
         if (outcome === "ok") {

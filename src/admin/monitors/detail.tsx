@@ -26,10 +26,10 @@ import { Since } from "./since";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, timeInWords } from "./words";
 
-/** A certificate that ends sooner is pointed at. */
+/** Remaining time below which a certificate's expiry is highlighted. */
 const SOON_MS = 14 * DAY_MS;
 
-/** One monitor: how it is, how it was, and how it is set up. */
+/** One monitor: current state, history and configuration. */
 export function MonitorDetail(props: { view: MonitorView; role: Role; now: number }) {
   const { view, role, now } = props;
   const { row } = view.record;
@@ -81,7 +81,7 @@ function MonitorActions({ view }: { view: MonitorView }) {
   );
 }
 
-/** What is to be known first. */
+/** Current state and last result of a monitor. */
 function Now({ view, now }: { view: MonitorView; now: number }) {
   const { state, lastCheck } = view.record;
   const { certificateExpiresAt: end } = state;

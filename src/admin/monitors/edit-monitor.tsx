@@ -18,14 +18,14 @@ interface EditMonitorProps {
   values: MonitorValues;
   parts: readonly ComponentPart[];
   complaints: Complaints;
-  /** Said where somebody changed it meanwhile. */
+  /** Message of a stale form; undefined for a current one. */
   stale: string | undefined;
   trial: Trial | undefined;
-  /** Names this filling in of the form. */
+  /** Identifies one filling in of the form, under which typed secrets are held. */
   draft: string;
 }
 
-/** What of a monitor can be changed: all but its type. */
+/** Edit form of a monitor. The type cannot be changed. */
 export function EditMonitor(props: EditMonitorProps) {
   const { monitor, values, parts, complaints, stale, trial, draft } = props;
   const { type, id } = monitor;

@@ -32,7 +32,7 @@ import { createTryOut } from "./try-out";
 import type { TypedSecrets } from "./typed-secrets";
 import { type MonitorValues, readMonitor, storedMonitor, toChange } from "./values";
 
-/** What a form that comes back says. */
+/** Content of the form when it is shown again. */
 interface Answer {
   values: MonitorValues;
   complaints?: Complaints;
@@ -41,7 +41,7 @@ interface Answer {
   emptyRows?: number;
 }
 
-/** Editing a monitor, below `/admin/monitors`. */
+/** Routes that edit a monitor, below `/admin/monitors`. */
 export function editMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -95,7 +95,7 @@ export function editMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets
         }
         const lost = requestComplaints(values.request, typed, before.config);
         if (statusOf(lost) !== 200) return showEdit(at, id, draft, { values, complaints: lost });
-        /** As it is by then: a change is told of what it is a change of. */
+        /** Updates the monitor, computing the change from the row as stored in the transaction. */
         const save = (tx: Parameters<typeof updateMonitor>[1]) => {
           const stored = getMonitorRecord(tx, id);
           const change = toChange(values, typed, presentMonitor(stored));

@@ -13,13 +13,13 @@ const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
   automatic: "Opens one",
 };
 
-/** How a monitor is set up. Nothing of it is a secret. */
+/** Configuration of a monitor, without secrets. */
 export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
   const { row, state } = view.record;
   const { isPush } = TYPE_FORMS[row.type];
   const every = timeInWords(row.intervalSeconds * SECOND_MS);
   return (
-    <Section title="How it is set up">
+    <Section title="Configuration">
       <Card>
         <Facts
           items={[
@@ -56,7 +56,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
               ? []
               : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
             { label: "Incidents", value: INCIDENTS[row.openIncident] },
-            { label: "Marks when down", value: STATUS_WORDS[row.onDown] },
+            { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
             { label: "Components", value: <Components of={view.components} />, isWide: true },
             { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
             { label: "Reference", value: <code>{row.ref}</code> },
@@ -76,7 +76,7 @@ function Components({ of: components }: { of: readonly MonitoredComponent[] }) {
         <li key={id}>
           <a href={componentPath(id)}>{name}</a> <StatusLabel status={status} />
           {mark === undefined ? null : (
-            <span class="quiet-text"> marked by this monitor: {STATUS_WORDS[mark]}</span>
+            <span class="quiet-text"> set by this monitor: {STATUS_WORDS[mark]}</span>
           )}
         </li>
       ))}

@@ -18,7 +18,7 @@ import { latencyInWords, timeInWords } from "./words";
 
 const OUTAGE_COLUMNS = [{ label: "Began" }, { label: "Lasted" }, { label: "First failure" }];
 
-/** When it was down, the last first. */
+/** Outages of a monitor, newest first. */
 export function Outages({ view, now }: { view: MonitorView; now: number }) {
   const { outages, outageCount, range } = view;
   return (
@@ -64,7 +64,7 @@ const CHECK_COLUMNS = [
   { label: "Message" },
 ];
 
-/** What the last checks found, newest first. */
+/** Results of the last checks, newest first. */
 export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: number }) {
   return (
     <Section title="Last results">
@@ -94,13 +94,13 @@ export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: 
 
 const INCIDENT_COLUMNS = [{ label: "Incident" }, { label: "Status" }, { label: "Started" }];
 
-/** The incidents that it opened; nothing where it never did. */
+/** Incidents that a monitor opened. Renders nothing if there are none. */
 export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
   const { incidents } = view;
   if (incidents.length === 0) return null;
   return (
-    <Section title="Incidents that it opened">
-      <Table columns={INCIDENT_COLUMNS} caption="Incidents that it opened">
+    <Section title="Incidents opened by this monitor">
+      <Table columns={INCIDENT_COLUMNS} caption="Incidents opened by this monitor">
         {incidents.map(({ id, name, status, draft, startedAt }) => {
           const link = <RowLink href={incidentPath(id)}>{name}</RowLink>;
           return (

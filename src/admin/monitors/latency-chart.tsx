@@ -6,15 +6,15 @@ import type { Range } from "./range";
 import { latencyInWords } from "./words";
 
 interface LatencyChartProps {
-  /** What took that long. */
+  /** Name of the measured value. */
   name: string;
   range: Range;
-  /** Of each step of the range. */
+  /** Figures for each step of the range. */
   latency: readonly LatencyFigures[];
   total: LatencyFigures;
 }
 
-/** How long answers, or jobs, took over a range, and when checks failed. */
+/** Chart of response times or job durations over a range, with failed checks. */
 export function LatencyChart({ name, range, latency, total }: LatencyChartProps) {
   if (total.count === 0) {
     return <p class="muted">Nothing was measured in the last {range.label}.</p>;
@@ -42,7 +42,7 @@ export function LatencyChart({ name, range, latency, total }: LatencyChartProps)
   );
 }
 
-/** "21 Nov 2026, 14:00–14:30 UTC", or the day where it is one. */
+/** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or the date for a whole day. */
 function stepName({ from, to }: Span): string {
   const [begin, end] = [toIso(from), toIso(to)];
   const isDay = from % DAY_MS === 0 && (to - from) % DAY_MS === 0;

@@ -33,10 +33,10 @@ const COLUMNS = [
   { label: "Response time" },
 ];
 
-/** The states that are counted above the list, worst first. */
+/** States counted above the list, worst first. */
 const CARDS = ["down", "degraded", "no_data", "up"] as const;
 
-/** `/admin/monitors`: what is watched, how it is, and what was found last. */
+/** `/admin/monitors`: monitors with state and last result. */
 export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
   const { list, role, now } = props;
   const { records, sparklines } = list;
@@ -176,8 +176,8 @@ function NoMonitors({ mayCreate }: { mayCreate: boolean }) {
   return (
     <EmptyState title="No monitors yet" action={mayCreate ? <CreateLink /> : undefined}>
       A monitor checks a website, a port, a certificate, a DNS record or a host, or waits for a job
-      to call. When it fails it marks its components on the page, and opens an incident if you want
-      it to.
+      to call. A failing monitor changes the status of its components, and opens an incident if you
+      want.
     </EmptyState>
   );
 }
@@ -188,12 +188,15 @@ function NoMatch() {
       title="No monitor matches"
       action={<ButtonLink href={MONITORS_PATH}>Show all monitors</ButtonLink>}
     >
-      Nothing here is of that name, page, state and type.
+      No monitors match these filters.
     </EmptyState>
   );
 }
 
-/** The address of a list like this one, from its beginning unless told. */
+/**
+ * Returns the path of the list with the same filters. Without `before` it starts with the first
+ * monitor.
+ */
 function listPath(
   list: MonitorListing,
   change: Partial<Parameters<typeof monitorListPath>[0]> = {},

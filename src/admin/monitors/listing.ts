@@ -17,25 +17,27 @@ import { readPages } from "../read-pages";
 
 const PAGE_SIZE = 50;
 
-/** One screen of the list of monitors. */
+/** Content of one screen of the list of monitors. */
 export interface MonitorListing {
   pages: readonly PageRow[];
-  /** What it is narrowed by. */
+  /** Filters of the list. */
   page: PageRow | undefined;
   state: MonitorState | undefined;
   type: MonitorType | undefined;
   search: string;
   records: readonly MonitorRecord[];
-  /** By `num`. */
+  /** Sparklines by `num` of the monitor. */
   sparklines: ReadonlyMap<number, Sparkline>;
-  /** How many there are in each state, whatever is shown. */
+  /** Number of monitors in each state, regardless of filters. */
   counts: ReadonlyMap<MonitorState, number>;
-  /** The id behind which the next screen begins, if there is one; and whether this is not the first. */
+  /**
+   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
   nextBefore: string | undefined;
   isContinued: boolean;
 }
 
-/** Reads what the query of the list's address asks for; what it does not understand it lets be. */
+/** Reads the monitors for a query. Invalid parameters are ignored. */
 export function readMonitorList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,

@@ -9,20 +9,20 @@ import { TYPE_FORMS } from "./types";
 import { labelsOf, type MonitorValues } from "./values";
 
 const INCIDENTS = [
-  { value: "never", label: "Open none", hint: "It marks its components, and that is all." },
+  { value: "never", label: "Do not open an incident", hint: "Only the component statuses change." },
   {
     value: "draft",
     label: "Write a draft",
-    hint: "Somebody publishes it, or not. Nobody is told before.",
+    hint: "The draft stays private until someone publishes it.",
   },
   {
     value: "automatic",
-    label: "Open one",
-    hint: "Published at once. It is resolved when the monitor is up again, unless somebody has written to it.",
+    label: "Publish an incident",
+    hint: "Published at once. Resolved when the monitor is up again, unless someone has posted an update.",
   },
 ];
 
-/** Below the fold, in their order. */
+/** Fields inside the fold, in order. */
 const RARE = [
   "timeout_ms",
   "degraded_after_ms",
@@ -32,15 +32,16 @@ const RARE = [
 ] as const;
 
 const HINTS: Readonly<Record<(typeof RARE)[number], string>> = {
-  timeout_ms: "How long a check may take, from its first step to its last.",
-  degraded_after_ms: "Optional. Answers that take longer mark it as degraded.",
-  failure_threshold: "So many in a row. The outage is dated from the first of them.",
-  success_threshold: "So many in a row.",
+  timeout_ms: "Time allowed for a whole check.",
+  degraded_after_ms: "Optional. Slower responses make the monitor degraded.",
+  failure_threshold:
+    "Consecutive failed checks before the monitor is down. The outage is dated from the first.",
+  success_threshold: "Consecutive successful checks before the monitor is up.",
   retry_interval_seconds:
-    "While it is not decided yet. If left empty 10, or the interval where that is shorter.",
+    "Interval until a threshold is reached. Empty means 10, or the check interval if that is shorter.",
 };
 
-/** All that is asked of a monitor but its type: the same for a new one and for one that is there. */
+/** Fields of a monitor except its type, shared by the create and edit forms. */
 export function MonitorFields(props: {
   values: MonitorValues;
   parts: readonly ComponentPart[];
@@ -74,7 +75,7 @@ export function MonitorFields(props: {
         label="Name"
         name="name"
         value={texts["name"]}
-        hint="What is watched, such as “Checkout API”. Incidents that it opens are called by it."
+        hint="Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name."
         error={wrong.about("name")}
         maxlength={255}
         autocomplete="off"
@@ -99,7 +100,7 @@ export function MonitorFields(props: {
       <RadioList
         legend={labels["open_incident"] ?? ""}
         name="open_incident"
-        hint="What happens on the pages of its components when it goes down."
+        hint="What happens on the components' pages when the monitor goes down."
         options={INCIDENTS}
         value={texts["open_incident"] ?? ""}
         error={wrong.about("open_incident")}

@@ -3,13 +3,15 @@ import { MONITORS_PATH, monitorPath } from "../paths";
 
 export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;
 
-/** The form for a new monitor of a type, which speaks for a component if one is named. */
+/**
+ * Returns the path of the form for a new monitor of a type, with a component preselected if given.
+ */
 export function newMonitorPath(type: MonitorType, component?: string): string {
   const query = new URLSearchParams({ type, ...(component ? { component } : {}) });
   return `${NEW_MONITOR_PATH}?${query}`;
 }
 
-/** Where a monitor's screens and forms are. */
+/** Returns the paths of a monitor's screens and forms. */
 export function pathsOfMonitor(id: string) {
   const home = monitorPath(id);
   return {
@@ -23,7 +25,7 @@ export function pathsOfMonitor(id: string) {
   };
 }
 
-/** What a list is narrowed by, and where it begins. */
+/** Filters and position of a list. */
 interface ListPlace {
   search?: string;
   page?: string | undefined;

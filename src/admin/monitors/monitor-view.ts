@@ -21,36 +21,36 @@ const CHECKS_SHOWN = 15;
 const OUTAGES_SHOWN = 20;
 const INCIDENTS_SHOWN = 10;
 
-/** A component that a monitor speaks for. */
+/** Component whose status a monitor sets. */
 export interface MonitoredComponent {
   id: string;
   name: string;
   pageSlug: string;
-  /** What it shows. */
+  /** Current status of the component. */
   status: ComponentStatus;
-  /** What the monitor marks it with now. */
+  /** Status that the monitor gives the component now. */
   mark: ComponentStatus | undefined;
 }
 
-/** One monitor with what its screen shows. */
+/** One monitor with the related data that its screen shows. */
 export interface MonitorView {
   record: MonitorRecord;
   range: Range;
   components: readonly MonitoredComponent[];
-  /** For how long it was in each state, within the range. */
+  /** Time in each state within the range. */
   times: StateTimes;
-  /** Within the range, the last first: so many as are listed, and how many there are. */
+  /** Listed outages within the range, newest first. `outageCount` counts all of them. */
   outages: readonly Outage[];
   outageCount: number;
-  /** Of each step of the range, and of all of it. */
+  /** Figures for each step of the range. `total` covers the whole range. */
   latency: readonly LatencyFigures[];
   total: LatencyFigures;
-  /** Newest first. */
+  /** Last results, newest first. */
   checks: readonly CheckRow[];
   incidents: ReturnType<typeof listIncidentsOfMonitor>;
 }
 
-/** Throws `not_found`. */
+/** Reads a monitor for its screen. Throws `not_found`. */
 export function readMonitorView(
   reader: Reader,
   id: string,

@@ -10,7 +10,7 @@ import { TYPE_FORMS } from "./types";
 import { labelsOf, type MonitorValues } from "./values";
 import { typeLabel } from "./words";
 
-/** The intent of the button that runs a check before anything is saved. */
+/** Intent of the button that runs a check without saving. */
 export const CHECK_NOW = "check";
 
 interface NewMonitorProps {
@@ -18,7 +18,7 @@ interface NewMonitorProps {
   parts: readonly ComponentPart[];
   complaints: Complaints;
   trial: Trial | undefined;
-  /** Sent along: what tells this showing of the form from every other, and this filling in of it. */
+  /** Hidden fields: form token and draft id. */
   hidden: Readonly<Record<string, string>>;
 }
 

@@ -29,14 +29,14 @@ import type { TypedSecrets } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 import { emptyMonitor, type MonitorValues, readMonitor, toCreation } from "./values";
 
-/** What a form that comes back says. */
+/** Content of the form when it is shown again. */
 interface Answer {
   complaints?: Complaints;
   trial?: Trial;
   emptyRows?: number;
 }
 
-/** Creating a monitor, below `/admin/monitors`. */
+/** Routes that create a monitor, below `/admin/monitors`. */
 export function newMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -61,7 +61,10 @@ export function newMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets)
     });
   }
 
-  /** Makes what a form asks for, once, and leads to it; a token that it got is shown first. */
+  /**
+   * Creates the monitor of a form, once per form token, and redirects to it. The token of a push
+   * monitor is shown first.
+   */
   async function create(at: ScreenRequest, form: Form, make: MakeMonitor): Promise<Response> {
     const { requestContext } = at;
     if (TYPE_FORMS[readType(form.text("type"))].isPush) {
@@ -81,7 +84,7 @@ export function newMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets)
     return done(
       requestContext,
       monitorPath(subjectId),
-      "The monitor was created. It is checked at once.",
+      "The monitor was created. The first check runs at once.",
     );
   }
 

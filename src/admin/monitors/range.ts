@@ -1,7 +1,7 @@
 import type { Span } from "../../features/components";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
 
-/** For how long back a monitor is looked at, and how much of it a point of its chart is. */
+/** Selectable ranges of a monitor's history, and the length of one chart point. */
 const RANGES = {
   "24h": { label: "24 hours", lengthMs: DAY_MS, stepMs: 30 * MINUTE_MS },
   "7d": { label: "7 days", lengthMs: 7 * DAY_MS, stepMs: 2 * HOUR_MS },
@@ -15,9 +15,9 @@ export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
 export interface Range {
   name: RangeName;
   label: string;
-  /** Up to now, in unix ms. */
+  /** Start and end in unix ms; the end is now. */
   span: Span;
-  /** What the points of the chart are of: steps of the clock in UTC, the last not yet over. */
+  /** Periods of the chart points, aligned to UTC. The last one is incomplete. */
   steps: readonly Span[];
 }
 
@@ -25,7 +25,7 @@ export function rangeLabel(name: RangeName): string {
   return RANGES[name].label;
 }
 
-/** The range that is asked for; the last 24 hours for what is none. */
+/** Returns the named range up to `now`; the last 24 hours for an unknown name. */
 export function readRange(asked: string | undefined, now: number): Range {
   const name = RANGE_NAMES.find((each) => each === asked) ?? "24h";
   const { label, lengthMs, stepMs } = RANGES[name];

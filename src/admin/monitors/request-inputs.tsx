@@ -11,12 +11,12 @@ import type { Wording } from "../field-errors";
 import { assertionField, type AssertionRow, OPS, SOURCES } from "./assertion-rows";
 import { headerField, type HeaderRow, type RequestValues } from "./request-values";
 
-/** The intent of the button that asks for more empty rows. */
+/** Intent of the button that adds empty rows. */
 export const MORE_ROWS = "rows";
 
 const KEPT = "Set, leave empty to keep";
 
-/** What must be true of an answer, and what is sent with a request. */
+/** Inputs for the assertions, headers and body of a request. */
 export function RequestInputs({ values, wrong }: { values: RequestValues; wrong: Wording }) {
   const { headers, isBodySet } = values;
   const isUsed = isBodySet || headers.some(({ isSet, name }) => isSet || name !== "");
@@ -27,7 +27,7 @@ export function RequestInputs({ values, wrong }: { values: RequestValues; wrong:
         <FieldRows
           legend="Conditions"
           name="config_assertions"
-          hint="All of them must hold. Unless one is about the status, that must be 2xx too. A header needs its name, a JSON value its path, such as $.checks[0].status."
+          hint="All conditions must hold. Without a condition for the status, only 2xx succeeds. Headers need a name, JSON values a path such as $.checks[0].status."
           error={wrong.about("config_assertions")}
           rows={values.assertions.map((row, index) => ({
             label: `Condition ${index + 1}`,
@@ -60,8 +60,8 @@ export function RequestInputs({ values, wrong }: { values: RequestValues; wrong:
           name="config_body"
           hint={
             isBodySet
-              ? `${KEPT}. It is a secret, and never shown.`
-              : "Optional. Sent with each request, but not with GET and HEAD. It is a secret, and never shown again."
+              ? `${KEPT}. The body is secret and never shown.`
+              : "Optional. Sent with each request except GET and HEAD. The body is secret and never shown again."
           }
           error={wrong.about("config_body")}
           rows={3}

@@ -10,27 +10,27 @@ import {
 } from "./assertion-rows";
 import type { Secrets } from "./typed-secrets";
 
-/** A header that is sent, as a row of the form has it. */
+/** Request header, as a row of the form. */
 export interface HeaderRow {
   name: string;
-  /** What was typed now; never what was typed or stored before. */
+  /** Value in this submission; never an earlier or a stored one, since header values are secret. */
   value: string;
-  /** Whether it has a value that an empty field keeps. */
+  /** True if a value is held that an empty field keeps. */
   isSet: boolean;
   isRemoved: boolean;
 }
 
-/** What an HTTP request is made with, and what must be true of its answer, as the form has it. */
+/** Typed headers, body and assertions of an HTTP request. */
 export interface RequestValues {
   headers: readonly HeaderRow[];
-  /** What was typed now. */
+  /** Body in this submission; never an earlier or a stored one. */
   body: string;
   isBodySet: boolean;
   isBodyRemoved: boolean;
   assertions: readonly AssertionRow[];
 }
 
-/** The part of a config's answer that is about these. */
+/** Part of a presented configuration that describes the request. */
 interface ShownRequest {
   header_names: readonly string[];
   has_body: boolean;
@@ -48,11 +48,11 @@ export const NO_REQUEST: RequestValues = {
 const NO_SHOWN: ShownRequest = { header_names: [], has_body: false, assertions: [] };
 const NEW_ROW: HeaderRow = { name: "", value: "", isSet: false, isRemoved: false };
 
-/** How many empty rows a form has, and how many once more are asked for. */
+/** Empty rows of a form, initially and after asking for more. */
 export const EMPTY_ROWS = 1;
 export const MORE_EMPTY_ROWS = 4;
 
-/** A monitor may have 30; one more is read, so that too many are complained of. */
+/** Rows read: one more than the limit of 30 headers, so that the service rejects too many. */
 const HEADERS_MAX = 31;
 
 export function headerField(index: number, part: "name" | "value" | "set" | "remove"): string {
@@ -91,7 +91,10 @@ export function readRequest(form: Form): RequestValues {
   };
 }
 
-/** What is typed by now: what the form brings, and what it brought before and says nothing of. */
+/**
+ * Returns the secrets typed so far: those of this submission, and earlier ones whose fields are
+ * empty now.
+ */
 export function typedSecrets({ headers, ...values }: RequestValues, before: Secrets): Secrets {
   const rows = headers.filter(({ name, isRemoved }) => name !== "" && !isRemoved);
   const kept = rows.map(({ name, value }) => [name, value || before.headers[name]] as const);
@@ -103,7 +106,10 @@ export function typedSecrets({ headers, ...values }: RequestValues, before: Secr
   };
 }
 
-/** The form once more, without a secret in it, with so many empty rows. `shown` is undefined for a new one. */
+/**
+ * Returns the values for showing a form again, without secrets and with `emptyRows` empty rows.
+ * `shown` is undefined for a new monitor.
+ */
 export function shownAgain(
   values: RequestValues,
   secrets: Secrets,
@@ -128,7 +134,10 @@ export function shownAgain(
   };
 }
 
-/** What cannot be told by a config: a name that stands twice, and values that are held no longer. */
+/**
+ * Returns errors that a configuration cannot express: duplicate header names, and secrets that are
+ * no longer held.
+ */
 export function requestComplaints(
   values: RequestValues,
   secrets: Secrets,
@@ -145,20 +154,20 @@ export function requestComplaints(
   );
   if (lost) {
     complaints["config_headers"] =
-      `The value of “${lost.name}” was typed too long ago and is held no longer. Type it again.`;
+      `The value of “${lost.name}” was typed too long ago and is no longer held. Type the value again.`;
   }
   const isBodyLost =
     values.isBodySet && !values.isBodyRemoved && !stored.has_body && secrets.body === "";
   if (isBodyLost) {
     complaints["config_body"] =
-      "What was typed too long ago is held no longer. Type it again, or remove it.";
+      "The body was typed too long ago and is no longer held. Type the body again, or remove it.";
   }
   return complaints;
 }
 
 /**
- * The part of a config that the values ask for, as a change of what is shown: what it leaves out stays,
- * null takes away. Of a new monitor all is a change of nothing.
+ * Returns the request part of a configuration as a patch of the shown one. Omitted values are kept
+ * and null removes them; a new monitor has no shown configuration.
  */
 export function requestChange(
   values: RequestValues,

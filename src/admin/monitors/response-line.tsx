@@ -3,7 +3,7 @@ import { plural } from "../../kernel/text";
 import { Sparkline } from "../../ui";
 import { latencyInWords } from "./words";
 
-/** How long answers took lately. Where nothing answered, a dot. */
+/** Sparkline of recent response times. Missing responses are dots. */
 export function ResponseLine({ line }: { line: Values | undefined }) {
   if (!line || line.values.length === 0) return <span class="quiet-text">Nothing known</span>;
   // What was answered within the same millisecond was answered all the same.

@@ -3,10 +3,10 @@ import { toIso } from "../../kernel/time";
 import { CellNote, CheckLabel, RelativeTime } from "../../ui";
 import { latencyInWords } from "./words";
 
-/** More of a message than this is not shown where there are many. */
+/** Characters of a message shown in lists. */
 const MESSAGE_SHOWN = 90;
 
-/** The last result of a monitor: the content of a cell. */
+/** Cell with the last result of a monitor. */
 export function LastResult({ check, now }: { check: CheckRow | undefined; now: number }) {
   if (!check) return <span class="quiet-text">None yet</span>;
   const { outcome, latencyMs, message, at } = check;

@@ -11,7 +11,7 @@ import { newMonitorRoutes } from "./new-routes";
 import { createTypedSecrets } from "./typed-secrets";
 import { monitorVerbRoutes } from "./verb-routes";
 
-/** `/admin/monitors`: for everybody to read, and for admins to set up. */
+/** `/admin/monitors`: every role may read, admins change monitors. */
 export function monitorAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render } = deps;
   const secrets = createTypedSecrets(ctx);

@@ -4,13 +4,13 @@ import type { ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
 import { RevealedToken, ShownBefore } from "./token";
 
-/** A push monitor with the token that it has just got. */
+/** Push monitor with its new token. */
 export interface WithToken {
   record: MonitorRecord;
   token: string;
 }
 
-/** Shows the token of a push monitor, or the word that it was shown before. */
+/** Returns a function that shows the token of a push monitor, or says that it was already shown. */
 export function createTokenReveal({ ctx, render }: Pick<AdminDependencies, "ctx" | "render">) {
   return (at: ScreenRequest, reveal: Reveal<WithToken>, title: string): Promise<Response> => {
     if ("shownBefore" in reveal) {

@@ -2,7 +2,7 @@ import { toIso } from "../../kernel/time";
 import { exactTime } from "../../ui";
 import { timeInWords } from "./words";
 
-/** For how long something has been so, since when on hover: "for 4 min 20 s". Both in unix ms. */
+/** Time since `at` as text, "for 4 min 20 s", with the date on hover. Both in unix ms. */
 export function Since({ at, now }: { at: number; now: number }) {
   const iso = toIso(at);
   return (

@@ -4,7 +4,7 @@ import { MONITORS_PATH, monitorPath } from "../paths";
 import { cronTimes } from "./cron";
 import { timeInWords } from "./words";
 
-/** The one showing of where a job calls, with what to do with it now. */
+/** Screen that shows the heartbeat URL of a job once, with instructions. */
 export function RevealedToken(props: {
   title: string;
   record: MonitorRecord;
@@ -32,22 +32,22 @@ export function RevealedToken(props: {
       <Card title={name}>
         <Secret text={url} copyLabel="Copy address" />
         <p class="muted">
-          The job calls it by GET or POST, every {timeInWords(intervalSeconds * 1_000)}. Whoever has
-          this address can say that the job has run.
+          The job calls this address by GET or POST, every {timeInWords(intervalSeconds * 1_000)}.
+          Anyone who has the address can report that the job has run.
         </p>
       </Card>
       <Card title="At the end of a script">
         <CodeBlock text={curl} copyLabel="Copy command" isSecret />
         <p class="muted">
-          With <code>?status=down&amp;msg=…</code> the job says itself that it failed.
+          With <code>?status=down&amp;msg=…</code> the job reports a failure.
         </p>
       </Card>
       {times === undefined ? null : (
         <Card title="A line for cron">
           <CodeBlock text={`${times} ${curl}`} copyLabel="Copy line" isSecret />
           <p class="muted">
-            As it stands it tells that the machine is up. To tell that a job went well, write the
-            job and <code>&amp;&amp;</code> before <code>curl</code>.
+            This line reports that the machine is up. To report that a job succeeded, write the job
+            and <code>&amp;&amp;</code> before <code>curl</code>.
           </p>
         </Card>
       )}
@@ -60,7 +60,7 @@ export function RevealedToken(props: {
   );
 }
 
-/** The same form once more, after its minute: the token is forgotten. */
+/** Response to a repeated form after a minute, when the token is no longer available. */
 export function ShownBefore({ title, monitorId }: { title: string; monitorId: string }) {
   return (
     <>
@@ -69,7 +69,7 @@ export function ShownBefore({ title, monitorId }: { title: string; monitorId: st
         You already sent this form. The address was shown then and cannot be shown again. Nothing
         changed this time.
       </p>
-      <p>If it was not copied, rotate the token: the monitor gets a new address.</p>
+      <p>If you did not copy the address, rotate the token to get a new one.</p>
       <Actions>
         <ButtonLink href={monitorPath(monitorId)} kind="primary">
           Open the monitor

@@ -3,7 +3,7 @@ import { toIso } from "../../kernel/time";
 import { longDay, Notice } from "../../ui";
 import { latencyInWords } from "./words";
 
-/** What a check found that was run before anything was saved. */
+/** Result of a check that was run without saving. */
 export interface Trial {
   outcome: CheckOutcome;
   latencyMs: number | null;

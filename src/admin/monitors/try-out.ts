@@ -5,16 +5,16 @@ import type { AdminDependencies } from "../dependencies";
 import type { Trial } from "./trial";
 
 /**
- * Runs a check of what a monitor would be after a change, once. The change is the real one, made by the
- * real verbs in a transaction of its own and then taken back: no row, event or audit row stays of it.
- * Rejects with whatever the change throws, such as `validation_failed`.
+ * Checks a monitor once as it would be after a change. The change runs in a transaction that is
+ * rolled back, so no row, event or audit entry remains. Rejects with the errors of the change, such
+ * as `validation_failed`.
  */
 export type TryOut = (
   requestContext: RequestContext,
   change: (tx: Tx) => MonitorRecord["row"],
 ) => Promise<Trial>;
 
-/** Undoes the transaction whose outcome was all that was wanted. */
+/** Thrown to roll back the transaction; carries its result. */
 class PreviewRollback extends Error {
   readonly row: MonitorRecord["row"];
 

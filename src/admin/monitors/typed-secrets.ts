@@ -2,29 +2,29 @@ import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
 import { MINUTE_MS } from "../../kernel/time";
 
-/** What was typed into a form and is shown on no page again. */
+/** Typed secrets, which no page shows again. */
 export interface Secrets {
-  /** Values of headers by their names, as they were typed. */
+  /** Header values by typed name. */
   headers: Readonly<Record<string, string>>;
-  /** Empty for none. */
+  /** Body; empty for no body. */
   body: string;
 }
 
 const NO_SECRETS: Secrets = { headers: {}, body: "" };
 
 /**
- * Holds secrets while their form comes back: with what is wrong, with what a check found. In memory, for
- * half an hour, for the session that typed them.
+ * Holds typed secrets while a form is shown again with errors or a check result. In memory, per
+ * session, for half an hour.
  */
 export interface TypedSecrets {
-  /** `draft` names one filling in of a form. */
+  /** `draft` identifies one filling in of a form. */
   hold(sessionId: number, draft: string, secrets: Secrets): void;
   find(sessionId: number, draft: string): Secrets;
   forget(sessionId: number, draft: string): void;
 }
 
 const KEPT_MS = 30 * MINUTE_MS;
-/** A body has up to 64,000 characters. */
+/** Drafts held at most, since a body has up to 64,000 characters. */
 const DRAFTS_MAX = 100;
 
 export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedSecrets {

@@ -24,30 +24,30 @@ import {
 import type { Secrets } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 
-/** What stands in the form of a monitor, as it was typed. */
+/** Typed values of the monitor form. */
 export interface MonitorValues {
   type: MonitorType;
-  /** By the names of the fields. */
+  /** Texts by field name. */
   texts: Texts;
-  /** Ids. */
+  /** Ids of components. */
   components: readonly string[];
   request: RequestValues;
 }
 
-/** The fields that every type has, as the service complains of them, with their labels. */
+/** Labels of the fields that every type has, by the service's field names. */
 const SETTING_LABELS = {
   interval_seconds: "Check every (seconds)",
   component_ids: "Components",
-  on_down: "While it is down, they show",
+  on_down: "Component status while down",
   open_incident: "Incidents",
   timeout_ms: "Timeout (ms)",
-  failure_threshold: "Failures until it is down",
-  success_threshold: "Successes until it is up",
+  failure_threshold: "Failures until down",
+  success_threshold: "Successes until up",
   retry_interval_seconds: "Check again after (seconds)",
   degraded_after_ms: "Degraded above (ms)",
 } as const;
 
-/** Labels in the order of the form, for complaints. */
+/** Returns the labels in the order of the form, for its errors. */
 export function labelsOf(type: MonitorType): Record<string, string> {
   const { fields, sendsRequests, isPush } = TYPE_FORMS[type];
   const own = fields.map(({ name, label }) => [formName(name), label] as const);
@@ -62,10 +62,10 @@ export function labelsOf(type: MonitorType): Record<string, string> {
   };
 }
 
-/** A list of ids that is longer than a monitor's may be is refused; no more of it is looked at. */
+/** Ids read from a form: one more than the limit, so that the service rejects longer lists. */
 const COMPONENTS_MAX = 101;
 
-/** What a form for a new monitor of a type begins with. */
+/** Returns the initial values of the form for a new monitor of a type. */
 export function emptyMonitor(type: MonitorType, components: readonly string[]): MonitorValues {
   const { fields } = TYPE_FORMS[type];
   const initial = fields.map(({ name, initial: text }) => [formName(name), text] as const);
@@ -103,7 +103,7 @@ export function storedMonitor(monitor: Monitor): MonitorValues {
   };
 }
 
-/** What was typed, to be shown again but for its secrets. */
+/** Reads the typed values. */
 export function readMonitor(form: Form, type: MonitorType): MonitorValues {
   const { fields, sendsRequests } = TYPE_FORMS[type];
   const names = [
@@ -121,7 +121,7 @@ export function readMonitor(form: Form, type: MonitorType): MonitorValues {
   };
 }
 
-/** The monitor that a form asks for. All of it is for the service to judge. */
+/** Converts form values to a new monitor. The service validates them. */
 export function toCreation(values: MonitorValues, secrets: Secrets): CreateMonitorBody {
   const { type, texts, components } = values;
   const { fields } = TYPE_FORMS[type];
@@ -138,7 +138,10 @@ export function toCreation(values: MonitorValues, secrets: Secrets): CreateMonit
   };
 }
 
-/** The change that a form asks for: of the config only what differs from what is stored. */
+/**
+ * Returns the requested change, with only those configuration fields that differ from the stored
+ * ones.
+ */
 export function toChange(
   values: MonitorValues,
   secrets: Secrets,

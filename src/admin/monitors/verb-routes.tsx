@@ -16,7 +16,7 @@ import { screenOperation } from "../screen-operation";
 import { DeleteMonitor, RotateToken } from "./confirm";
 import { createTokenReveal } from "./show-token";
 
-/** Pausing, resuming, deleting, another token, below `/admin/monitors`. */
+/** Routes that pause, resume and delete a monitor or rotate its token, below `/admin/monitors`. */
 export function monitorVerbRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, reveals, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -24,7 +24,7 @@ export function monitorVerbRoutes(deps: AdminDependencies) {
   const showToken = createTokenReveal(deps);
   const MAY_WRITE = session("admin");
 
-  /** Pauses or resumes, and answers whether that changed anything. */
+  /** Pauses or resumes a monitor. Returns true if that changed anything. */
   function switchTo(verb: typeof pauseMonitor, requestContext: RequestContext, id: string) {
     return writeAs(requestContext, (tx) => {
       const { version } = getMonitorRecord(tx, id).row;
@@ -38,7 +38,9 @@ export function monitorVerbRoutes(deps: AdminDependencies) {
       "/:id/pause",
       async ({ requestContext, params: { id } }) => {
         const isChanged = await switchTo(pauseMonitor, requestContext, id);
-        const text = isChanged ? "The monitor is paused. What it marked has ended." : undefined;
+        const text = isChanged
+          ? "The monitor is paused. Statuses set by the monitor have ended."
+          : undefined;
         return done(requestContext, monitorPath(id), text);
       },
       { ...formBody(), ...screenOperation("Pause a monitor", MAY_WRITE) },

@@ -2,12 +2,12 @@ import { type MonitorRecord, type MonitorConfig, probeOf } from "../../features/
 import type { MonitorType } from "../../kernel/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
-/** What people call a type of monitor. */
+/** Returns the label of a monitor type. */
 export function typeLabel(type: MonitorType): string {
   return probeOf(type).label;
 }
 
-/** What a monitor watches, in a few words. */
+/** Returns a short description of a monitor's target. */
 export function targetOf({ type, config }: MonitorRecord["row"]): string {
   return probeOf(type).targetOf(config as MonitorConfig);
 }
@@ -19,7 +19,7 @@ const UNITS = [
   { ms: SECOND_MS, word: "s" },
 ] as const;
 
-/** How long something lasts, in its two largest units: "42 s", "3 min 20 s", "1 h", "2 d 4 h". */
+/** Returns a duration in its two largest units: "42 s", "3 min 20 s", "1 h", "2 d 4 h". */
 export function timeInWords(ms: number): string {
   const first = UNITS.findIndex((unit) => ms >= unit.ms);
   const unit = UNITS[first];
@@ -30,7 +30,7 @@ export function timeInWords(ms: number): string {
   return next && rest > 0 ? `${whole} ${rest} ${next.word}` : whole;
 }
 
-/** A response time: "120 ms", "1.25 s", "4 min 13 s". */
+/** Returns a response time as text: "120 ms", "1.25 s", "4 min 13 s". */
 export function latencyInWords(ms: number): string {
   if (ms >= MINUTE_MS) return timeInWords(ms);
   if (ms < SECOND_MS) return `${Math.round(ms * 10) / 10} ms`;

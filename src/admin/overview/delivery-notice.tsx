@@ -5,7 +5,7 @@ import { RelativeTime, Notice } from "../../ui";
 import { WEBHOOKS_PATH, webhookPath } from "../paths";
 import type { DeliveryTrouble } from "../webhooks/troubles";
 
-/** More of them are told by their number. */
+/** Number of failing webhooks listed by name; the rest are counted. */
 const NAMED = 5;
 
 interface DeliveryNoticeProps {
@@ -14,7 +14,7 @@ interface DeliveryNoticeProps {
   now: number;
 }
 
-/** That somebody is not told of what happens, and who; for those who cannot mend it, that alone. */
+/** Warns about failing webhooks. Admins see which ones; other roles see only that some fail. */
 export function DeliveryNotice({ troubles, role, now }: DeliveryNoticeProps) {
   if (troubles.length === 0) return null;
   const hasDisabled = troubles.some(({ disabledReason }) => disabledReason !== undefined);
@@ -39,7 +39,7 @@ export function DeliveryNotice({ troubles, role, now }: DeliveryNoticeProps) {
           ) : null}
         </ul>
       ) : (
-        "Programs or channels are not told of what happens here. Tell an admin."
+        "Some programs or channels do not receive notifications. Ask an admin to check the webhooks."
       )}
     </Notice>
   );

@@ -6,10 +6,10 @@ import { maintenancePath } from "../paths";
 
 const COLUMNS = [{ label: "Maintenance" }, { label: "Status" }, { label: "When" }];
 
-/** Maintenance that is under way or comes next, each leading to its own screen. */
+/** Maintenance under way or upcoming, each linked to its screen. */
 export function MaintenanceLines(props: {
   maintenance: readonly MaintenanceRecord[];
-  /** The names of pages by their ids, where they are of several. */
+  /** Page names by id; undefined if there is only one page. */
   pageNames: ReadonlyMap<string, string> | undefined;
   now: number;
 }) {

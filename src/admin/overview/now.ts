@@ -6,28 +6,31 @@ import type { Snapshot, Snapshots } from "../../features/status";
 import { readPages } from "../read-pages";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/troubles";
 
-/** Open incidents on the overview; the list has all of them. */
+/** Open incidents shown on the overview; the list shows all. */
 const INCIDENTS_SHOWN = 10;
-/** Maintenance to come; what is under way is always shown. */
+/** Upcoming maintenance on the overview; all maintenance under way is shown. */
 const UPCOMING_SHOWN = 3;
-/** More drafts than these are told as "more than". */
+/** Drafts counted exactly; above, the overview says "more than". */
 export const DRAFTS_COUNTED = 50;
 
-/** How everything is at one moment. */
+/** Current state of all pages, for the overview. */
 export interface Now {
   pages: readonly { page: PageRow; document: Snapshot["document"] }[];
-  /** Open and published, of every page, the last started first: 10 at most, and how many there are. */
+  /**
+   * Open published incidents of all pages, latest start first, 10 at most. `openCount` counts all
+   * of them.
+   */
   incidents: readonly IncidentRecord[];
   openCount: number;
-  /** Under way on any page, then what comes next. */
+  /** Maintenance under way on all pages, then upcoming maintenance. */
   maintenance: readonly MaintenanceRecord[];
-  /** How many drafts wait to be published; one more than 50 where there are more. */
+  /** Number of incident drafts; 51 for more than 50. */
   draftCount: number;
-  /** Who is not told of what happens. */
+  /** Webhooks that receive no events. */
   troubles: readonly DeliveryTrouble[];
 }
 
-/** Reads it from the pages' snapshots, so that the first screen costs next to nothing. */
+/** Reads the current state from the pages' snapshots, which keeps the overview cheap. */
 export function readNow(reader: Reader, snapshots: Snapshots, now: number): Now {
   const shown = readPages(reader).flatMap((page) => {
     const snapshot = snapshots.read(page.slug, now);

@@ -19,7 +19,7 @@ interface OverviewProps {
   now: number;
 }
 
-/** The first screen: what is going on, and how every page is. */
+/** `/admin`: open incidents, current maintenance and the state of every page. */
 export function Overview({ state, storage, role, now }: OverviewProps) {
   const { pages, incidents, maintenance } = state;
   if (pages.length === 0) {
@@ -93,7 +93,7 @@ function Drafts({ count }: { count: number }) {
         : `${count} incidents are drafts`;
   return (
     <p class="muted">
-      <a href={`${INCIDENTS_PATH}?show=drafts`}>{words}</a>, told to nobody until published.
+      <a href={`${INCIDENTS_PATH}?show=drafts`}>{words}</a>, private until published.
     </p>
   );
 }

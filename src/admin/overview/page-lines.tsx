@@ -3,7 +3,7 @@ import type { Now } from "./now";
 
 const COLUMNS = [{ label: "Page" }, { label: "Status" }, { label: "Components", isNumeric: true }];
 
-/** Every status page, with its headline, leading to what its readers see. */
+/** Status pages with their headlines, linked to their public address. */
 export function PageLines({ pages }: Pick<Now, "pages">) {
   return (
     <Table columns={COLUMNS} caption="Status pages">

@@ -7,7 +7,7 @@ import { screenOperation } from "../screen-operation";
 import { readNow } from "./now";
 import { Overview } from "./overview";
 
-/** `/admin`. */
+/** Routes of `/admin`. */
 export function overviewAdminRoutes(
   { ctx, requestContexts, render }: AdminDependencies,
   snapshots: Snapshots,

@@ -12,7 +12,7 @@ const RESTORE = (
   </>
 );
 
-/** Instructions for each fault, after the sentence that names it. */
+/** Instructions by storage fault, shown after its description. */
 const REMEDIES: Record<StorageFault, ComponentChildren> = {
   disk_full: `Free some space on the disk of the data directory. ${GOES_ON}`,
   disk_error: `Check the disk of the data directory; the log has the errors. ${GOES_ON}`,
@@ -24,7 +24,7 @@ const REMEDIES: Record<StorageFault, ComponentChildren> = {
   failing: "The log has the errors.",
 };
 
-/** Warns that changes are refused, and why, or that the database is damaged. */
+/** Warns that changes are refused, with the reason, or that the database is damaged. */
 export function StorageNotice({ storage: { fault, isDamaged } }: { storage: StorageState }) {
   if (fault !== undefined) {
     return (

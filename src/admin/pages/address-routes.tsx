@@ -10,7 +10,7 @@ import { createFormHandlers } from "./form-handlers";
 import { pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 
-/** A page's slug, the slugs that it had before, and its own host names: for admins. */
+/** Routes of a page's slug, former slugs and custom domains, for admins. */
 export function pageAddressRoutes(deps: AdminDependencies, showPage: ShowPage) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);

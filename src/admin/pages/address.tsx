@@ -25,7 +25,7 @@ interface AddressProps extends SectionProps {
   oldSlugs: readonly OldSlug[];
 }
 
-/** Where a page is: its slug, those that it had before, and its own host names. */
+/** Forms for a page's slug, former slugs and custom domains. */
 export function Address({ page, values, complaints, stale, oldSlugs }: AddressProps) {
   const { custom_domains: domains, ...others } = complaints;
   const wrong = wording(others, PAGE_LABELS);
@@ -40,9 +40,8 @@ export function Address({ page, values, complaints, stale, oldSlugs }: AddressPr
         <ErrorSummary errors={wrong.all} />
         <SlugField values={values} wrong={wrong} />
         <p class="muted">
-          After a change the old address goes on answering: links to{" "}
-          <code>/status/{page.slug}</code> lead to the new one, and API calls that name it work as
-          before, until you release it.
+          After a change the old address still works: links to <code>/status/{page.slug}</code> lead
+          to the new one, and API calls that name it work as before, until you release it.
         </p>
         <Actions>
           <Button kind="primary">Change slug</Button>
@@ -99,7 +98,7 @@ function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly Ol
   );
 }
 
-/** Where it is asked whether an earlier slug is to be released. */
+/** Returns the path of the confirmation that releases a former slug. */
 export function releasePath(id: string, slug: string): string {
   return `${pagePath(id)}/slugs/${encodeURIComponent(slug)}/release`;
 }

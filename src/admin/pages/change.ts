@@ -18,7 +18,7 @@ import type { Actor } from "../../kernel/actor";
 import { requireSameVersion } from "../stale";
 import { changesTo } from "./values";
 
-/** Creates the page that a form asks for. Throws `validation_failed` with every wrong field. */
+/** Creates the page of a form. Throws `validation_failed` with every wrong field. */
 export function createFromForm(
   ctx: AppContext,
   tx: Tx,
@@ -32,7 +32,7 @@ export function createFromForm(
   return createPage(ctx, tx, input, actor);
 }
 
-/** Returns the errors of a form without a slug, from whose name none could be made. */
+/** Returns the errors of a form without a slug whose name does not yield one. */
 function missingSlugErrors(input: PageInput): FieldError[] {
   const others = validatePageInput(input).filter(({ pointer }) => pointer !== "#/slug");
   // Another name may make a slug.
@@ -42,8 +42,8 @@ function missingSlugErrors(input: PageInput): FieldError[] {
 }
 
 /**
- * Changes of a page what a form asks for, which was sent to `url`. Whether there was anything to change: what is so already is
- * no conflict, even if somebody changed the page meanwhile. Throws what `rejectionOrThrow` takes.
+ * Applies a form that was submitted to `url` and returns true if the page changed. A form without
+ * changes is never stale. Throws errors for `rejectionOrThrow`.
  */
 export function changePage(
   ctx: AppContext,
@@ -64,7 +64,7 @@ export function changePage(
   return true;
 }
 
-/** What is wrong with a slug that another page holds, which is told where that page is known. */
+/** Returns an error that names the page which holds a slug; none for a free slug. */
 function validateSlug(reader: Reader, slug: string, pageId?: string): FieldError[] {
   const holder = findPageBySlug(reader, { slug });
   // The sample page gives its slug up to the first real one.
@@ -77,18 +77,18 @@ function validateSlug(reader: Reader, slug: string, pageId?: string): FieldError
 }
 
 /**
- * The host by which the dashboard is open just now: as a page's own it would have no dashboard, and who
- * has entered it could not take it back.
+ * Rejects the host under which the dashboard is open. As a custom domain it would serve no
+ * dashboard, so the user could not undo the change.
  */
 function validateOwnHost(domains: readonly string[], url: string): FieldError[] {
   const own = hostNameOf(url);
   return domains.flatMap((text, index) => {
-    const detail = "is where this dashboard is open; as a page’s own it would have none";
+    const detail = "is the host of this dashboard, which a custom domain cannot be";
     return toDomain(text) === own ? [{ pointer: `#/custom_domains/${index}`, detail }] : [];
   });
 }
 
-/** Tells a `conflict` as what is wrong with the one field that it can be about. */
+/** Converts a `conflict` to an error of the given field. */
 function aboutField(field: string, change: () => void): void {
   try {
     change();
@@ -105,8 +105,8 @@ const PLAINLY: Readonly<Record<string, string>> = {
 };
 
 /**
- * A refusal in the words of a form: a pattern, which programs read, is told as a sentence, and a host
- * name by itself rather than by its place. Any other error stays as it is.
+ * Rewords validation errors for a form: patterns become sentences, and host names replace list
+ * indexes. Other errors are returned unchanged.
  */
 export function inPlainWords(error: unknown, { custom_domains }: Partial<PageInput>): unknown {
   if (!(error instanceof Problem) || error.code !== "validation_failed") return error;

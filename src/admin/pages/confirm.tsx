@@ -7,7 +7,7 @@ import { pagePath } from "../paths";
 import { releasePath } from "./address";
 import { pageTabPath } from "./frame";
 
-/** Asks before an earlier slug is let go of. */
+/** Asks before a former slug is released. */
 export function ReleaseSlug(props: { title: string; page: PageRow; slug: string }) {
   const { title, page, slug } = props;
   return (
@@ -26,21 +26,21 @@ export function ReleaseSlug(props: { title: string; page: PageRow; slug: string 
   );
 }
 
-/** Asks before a page is deleted, for its slug: nobody types that by mistake. */
+/** Asks before a page is deleted. The user must type the slug, which prevents mistakes. */
 export function DeletePage(props: {
   title: string;
   page: PageRow;
   belongings: Belongings;
-  /** The page that becomes the default one in its place; undefined where there is no other. */
+  /** Page that becomes the default page instead; undefined if there is no other. */
   heir: PageRow | undefined;
-  /** What was typed. */
+  /** Typed slug. */
   slug: string;
   complaints: Complaints;
   formToken: string;
 }) {
   const { title, page, belongings, heir, slug, complaints, formToken } = props;
   const consequences = consequencesOf(belongings);
-  const label = `Type ${page.slug} to delete it`;
+  const label = `Type ${page.slug} to delete the page`;
   const wrong = wording(complaints, { slug: "Slug" });
   return (
     <DialogForm
@@ -68,9 +68,9 @@ export function DeletePage(props: {
       )}
       {page.isDefault ? (
         <p>
-          It is the default page.{" "}
+          This is the default page.{" "}
           {heir
-            ? `“${heir.name}” takes its place.${heir.visibility === "public" ? "" : " It is private, so visitors see no page at /."}`
+            ? `“${heir.name}” becomes the default page.${heir.visibility === "public" ? "" : " That page is private, so visitors see no page at /."}`
             : "There is no other page, so / shows none."}
         </p>
       ) : null}

@@ -14,7 +14,7 @@ import { DeletePage } from "./confirm";
 
 const DELETION = { path: PAGES_PATH, sentence: () => "The page was deleted." };
 
-/** The end of a page: for admins. */
+/** Routes that delete a page, for admins. */
 export function pageDeletionRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render } = deps;
   const deleteOnce = createDeleteOnce(deps);

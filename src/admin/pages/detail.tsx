@@ -14,7 +14,7 @@ interface PageFactsProps {
 
 const NONE = <span class="quiet-text">None</span>;
 
-/** One page as it is, for everybody. */
+/** Settings of a page, read-only, for every role. */
 export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
   const theme = THEME_CHOICES.find(({ value }) => value === page.theme)?.label;
   return (

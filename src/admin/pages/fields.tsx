@@ -3,7 +3,7 @@ import type { Wording } from "../field-errors";
 import { NameField } from "../name-field";
 import { PAGE_LABELS, type PageValues } from "./values";
 
-/** What the fields of a page's forms are given: what stands in them and what is wrong with it. */
+/** Properties of the fields in a page's forms: values and errors. */
 interface FieldsProps {
   values: PageValues;
   wrong: Wording;
@@ -25,8 +25,8 @@ export function SlugField({ values, wrong, isNew }: FieldsProps & { isNew?: bool
       label={PAGE_LABELS.slug}
       name="slug"
       value={values.slug}
-      hint={`The page’s address ends with it: /status/slug. Lower-case letters, digits and hyphens.${
-        isNew ? " Left empty, it is made from the name." : ""
+      hint={`End of the page’s address: /status/slug. Lower-case letters, digits and hyphens.${
+        isNew ? " If left empty, the slug is made from the name." : ""
       }`}
       error={wrong.about("slug")}
       maxlength={63}
@@ -42,7 +42,7 @@ export function DescriptionField({ values, wrong }: FieldsProps) {
       label={PAGE_LABELS.description}
       name="description"
       value={values.description}
-      hint="Optional. A sentence below the heading: whose page it is, what it covers."
+      hint="Optional. A sentence below the heading, such as the owner and the services covered."
       error={wrong.about("description")}
       rows={3}
     />
@@ -50,11 +50,11 @@ export function DescriptionField({ values, wrong }: FieldsProps) {
 }
 
 const VISIBILITY_CHOICES = [
-  { value: "public", label: "Everybody", hint: "Anybody who knows the address can read it." },
+  { value: "public", label: "Everybody", hint: "Anyone who knows the address can read the page." },
   {
     value: "private",
     label: "Signed-in users",
-    hint: "Everybody else gets “not found”. Its feeds, badges and custom domains are off.",
+    hint: "Everyone else gets “not found”. The page's feeds, badges and custom domains are off.",
   },
 ];
 
@@ -76,7 +76,7 @@ export function TimeZoneField({ values, wrong }: FieldsProps) {
       label={PAGE_LABELS.time_zone}
       name="time_zone"
       value={values.time_zone}
-      hint="Such as Europe/Berlin. Times are shown in it; days and uptime are counted in UTC."
+      hint="Such as Europe/Berlin. The page shows times in this zone; days and uptime are counted in UTC."
       error={wrong.about("time_zone")}
       suggestions={["UTC", ...Intl.supportedValuesOf("timeZone")]}
       autocomplete="off"
@@ -140,7 +140,7 @@ export function AccentField({ values, wrong }: FieldsProps) {
       label={PAGE_LABELS.accent}
       name="accent"
       value={values.accent}
-      hint="Optional, such as #0b6b53. Links take it, in each theme in which it can be read."
+      hint="Optional, such as #0b6b53. Links use this colour in the themes in which it is readable."
       error={wrong.about("accent")}
       autocomplete="off"
       isShort

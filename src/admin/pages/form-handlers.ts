@@ -8,11 +8,11 @@ import { type PageTab, pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 import { type PageField, toInput, readValues } from "./values";
 
-/** What a form about a page changes, and the screen that it stands on. */
+/** Fields that a page form changes, and its screen. */
 interface Section {
   tab: PageTab;
   fields: readonly PageField[];
-  /** The sentence when it is done. */
+  /** Returns the confirmation. */
   told: (form: Form) => string;
 }
 
@@ -20,18 +20,21 @@ interface AboutPage extends ScreenRequest {
   params: { id: string };
 }
 
-/** What answers the forms about a page: all of them are shown and sent alike. */
+/** Creates the handlers that the page forms share. */
 export function createFormHandlers(deps: AdminDependencies, showPage: ShowPage) {
   const { ctx, writeAs } = deps;
   const done = createDone(deps.flashes);
   return {
-    /** Shows a screen with forms. */
+    /** Returns the handler that shows a screen with forms. */
     show:
       (tab: PageTab) =>
       async ({ request, requestContext, params }: AboutPage): Promise<Response> =>
         showPage({ request, requestContext }, params.id, tab),
 
-    /** Changes what a form holds, and answers it: the screen it came from, or the form with what is wrong. */
+    /**
+     * Returns the handler that saves a form. It redirects to the form's screen, or shows the form
+     * with its errors.
+     */
     save:
       ({ tab, fields, told }: Section) =>
       async ({

@@ -27,11 +27,11 @@ import { PAGE_LABELS, type PageValues } from "./values";
 interface NewPageProps {
   values: PageValues;
   complaints: Complaints;
-  /** Tells this showing of the form from every other, so that sending it twice makes one page. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one page. */
   formToken: string;
-  /** Whether the example page is there, which the first real one removes. */
+  /** True if the sample page exists, which the first own page removes. */
   hasSample: boolean;
-  /** Whether there is a real page, which is the default one or knows which is. */
+  /** True if an own page exists, so that a default page is already chosen. */
   hasPages: boolean;
 }
 
@@ -45,7 +45,7 @@ export function NewPage({ values, complaints, formToken, hasSample, hasPages }: 
     <>
       <PageHead title="Create page" crumbs={[{ href: PAGES_PATH, label: "Pages" }]} />
       {hasSample ? (
-        <Notice tone="info" title="The sample page goes">
+        <Notice tone="info" title="The sample page will be removed">
           Creating your first page removes the sample page and everything on it, for good.
         </Notice>
       ) : null}
@@ -65,7 +65,7 @@ export function NewPage({ values, complaints, formToken, hasSample, hasPages }: 
             <Checkbox
               label={PAGE_LABELS.default}
               name="default"
-              hint="It becomes the default page, in the place of the one that is."
+              hint="This page becomes the default page instead of the current one."
               isChecked={values.default === "yes"}
             />
           ) : null}

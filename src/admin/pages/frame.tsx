@@ -5,7 +5,7 @@ import type { Complaints, Wording } from "../field-errors";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 import type { PageValues } from "./values";
 
-/** The screens about one page, each an address of its own. All but the first are for admins. */
+/** Screens of one page, each with its own path. All but the first require the role admin. */
 const TABS = {
   overview: { label: "Overview", path: "" },
   general: { label: "General", path: "/general" },
@@ -16,27 +16,27 @@ const TABS = {
 
 export type PageTab = keyof typeof TABS;
 
-/** What a screen about a page is called. */
+/** Returns the title of a page's screen. */
 export function pageTabTitle(page: PageRow, tab: PageTab): string {
   return tab === "overview" ? page.name : `${TABS[tab].label} of ${page.name}`;
 }
 
-/** Where a screen about a page is. */
+/** Returns the path of a page's screen. */
 export function pageTabPath(id: string, tab: PageTab): string {
   return pagePath(id) + TABS[tab].path;
 }
 
-/** What a screen with a form about a page shows. */
+/** Content of a page's screen with a form. */
 export interface SectionProps {
   page: PageRow;
-  /** The page's own, or what was typed and refused. */
+  /** Stored values, or those of a rejected submission. */
   values: PageValues;
   complaints: Complaints;
-  /** Why all of it was refused, where no field is to blame. */
+  /** Reason for which the whole form was rejected; undefined if fields are wrong. */
   stale: string | undefined;
 }
 
-/** Why a form has come back, above its fields. */
+/** Reason of a rejection and error summary, above the fields of a form. */
 export function WhyRefused({ stale, wrong }: { stale: string | undefined; wrong: Wording }) {
   return (
     <>
@@ -49,12 +49,12 @@ export function WhyRefused({ stale, wrong }: { stale: string | undefined; wrong:
 interface FrameProps {
   page: PageRow;
   tab: PageTab;
-  /** Whether the reader may change pages. */
+  /** True if the user may change pages. */
   mayManage: boolean;
   children: ComponentChildren;
 }
 
-/** What all screens about one page have: its name, the ways out of them, and from one to the other. */
+/** Heading, actions and tabs shared by the screens of one page. */
 export function PageFrame({ page, tab, mayManage, children }: FrameProps) {
   return (
     <>
@@ -91,19 +91,21 @@ export function PageFrame({ page, tab, mayManage, children }: FrameProps) {
   );
 }
 
-/** What to know before changing a page that is not kept here alone. */
+/** Notice on the sample page, and on forms of pages that a configuration file manages. */
 function Origin({ page, isForm }: { page: PageRow; isForm: boolean }) {
   if (page.isSample) {
     return (
       <Notice tone="info" title="This is the sample page">
-        It shows what a page looks like. Your first own page removes it for good.
+        This page shows what a status page looks like. Your first own page removes the sample for
+        good.
       </Notice>
     );
   }
   if (page.managedBy === "apply" && isForm) {
     return (
       <Notice tone="info" title="This page comes from a file">
-        <code>allclear apply</code> made it. What its file sets, the next run sets again.
+        <code>allclear apply</code> created this page. The next run sets the values in the file
+        again.
       </Notice>
     );
   }

@@ -11,7 +11,7 @@ import {
 import { pageTabPath, type SectionProps, WhyRefused } from "./frame";
 import { PAGE_LABELS } from "./values";
 
-/** What a page is called and how it tells times. */
+/** Form for a page's name, description, time zone and other general settings. */
 export function General({ page, values, complaints, stale }: SectionProps) {
   const wrong = wording(complaints, PAGE_LABELS);
   const fields = { values, wrong };

@@ -25,7 +25,7 @@ interface PageListProps {
   now: number;
 }
 
-/** Pages: every status page of the installation. */
+/** `/admin/pages`: all status pages. */
 export function PageList({ pages, role, now }: PageListProps) {
   const create = roleAllows(role, "admin") ? (
     <ButtonLink href={`${PAGES_PATH}/new`} kind="primary">
@@ -70,7 +70,7 @@ export function PageList({ pages, role, now }: PageListProps) {
   );
 }
 
-/** What of a page is worth a word: who sees it, whether it is the default one, or the sample. */
+/** Labels of a page: its visibility, and "Default" or "Sample". */
 export function PageChips({ page }: { page: PageRow }) {
   return (
     <Chips>

@@ -12,7 +12,7 @@ import type { ShowPage } from "./screens";
 
 const NO_FILE = "needs a file: choose one, then upload it";
 
-/** A page's own logo: for admins. */
+/** Routes of a page's logo, for admins. */
 export function pageLogoRoutes(deps: AdminDependencies, showPage: ShowPage) {
   const { ctx, requestContexts, writeAs } = deps;
   const done = createDone(deps.flashes);

@@ -8,7 +8,9 @@ import { pageTabPath, type SectionProps, WhyRefused } from "./frame";
 import { PageLogo } from "./logo";
 import { PAGE_LABELS } from "./values";
 
-/** A page's theme, colour and logo. The logo is a form of its own: it counts as soon as it is sent. */
+/**
+ * Forms for a page's theme, accent colour and logo. The logo has its own form, saved on submission.
+ */
 export function Look({ page, values, complaints, stale }: SectionProps) {
   const { logo, ...others } = complaints;
   const wrong = wording(others, PAGE_LABELS);

@@ -19,7 +19,7 @@ import { createShowPage } from "./screens";
 import { pageSectionRoutes } from "./section-routes";
 import { NEW_PAGE, readNewPage, type PageValues, toInput } from "./values";
 
-/** `/admin/pages`: everybody may look, admins create and change. */
+/** `/admin/pages`: every role may read, admins create and change pages. */
 export function pageAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeOnceAs } = deps;
   const done = createDone(deps.flashes);

@@ -13,13 +13,13 @@ import { Look } from "./look";
 import { type PageValues, storedValues } from "./values";
 import { Visibility } from "./visibility";
 
-/** A form that comes back: what was typed into it, and why. */
+/** Rejected form: typed values and reason. */
 export interface Refused {
   values: Partial<PageValues>;
   rejection: FormRejection;
 }
 
-/** Shows a screen about one page as it is now, or with what was refused. Throws `not_found`. */
+/** Shows a page's screen with the stored values or with a rejected form. Throws `not_found`. */
 export type ShowPage = (
   at: ScreenRequest,
   id: string,

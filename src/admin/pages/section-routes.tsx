@@ -8,7 +8,7 @@ import { createFormHandlers } from "./form-handlers";
 import { pageTabPath } from "./frame";
 import type { ShowPage } from "./screens";
 
-/** What a page is called, how it looks and who sees it: for admins. */
+/** Routes of a page's general, look and visibility settings, for admins. */
 export function pageSectionRoutes(deps: AdminDependencies, showPage: ShowPage) {
   const { ctx, requestContexts, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -54,7 +54,7 @@ export function pageSectionRoutes(deps: AdminDependencies, showPage: ShowPage) {
         told: (form) =>
           form.text("visibility") === "private"
             ? "Only signed-in users can see the page now."
-            : "Everybody can see the page now.",
+            : "Everyone can see the page now.",
       }),
       { ...formBody(), ...screenOperation("Change who sees a page", MAY_MANAGE) },
     )

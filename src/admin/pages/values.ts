@@ -2,7 +2,7 @@ import { type PageInput, type PageRow, toDomain } from "../../features/pages";
 import type { Form } from "../../http";
 import { toRef } from "../../kernel/text";
 
-/** The fields of the forms about a page, by the API's names, in the order in which they stand. */
+/** Labels of the fields of page forms, by the API's names, in the order of the forms. */
 export const PAGE_LABELS = {
   name: "Name",
   slug: "Slug",
@@ -15,16 +15,16 @@ export const PAGE_LABELS = {
   accent: "Accent colour",
   logo: "Logo",
   custom_domains: "Host names",
-  default: "Show it at /",
+  default: "Show at /",
 } as const;
 
-/** The fields that are text, or a choice. */
+/** Fields with a text value, which excludes the logo. */
 export type PageField = Exclude<keyof typeof PAGE_LABELS, "logo">;
 
-/** What stands in a form about a page, as it was typed. */
+/** Typed values of a page form. */
 export type PageValues = Readonly<Record<PageField, string>>;
 
-/** What the form for a new page begins with. */
+/** Initial values of the form for a new page. */
 export const NEW_PAGE: PageValues = {
   name: "",
   slug: "",
@@ -39,7 +39,7 @@ export const NEW_PAGE: PageValues = {
   default: "",
 };
 
-/** What a page's forms begin with. */
+/** Returns the form values of a stored page. */
 export function storedValues(page: PageRow): PageValues {
   return {
     name: page.name,
@@ -56,7 +56,7 @@ export function storedValues(page: PageRow): PageValues {
   };
 }
 
-/** What was typed into these fields of a form. */
+/** Reads the typed values of the given fields. */
 export function readValues<Field extends PageField>(
   form: Form,
   fields: readonly Field[],
@@ -66,8 +66,8 @@ export function readValues<Field extends PageField>(
 }
 
 /**
- * What was typed for a new page, with a slug made from the name where none was. Its form has no host
- * names: these are judged by where the dashboard is open, once the page is there.
+ * Reads the values for a new page and derives a missing slug from the name. Custom domains are
+ * empty, since they are checked against the dashboard's own host when a page is edited.
  */
 export function readNewPage(form: Form): PageValues {
   const fields = Object.keys(NEW_PAGE) as PageField[];
@@ -75,7 +75,7 @@ export function readNewPage(form: Form): PageValues {
   return { ...typed, slug: typed.slug.trim() || toRef(typed.name), custom_domains: "" };
 }
 
-/** The fields that were typed as the service takes them, which judges them. */
+/** Converts typed values to service input. The service validates them. */
 export function toInput(values: Partial<PageValues>): Partial<PageInput> {
   const input: Partial<PageInput> = {};
   const { description, accent } = values;
@@ -93,7 +93,7 @@ export function toInput(values: Partial<PageValues>): Partial<PageInput> {
   return input;
 }
 
-/** Of what is asked for, that which differs from what a page has. */
+/** Returns the requested values that differ from the stored page. */
 export function changesTo(page: PageRow, asked: Partial<PageInput>): Partial<PageInput> {
   const stored: Partial<PageInput> = toInput(storedValues(page));
   const differs = (field: string) => {
@@ -103,24 +103,27 @@ export function changesTo(page: PageRow, asked: Partial<PageInput>): Partial<Pag
   return Object.fromEntries(Object.entries(asked).filter(([field]) => differs(field)));
 }
 
-/** Browsers send CR LF for each end of a line. */
+/** Converts line ends to LF, since browsers send CR LF. */
 function oneKindOfLines(text: string): string {
   return text.replace(/\r\n?/g, "\n");
 }
 
-/** A whole number as it was typed; NaN, which the service refuses, for what is none. */
+/** Converts text to a whole number. Invalid text becomes NaN, which the service rejects. */
 function readDays(text: string): number {
   return /^\d{1,6}$/.test(text.trim()) ? Number(text) : Number.NaN;
 }
 
-/** A colour as it was typed, its `#` added where it was left out. */
+/** Converts text to a colour, adding a missing `#`. Empty text becomes null. */
 function readColour(text: string): string | null {
   const typed = text.trim().toLowerCase();
   if (typed === "") return null;
   return typed.startsWith("#") ? typed : `#${typed}`;
 }
 
-/** Host names as they are kept, one a line; commas and spaces part them too. What is none stays as it is. */
+/**
+ * Splits text at white space and commas and normalises each host name. Invalid names are passed on
+ * unchanged.
+ */
 function readHosts(text: string): string[] {
   const hosts = text.split(/[\s,]+/).filter((host) => host !== "");
   return hosts.map((host) => toDomain(host) ?? host);

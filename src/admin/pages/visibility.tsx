@@ -6,7 +6,7 @@ import { VisibilityField } from "./fields";
 import { pageTabPath, type SectionProps, WhyRefused } from "./frame";
 import { PAGE_LABELS } from "./values";
 
-/** Who sees a page, and whether it is the one that is met first. */
+/** Forms for a page's visibility and for making it the default page. */
 export function Visibility({ page, values, complaints, stale }: SectionProps) {
   const wrong = wording(complaints, PAGE_LABELS);
   return (
@@ -22,11 +22,13 @@ export function Visibility({ page, values, complaints, stale }: SectionProps) {
         <p>
           The default page is at <code>/</code> and <code>/api/v2/</code>.{" "}
           {page.isDefault
-            ? "This is it. To change that, make another page the default."
-            : "This one is not."}
+            ? "This page is the default. To change that, make another page the default."
+            : "This page is not the default."}
         </p>
         {page.isDefault ? null : (
-          <PostButton action={`${pagePath(page.id)}/default`}>Make it the default page</PostButton>
+          <PostButton action={`${pagePath(page.id)}/default`}>
+            Make this page the default
+          </PostButton>
         )}
       </Section>
     </>

@@ -20,7 +20,7 @@ type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${inf
     ? { [Key in Name]: string }
     : object;
 
-/** The request that a screen or an action of an area answers. */
+/** Request of a screen or an action of an area. */
 export interface At<Path extends string> extends ScreenRequest {
   params: ParamsOf<Path>;
   query: Readonly<Record<string, string | undefined>>;
@@ -30,17 +30,17 @@ interface SentAt<Path extends string> extends At<Path> {
   body: SentForm;
 }
 
-/** A screen, or the address that is shown in its place. */
+/** Screen, or a path to redirect to. */
 type ScreenOrPath = Screen | { path: string };
 
-/** Where an action leads, and the sentence shown there; undefined where nothing was changed. */
+/** Path to redirect to after an action, and its confirmation; undefined if nothing changed. */
 interface Done {
   path: string;
   text: string | undefined;
 }
 
 interface ShownForm<Values, Context> extends FormState<Values, Context> {
-  /** Identifies this rendering of the form, so that sending it twice creates one object. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one object. */
   formToken: string;
 }
 
@@ -81,11 +81,14 @@ interface Action<Path extends string, Result> {
   summary: string;
   run: (tx: Tx, at: At<Path>, actor: Actor) => Result;
   done: (result: Result, at: At<Path>) => Done;
-  /** Shows why the action is not possible now; without it the error page does. */
+  /** Renders the reason of a conflict; without it the error page is shown. */
   showConflict?: (message: string, at: At<Path>) => Screen;
 }
 
-/** Adds the screens and actions of one part of the dashboard, which `role` and those above it may open. */
+/**
+ * Creates a builder for the screens and actions of one part of the dashboard, open to `role` and
+ * higher roles.
+ */
 export function createArea(deps: AdminDependencies, prefix: string, role: Role) {
   const { ctx, render, reveals, writeAs } = deps;
   const access = session(role);
@@ -131,7 +134,7 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
     /** Adds a screen. */
     screen: get,
 
-    /** Adds a form that creates an object with a secret, which is shown once. */
+    /** Adds a form that creates an object with a secret. The secret is shown once. */
     createSecretForm<Path extends string, Body, Context, Fields, Made>(
       path: Path,
       declared: CreateForm<Path, Body, Context, Fields, Made>,
@@ -161,7 +164,10 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
       });
     },
 
-    /** Adds a button that creates a secret, which is shown once. A reload of its address leads back. */
+    /**
+     * Adds a button that creates a secret, which is shown once. A GET request for its path
+     * redirects back.
+     */
     createSecret<Path extends string, Made>(path: Path, declared: CreateSecret<Path, Made>): void {
       get(path, declared.ask, (at) => ({ path: declared.back(at) }));
       post(path, declared.summary, async (at) => {
@@ -173,7 +179,7 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
       });
     },
 
-    /** Adds the action of a form that changes an object. Its screen is a route of its own. */
+    /** Adds the action of a form that changes an object. The screen is a separate route. */
     editForm<Path extends string, Body, Context, Fields>(
       path: Path,
       declared: EditForm<Path, Body, Context, Fields>,
@@ -223,7 +229,7 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
   };
 }
 
-/** Returns the message of a refusal that concerns the state of an object and no field. */
+/** Returns the message of a conflict with the state of an object; undefined for other errors. */
 function conflictMessage(error: unknown): string | undefined {
   return error instanceof Problem && error.code === "conflict" ? error.message : undefined;
 }

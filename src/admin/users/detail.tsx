@@ -15,7 +15,7 @@ import { FormInputs, type StateOf } from "../forms/form";
 import { userPath, USERS_PATH } from "../paths";
 import { ROLE_FORM } from "./forms";
 
-/** One user, with the forms that change the role, create a link and disable the user. */
+/** One user, with forms that change the role, create a one-time link and disable the user. */
 export function UserDetail(props: {
   user: UserResource;
   isSelf: boolean;

@@ -2,7 +2,7 @@ import type { UserResource } from "../../features/users";
 import { DialogForm } from "../../ui";
 import { keyPath, userPath } from "../paths";
 
-/** Asks before a user is disabled, and names the keys that go on working. */
+/** Asks before a user is disabled, naming the API keys that keep working. */
 export function DisableUser(props: {
   title: string;
   user: UserResource;

@@ -2,12 +2,12 @@ import type { UserResource } from "../../features/users";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead } from "../../ui";
 import { userPath, USERS_PATH } from "../paths";
 
-/** The one showing of a link that opens once. */
+/** Screen that shows a one-time link once. */
 export function RevealedLink(props: {
   title: string;
   user: UserResource;
   url: string;
-  /** How long the link works, such as "7 days". */
+  /** Lifetime of the link, such as "7 days". */
   lasts: string;
 }) {
   const { title, user, url, lasts } = props;
@@ -36,7 +36,7 @@ export function RevealedLink(props: {
   );
 }
 
-/** The same form once more, after its minute. */
+/** Response to a repeated form after a minute, when the link is no longer available. */
 export function LinkShownBefore({ title, userId }: { title: string; userId: string }) {
   return (
     <>

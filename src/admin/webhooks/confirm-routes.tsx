@@ -20,14 +20,16 @@ import { screenOperation } from "../screen-operation";
 import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** Shows a secret that was just made, under a title. */
+/** Shows a new secret under a title. */
 type ShowSecret = (
   at: ScreenRequest,
   reveal: Reveal<WebhookRow>,
   title: string,
 ) => Promise<Response>;
 
-/** What is asked before it is done: another secret, disabling, deleting. */
+/**
+ * Routes that rotate the secret of an endpoint, disable or delete it, each after a confirmation.
+ */
 export function webhookConfirmRoutes(deps: AdminDependencies, showSecret: ShowSecret) {
   const { ctx, requestContexts, render, reveals, writeAs } = deps;
   const done = createDone(deps.flashes);

@@ -3,7 +3,7 @@ import { DialogForm, ErrorSummary, DateTimeField } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** Asks before an endpoint gets another secret. */
+/** Asks before the secret of an endpoint is rotated. */
 export function RotateSecret({ row, formToken }: { row: WebhookRow; formToken: string }) {
   const paths = pathsOfWebhook(row.id);
   const isOverlapping = row.previousSecret !== null;
@@ -16,20 +16,17 @@ export function RotateSecret({ row, formToken }: { row: WebhookRow; formToken: s
       cancelHref={paths.home}
     >
       <p>
-        The webhook gets a new secret, which is shown once. For 24 hours both the new one and the
-        present one sign every request, so that the receiver can change over without losing any.
+        The webhook gets a new secret, which is shown once. For 24 hours both the new and the
+        current secret sign every request, so that the receiver can switch without losing any.
       </p>
       {isOverlapping ? (
-        <p>
-          It was rotated before: the secret that was replaced then stops signing at once if it has
-          not yet.
-        </p>
+        <p>The secret was rotated before: the one replaced then stops signing at once.</p>
       ) : null}
     </DialogForm>
   );
 }
 
-/** Asks before nothing more is sent to an endpoint. */
+/** Asks before an endpoint is disabled. */
 export function DisableWebhook({ row }: { row: WebhookRow }) {
   const paths = pathsOfWebhook(row.id);
   return (
@@ -41,14 +38,14 @@ export function DisableWebhook({ row }: { row: WebhookRow }) {
       cancelHref={paths.home}
     >
       <p>
-        Nothing more is sent to it until it is enabled again. What waits is cancelled; you can
-        redeliver it then.
+        Nothing more is sent until you enable the webhook again. Waiting deliveries are cancelled;
+        you can redeliver them then.
       </p>
     </DialogForm>
   );
 }
 
-/** Asks before an endpoint is gone. */
+/** Asks before an endpoint is deleted. */
 export function DeleteWebhook({ row }: { row: WebhookRow }) {
   const paths = pathsOfWebhook(row.id);
   return (
@@ -60,8 +57,8 @@ export function DeleteWebhook({ row }: { row: WebhookRow }) {
       cancelHref={paths.home}
     >
       <p>
-        Nothing more is sent to it, what waits is cancelled, and its secret is gone. This cannot be
-        undone. To stop it for a while, disable it.
+        Nothing more is sent, waiting deliveries are cancelled, and the secret is deleted. This
+        cannot be undone. To stop the webhook for a while, disable it.
       </p>
     </DialogForm>
   );
@@ -71,12 +68,12 @@ const LABELS = { since: "Queued since (UTC)" };
 
 interface RedeliverFailedProps {
   row: WebhookRow;
-  /** A moment in UTC as a field has it. */
+  /** Field text in UTC. */
   since: string;
   complaints: Complaints;
 }
 
-/** Asks since when all that never arrived is to be sent once more. */
+/** Asks for the time from which failed deliveries are sent again. */
 export function RedeliverFailed({ row, since, complaints }: RedeliverFailedProps) {
   const paths = pathsOfWebhook(row.id);
   const wrong = wording(complaints, LABELS);
@@ -89,8 +86,8 @@ export function RedeliverFailed({ row, since, complaints }: RedeliverFailedProps
     >
       <ErrorSummary errors={wrong.all} />
       <p>
-        Everything that was queued since then and has failed or was cancelled is sent once more, in
-        its order. Events keep their ids, by which a receiver drops what it has had.
+        Deliveries queued since then that failed or were cancelled are sent again, in order. Events
+        keep their ids, so receivers can ignore duplicates.
       </p>
       <DateTimeField
         label={LABELS.since}

@@ -10,7 +10,7 @@ interface CreateFormProps {
   values: WebhookValues;
   complaints: Complaints;
   pages: readonly PageRow[];
-  /** Tells this showing of the form from every other, so that sending it twice makes one webhook. */
+  /** Identifies this rendering of the form, so that submitting it twice creates one webhook. */
   formToken: string;
 }
 

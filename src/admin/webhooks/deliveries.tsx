@@ -40,7 +40,7 @@ export function DeliveryState({ status }: { status: DeliveryStatus }) {
   return <Chip {...look}>{label}</Chip>;
 }
 
-/** What was sent to an endpoint, newest first, and the ways to see some of it only. */
+/** Deliveries of an endpoint, newest first, with filters by status. */
 export function DeliveryList({ view, now }: { view: WebhookView; now: number }) {
   const { record, deliveries, status, nextBefore, isContinued } = view;
   const paths = pathsOfWebhook(record.row.id);
@@ -114,7 +114,7 @@ function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number
   );
 }
 
-/** When something is tried next; `at` in unix ms. */
+/** Time of the next attempt; `at` is in unix ms. */
 export function NextTry({ at, now }: { at: number; now: number }) {
   if (at <= now) return <>due now</>;
   return (

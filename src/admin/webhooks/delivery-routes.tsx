@@ -22,7 +22,7 @@ import { RedeliverFailed } from "./confirm";
 import { DeliveryDetail } from "./delivery";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** What was sent to an endpoint, and sending it again. */
+/** Routes that show the deliveries of an endpoint and redeliver them. */
 export function webhookDeliveryRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -43,7 +43,7 @@ export function webhookDeliveryRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** Queues all of it again, a bounded part a transaction, and answers how many there were. */
+  /** Queues failed deliveries again, in transactions of bounded size, and returns their number. */
   async function redeliverSince(
     requestContext: RequestContext,
     id: string,
@@ -120,7 +120,7 @@ export function webhookDeliveryRoutes(deps: AdminDependencies) {
           redeliver(ctx, tx, params.id, params.delivery_id, actorOf(requestContext)),
         );
         const path = pathsOfWebhook(params.id).delivery(row.id);
-        return done(requestContext, path, "The event is sent once more.");
+        return done(requestContext, path, "The event is sent again.");
       },
       { ...formBody(), ...screenOperation("Send a delivery again", MAY_MANAGE) },
     );

@@ -27,16 +27,16 @@ import { pathsOfWebhook } from "./webhook-paths";
 interface DeliveryDetailProps {
   row: WebhookRow;
   delivery: DeliveryRecord;
-  /** The first one first. */
+  /** Attempts, oldest first. */
   tries: readonly TryRow[];
-  /** The one whose answer is shown; undefined where there was none yet. */
+  /** Attempt whose response is shown; undefined before the first attempt. */
   shown: TryRow | undefined;
-  /** Undefined where nothing would be sent by now. */
+  /** Request as the webhook would send it now; undefined if nothing would be sent. */
   request: SentRequest | undefined;
   now: number;
 }
 
-/** One event on its way to one endpoint: what was sent, and what was answered. */
+/** One delivery: its request, attempts and responses. */
 export function DeliveryDetail(props: DeliveryDetailProps) {
   const { row, delivery, tries, shown, request, now } = props;
   const paths = pathsOfWebhook(row.id);
@@ -52,7 +52,7 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
         actions={
           <>
             {isWaiting ? (
-              <ButtonLink href={paths.delivery(delivery.row.id)}>Look again</ButtonLink>
+              <ButtonLink href={paths.delivery(delivery.row.id)}>Refresh</ButtonLink>
             ) : null}
             {row.enabled ? (
               <PostButton action={paths.sendAgain(delivery.row.id)}>
@@ -71,13 +71,13 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
             <CodeBlock text={requestText(request, shown)} copyLabel="Copy" />
           ) : (
             <p>
-              As it is set by now, the webhook tells nothing of this event, so that the request
-              cannot be shown.
+              With its current settings the webhook does not send this event, so there is no request
+              to show.
             </p>
           )}
           <p class="muted">
-            Written from the event as the webhook is set now, and laid out to be read. The signature
-            and whatever is secret are left out.
+            Created from the event with the webhook's current settings, formatted for reading. The
+            signature and all secrets are left out.
           </p>
         </Card>
         <Card title="Answer">
@@ -139,7 +139,7 @@ function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
         ms
       </p>
       {answer === null ? (
-        <p class="muted">There is no text of it.</p>
+        <p class="muted">The response has no text.</p>
       ) : (
         <CodeBlock text={answer} copyLabel="Copy" />
       )}

@@ -10,7 +10,7 @@ import { WebhookDetail } from "./detail";
 import { pathsOfWebhook } from "./webhook-paths";
 import { readWebhookView } from "./webhook-view";
 
-/** One endpoint, and what one click does to it. */
+/** Routes of one endpoint and its buttons without confirmation. */
 export function webhookDetailRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);
@@ -52,8 +52,7 @@ export function webhookDetailRoutes(deps: AdminDependencies) {
         await writeAs(requestContext, (tx) =>
           updateWebhook(ctx, tx, id, { enabled: true }, actorOf(requestContext)),
         );
-        const text =
-          "The webhook is enabled. What was cancelled meanwhile is sent if you redeliver it.";
+        const text = "The webhook is enabled. Redeliver to send what was cancelled meanwhile.";
         return done(requestContext, pathsOfWebhook(id).home, text);
       },
       { ...formBody(), ...screenOperation("Enable a webhook", MAY_MANAGE) },

@@ -11,13 +11,15 @@ import type { WebhookView } from "./webhook-view";
 
 interface WebhookDetailProps {
   view: WebhookView;
-  /** Tells this showing of the button that tries it out from every other. */
+  /**
+   * Identifies this rendering of the test button, so that a repeated click sends one test event.
+   */
   formToken: string;
   /** Unix ms. */
   now: number;
 }
 
-/** One endpoint: what it is told, how that goes, and what was sent. */
+/** One endpoint: settings, health and deliveries. */
 export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
   const { row } = view.record;
   const paths = pathsOfWebhook(row.id);

@@ -6,11 +6,14 @@ import { pathsOfWebhook } from "./webhook-paths";
 interface DisabledNoticeProps {
   row: WebhookRow;
   now: number;
-  /** Where others are, it leads to the endpoint; on the endpoint's own screen it can be enabled. */
+  /**
+   * True on lists, where the notice links to the endpoint. Otherwise the notice has a button that
+   * enables the endpoint.
+   */
   isLink?: boolean;
 }
 
-/** The banner of an endpoint that was disabled because it took nothing any more, or by somebody. */
+/** Notice of an endpoint that was disabled, automatically or by a user. */
 export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps) {
   const { home, enable } = pathsOfWebhook(row.id);
   const { disabledReason: reason, disabledAt } = row;
@@ -30,9 +33,9 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
         </>
       )}
       {isLink ? (
-        <a href={home}>Look at it</a>
+        <a href={home}>Open webhook</a>
       ) : (
-        <PostButton action={enable}>Enable it again</PostButton>
+        <PostButton action={enable}>Enable webhook</PostButton>
       )}
     </Notice>
   );

@@ -14,11 +14,11 @@ interface EditFormProps {
   values: WebhookValues;
   complaints: Complaints;
   pages: readonly PageRow[];
-  /** Said where somebody changed it meanwhile. */
+  /** Message of a stale form; undefined for a current one. */
   stale: string | undefined;
 }
 
-/** What of an endpoint can be changed: all but its secret, which is rotated. */
+/** Edit form of an endpoint. The signing secret is rotated on a separate screen. */
 export function EditForm({ row, values, complaints, pages, stale }: EditFormProps) {
   const paths = pathsOfWebhook(row.id);
   return (

@@ -18,7 +18,7 @@ import {
 } from "./values";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** The form that changes an endpoint. */
+/** Routes that edit an endpoint. */
 export function webhookEditRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, writeAs } = deps;
   const done = createDone(deps.flashes);

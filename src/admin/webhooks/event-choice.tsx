@@ -2,7 +2,7 @@ import { EVENTS, type EventType } from "../../events";
 import { CheckRows, ChoiceField } from "../../ui";
 import type { Wording } from "../field-errors";
 
-/** What can be listened to; who tries an endpoint out is told in any case. */
+/** Selectable event types. `webhook.test` is always sent. */
 export const EVENT_TYPES = (Object.keys(EVENTS) as EventType[]).filter(
   (type) => type !== "webhook.test",
 );
@@ -20,7 +20,7 @@ interface EventChoiceProps {
   wrong: Wording;
 }
 
-/** Which events are sent: all, or those whose boxes are checked. */
+/** Selects the events that are sent: all, or the checked ones. */
 export function EventChoice({ isForAllEvents, events, wrong }: EventChoiceProps) {
   return (
     <ChoiceField

@@ -6,7 +6,7 @@ import { LastError, SuccessRate, Waiting, WebhookState } from "./health";
 import { settingsOf } from "./setting-fields";
 import type { WebhookView } from "./webhook-view";
 
-/** What an endpoint is told, where, and how that goes; nothing that is secret. */
+/** Settings and health of an endpoint, without secrets. */
 export function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
   const { record, page, backlog, failure } = view;
   const { row, successRate } = record;
@@ -36,7 +36,7 @@ export function WebhookFacts({ view, now }: { view: WebhookView; now: number }) 
           label: "Events",
           isWide: true,
           value: isEverything ? (
-            "Everything, also what may come"
+            "All events, including future types"
           ) : (
             <EventChips events={row.events} />
           ),
@@ -64,10 +64,10 @@ function EventChips({ events }: { events: readonly string[] }) {
 
 function SecretInForce({ view: { record }, now }: { view: WebhookView; now: number }) {
   const { previousSecret, previousSecretEndsAt: endsAt } = record.row;
-  if (previousSecret === null || endsAt === null || endsAt <= now) return <>One, which signs</>;
+  if (previousSecret === null || endsAt === null || endsAt <= now) return <>1 active secret</>;
   return (
     <>
-      Two, which both sign; the old one stops <RelativeTime at={toIso(endsAt)} now={now} />
+      2 active secrets; the old one stops <RelativeTime at={toIso(endsAt)} now={now} />
     </>
   );
 }

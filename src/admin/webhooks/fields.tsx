@@ -12,11 +12,14 @@ interface WebhookFieldsProps {
   values: WebhookValues;
   complaints: Complaints;
   pages: readonly PageRow[];
-  /** The names of secret settings that are set, for an endpoint that is there. */
+  /** Names of the stored secret settings, for an existing endpoint. */
   keptSecrets?: readonly string[];
 }
 
-/** What is asked about an endpoint, new or there. Its buttons stand before the main one: give the form `enter`. */
+/**
+ * Fields of an endpoint, shared by the create and edit forms. The format buttons precede the main
+ * one, so the form needs `enter`.
+ */
 export function WebhookFields(props: WebhookFieldsProps) {
   const { values, complaints, pages, keptSecrets = [] } = props;
   const { format } = values;
@@ -49,7 +52,7 @@ export function WebhookFields(props: WebhookFieldsProps) {
         label="Description"
         name="description"
         value={values.description}
-        hint="What it is for. You will look for this when something goes wrong."
+        hint="Purpose of the webhook, to recognise it when something goes wrong."
         error={wrong.about("description")}
         autocomplete="off"
         maxlength={1_000}
@@ -61,7 +64,7 @@ export function WebhookFields(props: WebhookFieldsProps) {
 }
 
 const URL_IS_SECRET =
-  "Whoever knows it can write to the channel, so it is shown without its end from now on.";
+  "Anyone who knows this URL can write to the channel, so its end is hidden after saving.";
 
 function labelsOf(format: WebhookFormat): Record<string, string> {
   return {
@@ -73,7 +76,7 @@ function labelsOf(format: WebhookFormat): Record<string, string> {
   };
 }
 
-/** What the requests are made for. Another one shows the form again with its own fields. */
+/** Buttons that select the format. Each shows the form again with the fields of that format. */
 function FormatButtons({ current }: { current: WebhookFormat }) {
   return (
     <div class="field">
@@ -106,7 +109,7 @@ function PageFilter({ page, pages, wrong }: PageFilterProps) {
     <SelectField
       label="Page"
       name="page"
-      hint="Where one is chosen, only what happens on it is sent."
+      hint="If you select a page, only events of that page are sent."
       options={[
         { value: "", label: "Every page" },
         ...real.map((one) => ({ value: one.id, label: labelAmong(real, one) })),

@@ -2,7 +2,7 @@ import { type Backlog, type Failure, type WebhookRow } from "../../features/webh
 import { toIso } from "../../kernel/time";
 import { CellNote, Chip, RelativeTime, OneLine } from "../../ui";
 
-/** How an endpoint stands, in one word. */
+/** State of an endpoint: enabled, failing or disabled. */
 export function WebhookState({ row }: { row: WebhookRow }) {
   if (!row.enabled) {
     return row.disabledReason === null ? (
@@ -18,7 +18,10 @@ export function WebhookState({ row }: { row: WebhookRow }) {
   );
 }
 
-/** Of the tries of a day the share that succeeded: "98.2 %", never 100 % where one failed. */
+/**
+ * Share of the last day's attempts that succeeded: "98.2 %", rounded down so that a failure never
+ * shows as 100 %.
+ */
 export function SuccessRate({ rate }: { rate: number | null }) {
   if (rate === null) return <span class="quiet-text">Nothing sent</span>;
   return <>{formatRate(rate)}</>;
@@ -29,7 +32,7 @@ function formatRate(rate: number): string {
   return `${percent.toLocaleString("en")} %`;
 }
 
-/** What waits for an endpoint. */
+/** Number and oldest age of the deliveries waiting for an endpoint. */
 export function Waiting({ backlog, now }: { backlog: Backlog | undefined; now: number }) {
   if (!backlog) return <span class="quiet-text">Nothing</span>;
   return (
@@ -44,7 +47,7 @@ export function Waiting({ backlog, now }: { backlog: Backlog | undefined; now: n
   );
 }
 
-/** The last failure: what went wrong, and when. */
+/** Last failure of an endpoint: error and time. */
 export function LastError({ failure, now }: { failure: Failure | undefined; now: number }) {
   if (!failure) return <span class="quiet-text">None</span>;
   return (
@@ -57,7 +60,7 @@ export function LastError({ failure, now }: { failure: Failure | undefined; now:
   );
 }
 
-/** "Answered 503", or why nothing answered. */
+/** Returns a failure as text: "Answered 503", or the reason for a missing response. */
 export function describeFailure({ statusCode, error }: Omit<Failure, "at">): string {
   return statusCode === null ? (error ?? "Nothing answered") : `Answered ${statusCode}`;
 }

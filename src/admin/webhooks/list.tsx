@@ -34,7 +34,7 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
   return (
     <>
       <PageHead title="Webhooks" actions={isFirstUse ? undefined : <CreateLink />}>
-        Programs and channels that are told of what happens here.
+        Programs and channels that receive notifications of changes.
       </PageHead>
       {webhooks
         .filter(({ record: { row } }) => row.disabledReason !== null)
@@ -49,8 +49,8 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
         </Table>
       ) : isFirstUse ? (
         <EmptyState title="No webhooks yet" action={<CreateLink />}>
-          A webhook tells a program of yours, or a channel in Slack, Discord, Teams or Telegram, of
-          incidents, maintenance, components and monitors as they change.
+          A webhook sends changes of incidents, maintenance, components and monitors to your
+          program, or to a channel in Slack, Discord, Teams or Telegram.
         </EmptyState>
       ) : (
         <EmptyState
@@ -115,7 +115,7 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
   );
 }
 
-/** "Everything", or how many kinds of event. */
+/** Returns "Everything", or the number of event types. */
 function describeEvents({ events }: WebhookRow): string {
   return events.includes(ANY_EVENT) ? "Everything" : plural(events.length, "event");
 }

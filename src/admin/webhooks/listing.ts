@@ -13,23 +13,25 @@ import { readPages } from "../read-pages";
 
 const PAGE_SIZE = 50;
 
-/** An endpoint with how it does. */
+/** Endpoint with its backlog and last failure. */
 export interface ListedWebhook {
   record: WebhookRecord;
   backlog: Backlog | undefined;
   failure: Failure | undefined;
 }
 
-/** One screen of the list of endpoints. */
+/** Content of one screen of the list of endpoints. */
 export interface WebhookListing {
   webhooks: readonly ListedWebhook[];
   pages: readonly PageRow[];
-  /** The id behind which the next screen begins, if there is one; and whether this is not the first. */
+  /**
+   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
   nextBefore: string | undefined;
   isContinued: boolean;
 }
 
-/** Endpoints newest first, those older than the one of the id `before`; `now` in unix ms. */
+/** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
 export function readWebhookList(
   reader: Reader,
   before: string | undefined,

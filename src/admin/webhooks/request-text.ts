@@ -1,7 +1,7 @@
 import type { SentRequest, TryRow } from "../../features/webhooks";
 import { SECOND_MS } from "../../kernel/time";
 
-/** A request as it can be read: its line, its headers, and its body with the line ends that help. */
+/** Returns a request as readable text: request line, headers and formatted body. */
 export function requestText(
   { url, headers, body }: SentRequest,
   shown: TryRow | undefined,

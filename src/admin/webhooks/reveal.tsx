@@ -17,14 +17,16 @@ import { pathsOfWebhook } from "./webhook-paths";
 
 interface RevealedSecretProps {
   title: string;
-  /** As it was made. */
+  /** Endpoint with the new secret. */
   row: WebhookRow;
-  /** Tells this showing of the button that tries it out from every other. */
+  /**
+   * Identifies this rendering of the test button, so that a repeated click sends one test event.
+   */
   formToken: string;
   now: number;
 }
 
-/** The one showing of an endpoint's secret, with what to do with it now. */
+/** Screen that shows an endpoint's secret once, with instructions. */
 export function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
   const { secret, previousSecretEndsAt } = row;
   const { label, isForPeople } = FORMATS[row.format];
@@ -48,7 +50,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
         <Secret text={secret} copyLabel="Copy secret" />
         {previousSecretEndsAt === null ? null : (
           <p class="muted">
-            The one before it signs, too, and stops{" "}
+            The previous secret also signs, and stops{" "}
             <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />: change over before that.
           </p>
         )}
@@ -73,7 +75,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
   );
 }
 
-/** The same form once more, after its minute: the secret is not shown again. */
+/** Response to a repeated form after a minute, when the secret is no longer shown. */
 export function SecretShownBefore({ title, id }: { title: string; id: string }) {
   return (
     <>
@@ -82,7 +84,7 @@ export function SecretShownBefore({ title, id }: { title: string; id: string }) 
         You already sent this form. The secret was shown then and cannot be shown again. Nothing
         changed this time.
       </p>
-      <p>If it was not copied, rotate it: the webhook gets a new one.</p>
+      <p>If you did not copy the secret, rotate it to get a new one.</p>
       <Actions>
         <ButtonLink href={pathsOfWebhook(id).home} kind="primary">
           Open the webhook

@@ -41,7 +41,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     });
   }
 
-  /** What a form has made, named by `title`, or the word that it was shown before. */
+  /** Shows a new secret under `title`, or says that it was already shown. */
   function showSecret(at: ScreenRequest, reveal: Reveal<WebhookRow>, title: string) {
     if ("shownBefore" in reveal) {
       const page = { title: "This secret was already shown", id: reveal.shownBefore };

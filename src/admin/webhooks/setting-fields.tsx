@@ -6,10 +6,10 @@ import type { WebhookFormat } from "../../kernel/webhook";
 import { Checkbox, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
 
-/** What a format needs beside the URL, as a form asks for it. */
+/** Setting of a format besides the URL, as a form field. */
 export interface Setting {
   name: string;
-  /** The names of its field, and of the box that takes away what is set. */
+  /** Names of the input, and of the checkbox that removes the stored value. */
   field: string;
   clearField: string;
   label: string;
@@ -19,7 +19,7 @@ export interface Setting {
   isNumber: boolean;
 }
 
-/** The settings of a format, by its own schema. */
+/** Returns the settings of a format, from its schema. */
 export function settingsOf(format: WebhookFormat): Setting[] {
   const { settings, secretSettings } = FORMATS[format];
   const { properties } = settings as TObject;
@@ -37,23 +37,23 @@ export function settingsOf(format: WebhookFormat): Setting[] {
 
 interface SettingFieldsProps {
   format: WebhookFormat;
-  /** What was typed, by the name of the setting; of a secret, nothing. */
+  /** Typed values by setting name, without secrets. */
   values: Readonly<Record<string, string>>;
-  /** The names of secrets that are set, and stay where nothing is typed. */
+  /** Names of stored secrets, which an empty field keeps. */
   kept: readonly string[];
-  /** The names of those that are to be taken away. */
+  /** Names of the secrets to remove. */
   cleared: readonly string[];
   wrong: Wording;
 }
 
-/** A field for each setting of a format. Secrets are written there, and never read back. */
+/** Fields for the settings of a format. Stored secrets are never shown. */
 export function SettingFields({ format, values, kept, cleared, wrong }: SettingFieldsProps) {
   return (
     <>
       {settingsOf(format).map(({ name, field, clearField, label, hint, ...of }) => {
         const isKept = of.isSecret && kept.includes(name);
         const optional = of.isOptional && !isKept ? "Optional." : "";
-        const keeping = isKept ? "It is set; leave this empty to keep it." : "";
+        const keeping = isKept ? "A value is set; leave this field empty to keep that value." : "";
         const words = [hint, optional, keeping].filter(Boolean).join(" ");
         return (
           <Fragment key={name}>

@@ -1,8 +1,8 @@
 import { signatureHeaders } from "../../features/webhooks";
 
 /**
- * A program for a shell that verifies a message, with an example whose signature is right: run as it
- * stands it says so. It needs OpenSSL and nothing else. `now` is unix ms.
+ * Returns a shell script that verifies a message, with an example whose signature is valid. The
+ * script needs OpenSSL only. `now` is in unix ms.
  */
 export function shellSnippet(secret: string, now: number): string {
   const id = "evt_example";
@@ -23,7 +23,7 @@ case " $signature " in
 esac`;
 }
 
-/** A server for Node.js or Bun that takes messages which are signed by the secret, and refuses all others. */
+/** Returns a server for Node.js or Bun that accepts only messages signed with the secret. */
 export function javaScriptSnippet(secret: string): string {
   return `// npm install standardwebhooks, then save this as receiver.mjs and run it.
 import { createServer } from "node:http";

@@ -7,20 +7,26 @@ import {
 } from "../../features/webhooks";
 import { MINUTE_MS } from "../../kernel/time";
 
-/** What waits longer has failed more than twice: no mere hiccup of a receiver. */
+/**
+ * Waiting time in ms above which a delivery has failed more than twice, so that the failure is not
+ * brief.
+ */
 const LONG_WAIT_MS = 10 * MINUTE_MS;
 
-/** An endpoint that is not told of what happens. */
+/** Endpoint that receives no events. */
 export interface DeliveryTrouble {
   id: string;
   name: string;
-  /** Why it was disabled by itself; undefined where it is enabled. */
+  /** Reason for the automatic disabling; undefined if enabled. */
   disabledReason?: string;
-  /** What waits for it, and since when the oldest of it does, in unix ms. */
+  /** Number of waiting deliveries, and the time of the oldest in unix ms. */
   waiting?: { count: number; oldestAt: number };
 }
 
-/** The endpoints that were disabled by themselves, and those for which something has waited too long. */
+/**
+ * Reads the endpoints that were disabled automatically, and those with a delivery older than
+ * `LONG_WAIT_MS`.
+ */
 export function readDeliveryTroubles(reader: Reader, now: number): DeliveryTrouble[] {
   const backlogs = new Map(
     deliveryHealth(reader, now)

@@ -12,14 +12,14 @@ const COLUMNS = [
 ];
 
 interface TryTableProps {
-  /** The first one first. */
+  /** Attempts, oldest first. */
   tries: readonly TryRow[];
   shown: TryRow | undefined;
   webhookId: string;
   now: number;
 }
 
-/** Every try of a delivery, the last one first, each leading to its answer. */
+/** Attempts of a delivery, newest first, each linked to its response. */
 export function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
   const { delivery } = pathsOfWebhook(webhookId);
   return (

@@ -12,25 +12,25 @@ import { type Complaints, complaintsOf } from "../field-errors";
 import { EVENT_TYPES } from "./event-choice";
 import { settingsOf } from "./setting-fields";
 
-/** What stands in the form of an endpoint, as it was typed. */
+/** Typed values of the endpoint form. */
 export interface WebhookValues {
   format: WebhookFormat;
   description: string;
   url: string;
   isForAllEvents: boolean;
   events: readonly string[];
-  /** An id; empty for every page. */
+  /** Id of a page; empty for all pages. */
   page: string;
-  /** By the name of the setting. */
+  /** Texts by setting name. */
   settings: Readonly<Record<string, string>>;
-  /** The names of those that are to be taken away. */
+  /** Names of the secrets to remove. */
   cleared: readonly string[];
 }
 
-/** The name of the buttons that ask for another format's fields. */
+/** Name of the buttons that select a format. */
 export const CHOOSE_FORMAT = "choose_format";
 
-/** An empty form, for a format where one is asked for by its name. */
+/** Returns an empty form, for the named format if there is one. */
 export function emptyWebhook(format: string | undefined): WebhookValues {
   return {
     format: formatNamed(format) ?? "standard",
@@ -44,7 +44,10 @@ export function emptyWebhook(format: string | undefined): WebhookValues {
   };
 }
 
-/** An endpoint as it is; its URL as it may be shown, and no secret. */
+/**
+ * Returns the form values of a stored endpoint, with the URL masked for display and without
+ * secrets.
+ */
 export function storedWebhook(record: WebhookRecord): WebhookValues {
   const { format, description, url, events, settings } = presentWebhook(record);
   return {
@@ -61,7 +64,7 @@ export function storedWebhook(record: WebhookRecord): WebhookValues {
   };
 }
 
-/** What was typed; `asksForFormat` where nothing but another format's fields was asked for. */
+/** Reads the typed values. `asksForFormat` is true if a format button was pressed. */
 export function readWebhook(form: Form): { values: WebhookValues; asksForFormat: boolean } {
   const asked = formatNamed(form.text(CHOOSE_FORMAT));
   const format = asked ?? formatNamed(form.text("format")) ?? "standard";
@@ -84,7 +87,7 @@ export function readWebhook(form: Form): { values: WebhookValues; asksForFormat:
   };
 }
 
-/** The endpoint that a form asks for. All of it is for the service to judge. */
+/** Converts form values to a new endpoint. The service validates them. */
 export function toNewWebhook(values: WebhookValues): CreateWebhookBody {
   const { format, settings, page } = values;
   return {
@@ -99,7 +102,9 @@ export function toNewWebhook(values: WebhookValues): CreateWebhookBody {
   };
 }
 
-/** The change that a form asks for: secrets that are not typed stay, unless they are taken away. */
+/**
+ * Returns the requested change. Secrets that are not typed are kept, unless they are to be removed.
+ */
 export function toChange(values: WebhookValues, { row }: WebhookRecord): UpdateWebhookBody {
   const { format, settings, cleared, page } = values;
   const isSet = (name: string) => format === row.format && name in row.settings;
@@ -121,7 +126,7 @@ export function toChange(values: WebhookValues, { row }: WebhookRecord): UpdateW
   };
 }
 
-/** What a refusal says of the form's fields; one that is about something else is thrown on. */
+/** Returns a refusal as errors of the form's fields. Any other error is rethrown. */
 export function webhookComplaintsOrThrow(error: unknown): Complaints {
   if (!(error instanceof Problem) || error.code !== "validation_failed") throw error;
   const complaints = complaintsOf(
@@ -148,7 +153,7 @@ function typed(settings: WebhookValues["settings"], name: string): string {
   return (settings[name] ?? "").trim();
 }
 
-/** A number where one was typed; else what was typed, of which the format complains. */
+/** Converts text to a number. Invalid text is passed on unchanged, for the service to reject. */
 function valueOf(text: string, isNumber: boolean): string | number {
   return isNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }

@@ -3,10 +3,10 @@ import { WEBHOOKS_PATH, webhookPath } from "../paths";
 
 export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;
 
-/** What is asked before it is done to an endpoint, each on a page of its own. */
+/** Actions on an endpoint that have a confirmation screen. */
 export type Question = "rotate" | "disable" | "redeliver" | "delete";
 
-/** The screens of one endpoint, and where its forms are sent. */
+/** Returns the paths of an endpoint's screens and forms. */
 export function pathsOfWebhook(id: string) {
   const home = webhookPath(id);
   return {
@@ -15,7 +15,7 @@ export function pathsOfWebhook(id: string) {
     test: `${home}/test`,
     enable: `${home}/enable`,
     ask: (question: Question) => `${home}/${question}`,
-    /** A list of its deliveries, those behind one of them where `before` is given. */
+    /** Returns the path of the list of deliveries; `before` continues after that id. */
     deliveries({ status, before }: { status?: DeliveryStatus; before?: string }): string {
       const query = new URLSearchParams();
       if (status !== undefined) query.set("show", status);
@@ -23,7 +23,9 @@ export function pathsOfWebhook(id: string) {
       const text = query.toString();
       return text === "" ? home : `${home}?${text}`;
     },
-    /** One delivery, with the answer to its last try or to the one of a number. */
+    /**
+     * Returns the path of one delivery, with the response of its last attempt or of the given one.
+     */
     delivery(deliveryId: string, tryNumber?: number): string {
       const path = `${home}/deliveries/${encodeURIComponent(deliveryId)}`;
       return tryNumber === undefined ? path : `${path}?try=${tryNumber}`;

@@ -15,21 +15,26 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from "../../kernel/webhook";
 
 const PAGE_SIZE = 25;
 
-/** An endpoint with how it does, and a part of its deliveries. */
+/** Endpoint with its health and one screen of its deliveries. */
 export interface WebhookView {
   record: WebhookRecord;
-  /** The page whose events it receives; null for the events of every page. */
+  /** Page whose events the endpoint receives; null for all pages. */
   page: PageRow | null;
   backlog: Backlog | undefined;
   failure: Failure | undefined;
   deliveries: readonly DeliveryRecord[];
   status: DeliveryStatus | undefined;
-  /** The id behind which the next screen begins, if there is one; and whether this is not the first. */
+  /**
+   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
   nextBefore: string | undefined;
   isContinued: boolean;
 }
 
-/** Reads what the query of the screen's address asks for; what it does not understand it lets be. Throws `not_found`. */
+/**
+ * Reads an endpoint and the deliveries for a query. Invalid parameters are ignored. Throws
+ * `not_found`.
+ */
 export function readWebhookView(
   reader: Reader,
   id: string,

@@ -37,7 +37,7 @@ async function watched(site: AnalyticsSite) {
   return { shop, search };
 }
 
-/** What the results of a line say, counted one by one. */
+/** Computes the figures of a line from its single results. */
 function recount(results: readonly CheckRow[], line: { from: string; to: string }) {
   const own = results.filter(
     ({ at, outcome }) =>

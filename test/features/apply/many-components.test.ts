@@ -16,7 +16,7 @@ const fileOf = (count: number, description?: string) =>
     ],
   });
 
-/** What it costs to apply one file after another. */
+/** Counts the statements and rows needed to apply the file `after` to the state of `before`. */
 async function costOf(before: string, after: string) {
   await using app = await createTestApp();
   await apply(app, before);

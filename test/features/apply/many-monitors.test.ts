@@ -27,7 +27,7 @@ const fileOf = (count: number, days = 14) =>
     ],
   });
 
-/** How many statements it takes to apply one file after another. */
+/** Counts the statements needed to apply the file `after` to the state of `before`. */
 async function costOf(before: string, after: string): Promise<number> {
   await using app = await createTestApp();
   await apply(app, before);

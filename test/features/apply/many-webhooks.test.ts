@@ -17,7 +17,7 @@ const fileOf = (count: number) =>
     })),
   });
 
-/** How many statements it takes to apply a file again. */
+/** Counts the statements needed to apply a file a second time. */
 async function costOf(count: number): Promise<number> {
   await using app = await createTestApp();
   await apply(app, fileOf(count));

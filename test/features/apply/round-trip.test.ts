@@ -22,7 +22,7 @@ import { apply } from "../../support/apply";
 // Hundreds of transactions, on a machine that may be busy with other things.
 setDefaultTimeout(30_000);
 
-/** What `export` writes. */
+/** Returns the file that `export` writes. */
 const written = ({ ctx }: TestApp) =>
   ctx.db.write((tx) => writeApplyFile(exportFile(tx), ["A comment", "of two lines"]));
 

@@ -20,7 +20,7 @@ const LEFT_OUT = FILE.replace("    secret: ${SIGNING}\n", "")
   .replace('bot_token: "${BOT_TOKEN}", ', "")
   .replace('    settings: { token: "${NTFY_TOKEN}" }\n', "");
 
-/** Where each is reached and what it is signed with. */
+/** Returns the URL, settings and signing secret of each webhook by its ref. */
 function kept({ ctx }: TestApp) {
   return Object.fromEntries(
     listAllWebhooks(ctx.db, {}).map(({ ref, url, settings, secret }) => [

@@ -24,7 +24,7 @@ function setUp(atOnce: number, waiting: number, waitingOfOne = waiting) {
 }
 
 describe("a bounded queue", () => {
-  test("runs some at once and the others in the order in which they came", async () => {
+  test("a bounded queue runs some tasks at once and the others in order of arrival", async () => {
     const { work, begun, end } = setUp(2, 10);
     const all = Promise.allSettled(["a", "b", "c", "d"].map((name) => work(name)));
     await settle();
@@ -45,7 +45,7 @@ describe("a bounded queue", () => {
     ]);
   });
 
-  test("refuses at once what finds no room, never begins it, and takes others when there is room", async () => {
+  test("a full bounded queue rejects a task at once, and accepts others when there is space", async () => {
     const { work, begun, end } = setUp(1, 1);
     const [running, waiting] = [work("running"), work("waiting")];
     await expect(work("refused", "b")).rejects.toThrow("full");
@@ -62,7 +62,7 @@ describe("a bounded queue", () => {
     expect(begun).toEqual(["running", "waiting", "later"]);
   });
 
-  test("lets one source take some of the places only, and gives them back", async () => {
+  test("a bounded queue limits the waiting tasks of one source and frees their slots", async () => {
     const { work, begun, end } = setUp(1, 10, 2);
     const first = work("first", "a");
     const waiting = [work("second", "a"), work("third", "a")];
@@ -86,7 +86,7 @@ describe("a bounded queue", () => {
     expect(await again).toBe("again");
   });
 
-  test("begins work of a lower rank first, and of the same rank in the order of arrival", async () => {
+  test("a bounded queue runs tasks by rank and then in order of arrival", async () => {
     const { work, begun, end } = setUp(1, 10);
     const all = [work("running")];
     for (const [name, rank] of [
@@ -105,7 +105,7 @@ describe("a bounded queue", () => {
     await Promise.all(all);
   });
 
-  test("gives the place of the last in turn to work of a lower rank when all are taken", async () => {
+  test("a full bounded queue replaces its last task with one of a lower rank", async () => {
     const { work, begun, end } = setUp(1, 2);
     const running = work("running");
     const [kept, displaced] = [work("kept", "a", 1), work("displaced", "b", 2)];

@@ -11,7 +11,7 @@ function bytesIn(folder: string): Buffer {
   return Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
 }
 
-test("the database's files hold the hash of a session's and a link's token, and never the token", async () => {
+test("the database files contain hashes of session and link tokens and never the tokens", async () => {
   using folder = temporaryFolder();
   const tokens: string[] = [];
   const check = () => {

@@ -17,7 +17,7 @@ async function signedIn(installation: AuthInstallation) {
 }
 
 describe("the last use of a session", () => {
-  test("is written with its address once a minute, however often it is used", async () => {
+  test("the last use of a session is written with its address at most once a minute", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     await using installation = openAuthInstallation(path);
@@ -42,7 +42,7 @@ describe("the last use of a session", () => {
     expect(committedTransactions(path)).toBe(before + 1);
   });
 
-  test("is written once for requests that come together, and for each session by itself", async () => {
+  test("the last use of a session is written once for concurrent requests, and per session", async () => {
     await using installation = openAuthInstallation();
     const { sessions, find } = await signedIn(installation);
     const other = await installation.start("usr_ada");
@@ -63,7 +63,7 @@ describe("the last use of a session", () => {
     expect(sessions.find(other, now)?.lastSeenAt).toBe(now);
   });
 
-  test("survives a database that refuses: logged, not thrown, and tried again after a minute", async () => {
+  test("a failure to write the last use of a session is logged, and retried after a minute", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     await using installation = openAuthInstallation(path);
@@ -90,7 +90,7 @@ describe("the last use of a session", () => {
     expect(find().lastSeenAt).toBe(installation.clock.now());
   });
 
-  test("neither moves back nor wakes a session that has ended", async () => {
+  test("the last use of a session neither moves back nor restores an ended session", async () => {
     await using installation = openAuthInstallation();
     const { sessions, find, use } = await signedIn(installation);
     const early = find();

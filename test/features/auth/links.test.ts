@@ -20,8 +20,8 @@ async function withLinks(installation: AuthInstallation) {
   };
 }
 
-describe("a link", () => {
-  test("works once, however often it is looked at before", async () => {
+describe("one-time links", () => {
+  test("a one-time link works once, also after it was read several times", async () => {
     await using installation = openAuthInstallation();
     const { issue, find, use } = await withLinks(installation);
     const token = await issue("invite", "usr_ada");
@@ -35,7 +35,7 @@ describe("a link", () => {
     expect(countRows(installation.sqlite, "one_time_links")).toBe(0);
   });
 
-  test("is used by one of those who send it together", async () => {
+  test("a one-time link works for one of several concurrent requests", async () => {
     await using installation = openAuthInstallation();
     const { issue, use } = await withLinks(installation);
     const token = await issue("setup");
@@ -44,7 +44,7 @@ describe("a link", () => {
     expect(used.filter((link) => link === undefined)).toHaveLength(19);
   });
 
-  test("works again when the change that used it was undone", async () => {
+  test("a one-time link still works if the change that used it was rolled back", async () => {
     await using installation = openAuthInstallation();
     const { issue, use } = await withLinks(installation);
     const token = await issue("setup");
@@ -56,7 +56,7 @@ describe("a link", () => {
     expect((await use(token))?.purpose).toBe("setup");
   });
 
-  test("works until the millisecond before its end, and not after", async () => {
+  test("a one-time link works until the millisecond before its end", async () => {
     await using installation = openAuthInstallation();
     const { issue, find, use } = await withLinks(installation);
     const token = await issue("reset", "usr_ada");
@@ -67,7 +67,7 @@ describe("a link", () => {
     expect(await use(token)).toBeUndefined();
   });
 
-  test("is replaced by a newer one of the same purpose and user, and by no other", async () => {
+  test("a one-time link is replaced only by a newer one of the same purpose and user", async () => {
     await using installation = openAuthInstallation();
     const { issue, find } = await withLinks(installation);
     const [first, ofBob, invite, setup] = [
@@ -91,7 +91,7 @@ describe("a link", () => {
     expect(countRows(installation.sqlite, "one_time_links")).toBe(4);
   });
 
-  test("is opened by its own token alone", async () => {
+  test("a one-time link works with its own token only", async () => {
     await using installation = openAuthInstallation();
     const { issue, use } = await withLinks(installation);
     const token = await issue("setup");
@@ -103,8 +103,8 @@ describe("a link", () => {
   });
 });
 
-describe("voiding", () => {
-  test("ends every link of a purpose", async () => {
+describe("voiding links", () => {
+  test("voidLinks ends every link of a purpose", async () => {
     await using installation = openAuthInstallation();
     const { issue, find } = await withLinks(installation);
     const [setup, invite] = [await issue("setup"), await issue("invite", "usr_ada")];
@@ -113,7 +113,7 @@ describe("voiding", () => {
     expect(find(invite)?.purpose).toBe("invite");
   });
 
-  test("ends every link of a user", async () => {
+  test("voidLinks ends every link of a user", async () => {
     await using installation = openAuthInstallation();
     const { issue, find } = await withLinks(installation);
     const ofAda = [await issue("invite", "usr_ada"), await issue("reset", "usr_ada")];

@@ -6,8 +6,8 @@ const PASSWORD = "correct horse battery";
 
 const turnOf = (source: string) => ({ source, rank: () => 0 });
 
-describe("a password's hash", () => {
-  test("is argon2id with OWASP's cost and a salt of its own, and tells the right password from wrong ones", async () => {
+describe("password hashes", () => {
+  test("a password hash is argon2id with OWASP's cost and its own salt, and verifies only its password", async () => {
     const passwords = createPasswords();
     const hash = await passwords.hash(PASSWORD);
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22,}\$[\w+/]{43}$/);
@@ -18,7 +18,7 @@ describe("a password's hash", () => {
     }
   });
 
-  test("is of what people see, however their keyboard spells it", async () => {
+  test("a password hash does not depend on the Unicode composition of the password", async () => {
     const passwords = createPasswords();
     const composed = "caf\u00e9 \ufb01nesse \u2163";
     const spelled = "cafe\u0301 finesse IV";
@@ -27,7 +27,7 @@ describe("a password's hash", () => {
     expect(await passwords.verify("cafe finesse IV", hash)).toBe(false);
   });
 
-  test("is verified by its own parameters, not by those of today", async () => {
+  test("a password hash is verified with its own parameters", async () => {
     const older = await Bun.password.hash(PASSWORD, {
       algorithm: "argon2id",
       memoryCost: 8_192,
@@ -38,7 +38,7 @@ describe("a password's hash", () => {
     expect(await passwords.verify("another one entirely", older)).toBe(false);
   });
 
-  test("is computed while the main thread does other things", async () => {
+  test("a password hash is computed without blocking the main thread", async () => {
     const passwords = createPasswords();
     let turns = 0;
     let isDone = false;
@@ -54,8 +54,8 @@ describe("a password's hash", () => {
   });
 });
 
-describe("without a hash", () => {
-  test("no password is right", async () => {
+describe("verification without a hash", () => {
+  test("no password is correct without a hash", async () => {
     const passwords = createPasswords();
     for (const hash of [undefined, null]) {
       for (const password of [PASSWORD, "", "password"]) {
@@ -64,7 +64,7 @@ describe("without a hash", () => {
     }
   });
 
-  test("a verification does the same work as with one", async () => {
+  test("a verification without a hash takes as long as one with a hash", async () => {
     const passwords = createPasswords();
     const hash = await passwords.hash(PASSWORD);
     const known: number[] = [];
@@ -78,8 +78,8 @@ describe("without a hash", () => {
   });
 });
 
-describe("verifications at once", () => {
-  test("wait up to a hundred; those beyond are refused, and all the others finish", async () => {
+describe("concurrent verifications", () => {
+  test("at most a hundred verifications wait, and further ones are unavailable", async () => {
     const passwords = createPasswords();
     const hash = await Bun.password.hash(PASSWORD, {
       algorithm: "argon2id",
@@ -99,7 +99,7 @@ describe("verifications at once", () => {
     expect(await passwords.verify(PASSWORD, hash)).toBe(true);
   });
 
-  test("of one source wait one at a time, and leave room for the others", async () => {
+  test("one source can have one waiting verification, and does not block others", async () => {
     const passwords = createPasswords();
     // Two at work and one waiting.
     const one = turnOf("one");
@@ -111,7 +111,7 @@ describe("verifications at once", () => {
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
   });
 
-  test("leave their place to the next when one fails", async () => {
+  test("a failed verification frees its slot", async () => {
     const passwords = createPasswords();
     const broken = Array.from({ length: 10 }, (_, i) =>
       passwords.verify(PASSWORD, "no hash at all", turnOf(`source ${i}`)),
@@ -122,8 +122,8 @@ describe("verifications at once", () => {
   });
 });
 
-describe("a password that is chosen", () => {
-  test("has 12 to 1,000 code points", () => {
+describe("new passwords", () => {
+  test("a new password has 12 to 1,000 code points", () => {
     expect(passwordError("elevenchars", "a@b.test")).toBe("is shorter than 12 characters");
     expect(passwordError("twelve chars", "a@b.test")).toBeUndefined();
     // Code points are counted, not UTF-16 units.
@@ -132,12 +132,12 @@ describe("a password that is chosen", () => {
     expect(passwordError("x".repeat(1_001), "a@b.test")).toBe("is longer than 1,000 characters");
   });
 
-  test("is not the email address, in whatever case", () => {
+  test("a new password is not the email address in any case", () => {
     expect(passwordError("Somebody@Acme.test", "somebody@acme.test")).toBe("is the email address");
     expect(passwordError("somebody@acme.test!", "somebody@acme.test")).toBeUndefined();
   });
 
-  test("may be as long as is allowed and is still right; a longer one is wrong for everybody", async () => {
+  test("a password of the maximum length is verified, and a longer one never", async () => {
     const passwords = createPasswords();
     const longest = "🐴".repeat(1_000);
     const hash = await passwords.hash(longest);
@@ -147,7 +147,7 @@ describe("a password that is chosen", () => {
     expect(await passwords.verify("x".repeat(200_000), undefined)).toBe(false);
   });
 
-  test("costs little to refuse, whatever it is made of", async () => {
+  test("an expensive password to normalise is rejected quickly", async () => {
     // Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
     const marks = "a" + "\u0315".repeat(60_000) + "\u0300".repeat(60_000);
     const startedAt = performance.now();

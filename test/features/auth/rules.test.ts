@@ -21,42 +21,42 @@ function session(more: Partial<Parameters<typeof isSessionLive>[0]> = {}) {
 }
 
 describe("a session", () => {
-  test("is live until 24 hours after its last use, and dead from that very millisecond", () => {
+  test("a session is live until exactly 24 hours after its last use", () => {
     const used = session({ lastSeenAt: START + 5 });
     expect(isSessionLive(used, START + 5)).toBe(true);
     expect(isSessionLive(used, START + 5 + DAY_MS - 1)).toBe(true);
     expect(isSessionLive(used, START + 5 + DAY_MS)).toBe(false);
   });
 
-  test("that is in use is live for 14 days, and dead from that very millisecond", () => {
+  test("a session in use is live for exactly 14 days", () => {
     const end = START + 14 * DAY_MS;
     const busy = session({ lastSeenAt: end - 1 });
     expect(isSessionLive(busy, end - 1)).toBe(true);
     expect(isSessionLive(busy, end)).toBe(false);
   });
 
-  test("of a disabled or a deleted user is dead, since when does not matter", () => {
+  test("a session of a disabled or deleted user is not live, from any time", () => {
     expect(isSessionLive(session({ userDisabledAt: START }), START)).toBe(false);
     expect(isSessionLive(session({ userDisabledAt: START + DAY_MS }), START)).toBe(false);
     expect(isSessionLive(session({ userDeletedAt: START }), START)).toBe(false);
   });
 
-  test("stays live when the wall clock is set back behind its start", () => {
+  test("a session stays live if the wall clock is set back before its start", () => {
     expect(isSessionLive(session(), START - HOUR_MS)).toBe(true);
   });
 });
 
-test("a session's use is written a minute after the last, and not a millisecond before", () => {
+test("a session's use is due to be written exactly a minute after the last", () => {
   expect(isTouchDue(START, START + 59_999)).toBe(false);
   expect(isTouchDue(START, START + 60_000)).toBe(true);
 });
 
-test("a link is live until the millisecond before its end", () => {
+test("a one-time link is live until the millisecond before its end", () => {
   expect(isLinkLive({ expiresAt: START }, START - 1)).toBe(true);
   expect(isLinkLive({ expiresAt: START }, START)).toBe(false);
 });
 
-test("the delay after failures begins with the third, doubles, and stays at 30 seconds", () => {
+test("the delay after failures starts with the third, doubles and stays at 30 seconds", () => {
   const delays = Array.from({ length: 11 }, (_, failures) => loginDelayMs(failures));
   expect(delays).toEqual([0, 0, 0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   expect(loginDelayMs(1_000_000)).toBe(30_000);

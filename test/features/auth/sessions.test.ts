@@ -25,7 +25,7 @@ async function signedIn(installation: AuthInstallation) {
 }
 
 describe("a session", () => {
-  test("is found by its token, with its user, and by nothing else", async () => {
+  test("a session is found with its user by its exact token only", async () => {
     await using installation = openAuthInstallation();
     const { token, find } = await signedIn(installation);
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
@@ -43,7 +43,7 @@ describe("a session", () => {
     }
   });
 
-  test("that is not used is live for 24 hours, one millisecond less", async () => {
+  test("an unused session ends after exactly 24 hours", async () => {
     await using installation = openAuthInstallation();
     const { find } = await signedIn(installation);
     await installation.clock.advance(DAY_MS - 1);
@@ -53,7 +53,7 @@ describe("a session", () => {
     expect(listSessionsOf(installation.ctx.db, "usr_ada", installation.clock.now())).toEqual([]);
   });
 
-  test("that is used all the time ends 14 days after it was started", async () => {
+  test("a session in constant use ends 14 days after its start", async () => {
     await using installation = openAuthInstallation();
     const { find, sessions } = await signedIn(installation);
     for (let hour = 1; hour < 14 * 24; hour++) {
@@ -69,7 +69,7 @@ describe("a session", () => {
   });
 
   test.each(["disabled_at", "deleted_at"])(
-    "of a user whose %s another process sets is dead on the next look",
+    "a session ends at once if another process sets its user's %s",
     async (column) => {
       using folder = temporaryFolder();
       const path = join(folder.path, "allclear.db");
@@ -85,7 +85,7 @@ describe("a session", () => {
     },
   );
 
-  test("keeps 400 characters of the browser's name", async () => {
+  test("a session stores 400 characters of the user agent", async () => {
     await using installation = openAuthInstallation();
     await installation.addUser("usr_ada");
     await installation.start("usr_ada", { userAgent: "x".repeat(5_000) });
@@ -93,15 +93,15 @@ describe("a session", () => {
     expect(session?.userAgent).toBe("x".repeat(400));
   });
 
-  test("cannot be started for nobody", async () => {
+  test("a session cannot be started for an unknown user", async () => {
     await using installation = openAuthInstallation();
     await expect(installation.start("usr_nobody")).rejects.toThrow("FOREIGN KEY");
     expect(countRows(installation.sqlite, "sessions")).toBe(0);
   });
 });
 
-describe("of the sessions of a user", () => {
-  test("there are at most 50: the oldest end, and nobody else's", async () => {
+describe("the sessions of a user", () => {
+  test("a user has at most 50 sessions, of which the oldest end", async () => {
     await using installation = openAuthInstallation();
     const { find, token: first } = await signedIn(installation);
     await installation.addUser("usr_bob");
@@ -121,7 +121,7 @@ describe("of the sessions of a user", () => {
     expect(find(bobs)?.user.id).toBe("usr_bob");
   });
 
-  test("the newest lives, also when all were started in one millisecond", async () => {
+  test("a user's newest session is live, even if all were started in one millisecond", async () => {
     await using installation = openAuthInstallation();
     const { find } = await signedIn(installation);
     for (let i = 0; i < 60; i++) {
@@ -132,7 +132,7 @@ describe("of the sessions of a user", () => {
     );
   });
 
-  test("the list shows the last seen first, and nobody else's", async () => {
+  test("the list of a user's sessions is sorted by last use and contains no others", async () => {
     await using installation = openAuthInstallation();
     const { find, sessions } = await signedIn(installation);
     await installation.addUser("usr_bob");
@@ -150,7 +150,7 @@ describe("of the sessions of a user", () => {
     expect(agents()).toEqual(["Firefox", "Chrome"]);
   });
 
-  test("one ends by its id, for its own user only, and only once", async () => {
+  test("endSession ends a session by id, once and for its own user only", async () => {
     await using installation = openAuthInstallation();
     const { find } = await signedIn(installation);
     await installation.addUser("usr_bob");
@@ -163,7 +163,7 @@ describe("of the sessions of a user", () => {
     expect(await end("usr_ada")).toBe(false);
   });
 
-  test("all end, or all but one, and nobody else's", async () => {
+  test("endSessionsOf ends all sessions of a user, or all but one", async () => {
     await using installation = openAuthInstallation();
     const { find, token } = await signedIn(installation);
     await installation.addUser("usr_bob");
@@ -184,7 +184,7 @@ describe("of the sessions of a user", () => {
     expect(find(bobs)?.user.id).toBe("usr_bob");
   });
 
-  test("no id is given twice, so that ending an old one never ends another", async () => {
+  test("session ids are never used again", async () => {
     await using installation = openAuthInstallation();
     await installation.addUser("usr_ada");
     const ids = new Set<number>();
@@ -197,7 +197,7 @@ describe("of the sessions of a user", () => {
     expect(ids.size).toBe(20);
   });
 
-  test("one that is started in a change which is undone was never there", async () => {
+  test("a session started in a rolled back change does not exist", async () => {
     await using installation = openAuthInstallation();
     const { find, token: earlier } = await signedIn(installation);
     let token = "";

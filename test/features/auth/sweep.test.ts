@@ -22,7 +22,7 @@ function addSessions(
 }
 
 describe("sweeping", () => {
-  test("deletes the sessions that have ended, to the millisecond, and no other", async () => {
+  test("sweeping deletes exactly the ended sessions", async () => {
     await using installation = openAuthInstallation();
     const now = installation.clock.now();
     await installation.addUser("usr_ada");
@@ -56,7 +56,7 @@ describe("sweeping", () => {
     expect([disabled, deleted].map((token) => find(token, now))).toEqual([undefined, undefined]);
   });
 
-  test("deletes the links whose time is over, to the millisecond, and no other", async () => {
+  test("sweeping deletes exactly the expired links", async () => {
     await using installation = openAuthInstallation();
     await installation.addUser("usr_ada");
     const issue = (purpose: "reset" | "invite", lastsMs: number) =>
@@ -71,7 +71,7 @@ describe("sweeping", () => {
     expect(findLink(installation.ctx.db, lasting, installation.clock.now())?.purpose).toBe("reset");
   });
 
-  test("deletes at most 500 rows a call, and the rest with the next", async () => {
+  test("sweeping deletes at most 500 rows per call", async () => {
     await using installation = openAuthInstallation();
     const now = installation.clock.now();
     await installation.addUser("usr_ada");

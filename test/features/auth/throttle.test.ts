@@ -36,8 +36,8 @@ function setUp() {
   return { clock, throttle, waitUntilJudged, fail };
 }
 
-describe("an account", () => {
-  test("after 200 wrong passwords from one network takes the right one after 30 s there, and at once elsewhere", async () => {
+describe("login delays of an account", () => {
+  test("an account with 200 failures from one network waits 30 s there and not elsewhere", async () => {
     const { throttle, waitUntilJudged, fail } = setUp();
     const waits = await fail(200, ADA, HERE);
     expect(waits.slice(0, 3)).toEqual([0, 0, 0]);
@@ -49,7 +49,7 @@ describe("an account", () => {
     expect(await waitUntilJudged(ADA, HERE)).toBe(30);
   });
 
-  test("is judged after the seconds that were told, and not a millisecond before", async () => {
+  test("an account accepts an attempt after exactly the returned seconds", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(5, ADA, HERE);
     expect(throttle.delayOf(ADA, HERE)).toBe(4);
@@ -59,14 +59,14 @@ describe("an account", () => {
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
-  test("is the same in whatever case and with whatever spaces its email is typed", async () => {
+  test("an account is delayed for its email in any case and with spaces", async () => {
     const { throttle, fail } = setUp();
     await fail(3, ADA, HERE);
     expect(throttle.delayOf(" ADA@acme.test ", HERE)).toBe(1);
     expect(throttle.delayOf("adam@acme.test", HERE)).toBe(0);
   });
 
-  test("is delayed the same whether it is known or not: the throttle is told of neither", async () => {
+  test("an unknown account is delayed like a known one", async () => {
     const known = setUp();
     const unknown = setUp();
     const waits = await known.fail(12, ADA, HERE);
@@ -74,7 +74,7 @@ describe("an account", () => {
     expect(await unknown.fail(12, "nobody@nowhere.test", HERE)).toEqual(waits);
   });
 
-  test("waits no longer because of attempts that were refused for waiting", async () => {
+  test("rejected attempts do not prolong the delay of an account", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(4, ADA, HERE);
     for (let i = 0; i < 3; i++) expect(throttle.delayOf(ADA, HERE)).toBe(2);
@@ -82,7 +82,7 @@ describe("an account", () => {
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
-  test("that is failed on without end from elsewhere lets in who mistyped, 30 s after that at most", async () => {
+  test("an account under constant failures from elsewhere waits at most 30 s after an own failure", async () => {
     const { clock, throttle } = setUp();
     throttle.failed(ADA, HERE);
     for (let i = 0; i < 30; i++) {
@@ -92,14 +92,14 @@ describe("an account", () => {
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
-  test("that many networks fail on makes each wait as long as if one had failed as often", () => {
+  test("failures from many networks add up for each of them and not for others", () => {
     const { throttle } = setUp();
     for (let i = 0; i < 20; i++) throttle.failed(ADA, client(`198.51.100.${i}`));
     expect(throttle.delayOf(ADA, client("198.51.100.19"))).toBe(30);
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
-  test("has its failures forgotten 15 minutes after the last one", async () => {
+  test("the failures of an account are forgotten 15 minutes after the last one", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(8, ADA, HERE);
     await clock.advance(15 * 60_000 - 1);
@@ -110,7 +110,7 @@ describe("an account", () => {
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
-  test("has its failures forgotten once somebody has signed in", () => {
+  test("the failures of an account are forgotten after a successful sign-in", () => {
     const { throttle } = setUp();
     for (let i = 0; i < 6; i++) throttle.failed(ADA, HERE);
     expect(throttle.delayOf(ADA, HERE)).toBe(8);
@@ -121,8 +121,8 @@ describe("an account", () => {
   });
 });
 
-describe("an address", () => {
-  test("has ten attempts a minute over all accounts; the eleventh waits, and passes as told", async () => {
+describe("login attempts of an address", () => {
+  test("an address has ten attempts a minute over all accounts, and the eleventh waits for the returned time", async () => {
     const { clock, throttle } = setUp();
     for (let i = 0; i < 10; i++) expect(throttle.delayOf(`user${i}@acme.test`, HERE)).toBe(0);
     const told = throttle.delayOf("user10@acme.test", HERE);
@@ -135,7 +135,7 @@ describe("an address", () => {
     expect(throttle.delayOf("user11@acme.test", HERE)).toBe(6);
   });
 
-  test("is told the longer of its own wait and the account's", async () => {
+  test("an attempt waits for the longer of the address's and the account's delay", async () => {
     const { clock, throttle, fail } = setUp();
     await fail(3, ADA, HERE);
     for (let i = 0; i < 6; i++) throttle.delayOf(`user${i}@acme.test`, HERE);
@@ -146,7 +146,7 @@ describe("an address", () => {
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
-  test("of IPv6 is a /64: others of it share its attempts", () => {
+  test("addresses of one IPv6 /64 share their attempts", () => {
     const { throttle } = setUp();
     const one = parseClientAddress("2001:db8:1:2::1") as ClientAddress;
     const other = parseClientAddress("2001:db8:1:2:ffff::9") as ClientAddress;
@@ -156,7 +156,7 @@ describe("an address", () => {
     expect(throttle.delayOf("last@acme.test", neighbour)).toBe(0);
   });
 
-  test("of IPv6 shares its failures, and fifty attempts a minute, with its whole /48", async () => {
+  test("addresses of one IPv6 /48 share failures and fifty attempts a minute", async () => {
     const { throttle, clock, fail } = setUp();
     const within = (site: string, i: number) =>
       parseClientAddress(`2001:db8:${site}:${i.toString(16)}::1`) as ClientAddress;
@@ -174,7 +174,7 @@ describe("an address", () => {
     expect(throttle.delayOf("last@acme.test", within("1", 61))).toBe(0);
   });
 
-  test("keeps its drained bucket while ten thousand others come", () => {
+  test("an address at its limit stays limited while ten thousand others come", () => {
     const { throttle } = setUp();
     for (let i = 0; i < 10; i++) throttle.delayOf(ADA, HERE);
     for (let i = 0; i < 10_500; i++) throttle.delayOf(ADA, client(`10.0.${i >> 8}.${i & 255}`));

@@ -16,7 +16,7 @@ async function createSite() {
 }
 
 describe("setting a component's status", () => {
-  test("in the dashboard is listed in Activity, also under its filter for components", async () => {
+  test("a status set in the dashboard is listed in Activity and under its filter for components", async () => {
     const { app, api } = await createSite();
     await using _ = app;
     const session = await app.signedIn("editor");
@@ -44,7 +44,7 @@ describe("setting a component's status", () => {
     }
   });
 
-  test("by API leaves one row for each component that changes, with the key as its actor", async () => {
+  test("a status set by API writes one audit entry per changed component, with the key as actor", async () => {
     const { app, api, website, keyId, patch } = await createSite();
     await using _ = app;
     expect((await patch(`/${api}`, { status: "partial_outage" })).status).toBe(200);
@@ -61,7 +61,7 @@ describe("setting a component's status", () => {
     ]);
   });
 
-  test("leaves no row where the component has that status already, or where it is refused", async () => {
+  test("an unchanged or rejected status writes no audit entry", async () => {
     const { app, api, patch } = await createSite();
     await using _ = app;
     expect((await patch(`/${api}`, { status: "operational" })).status).toBe(200);

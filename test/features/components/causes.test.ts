@@ -37,8 +37,8 @@ async function read({ app, path, key }: ComponentSite) {
   return { status: body.status, causes: body.causes.length, version: body.version };
 }
 
-describe("the marks of a source", () => {
-  test("are replaced as a whole, and leave those of others alone", async () => {
+describe("the causes of a source", () => {
+  test("replacing the causes of a source keeps those of other sources", async () => {
     await using site = await createComponentSite();
     await cause(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
     await cause(site, "maintenance", "mnt_a", { status: "under_maintenance", from: NOW, to: null });
@@ -58,7 +58,7 @@ describe("the marks of a source", () => {
     ]);
   });
 
-  test("the same once more, in any order, change nothing", async () => {
+  test("replacing causes with the same causes in another order changes nothing", async () => {
     await using site = await createComponentSite();
     const past = { status: "partial_outage" as const, from: NOW - 20, to: NOW - 10 };
     const open = { status: "major_outage" as const, from: NOW, to: null };
@@ -68,7 +68,7 @@ describe("the marks of a source", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("that are over, last no time, or say that all is well mark nothing now", async () => {
+  test("causes that are over, empty or operational do not change the current status", async () => {
     await using site = await createComponentSite();
     await cause(
       site,
@@ -83,7 +83,7 @@ describe("the marks of a source", () => {
     expect(site.app.events()).toEqual([]);
   });
 
-  test("change what a page shows of the past", async () => {
+  test("a past cause changes the uptime that the page shows", async () => {
     await using site = await createComponentSite();
     await site.app.clock.advance(10_000);
     const uptime = async () =>
@@ -93,7 +93,7 @@ describe("the marks of a source", () => {
     expect(await uptime()).toBe(0.5);
   });
 
-  test("record what they change, as it happens, with who and why", async () => {
+  test("a cause records the change of status with actor, reason and time of writing", async () => {
     await using site = await createComponentSite();
     await cause(site, "maintenance", "mnt_a", {
       status: "under_maintenance",
@@ -113,7 +113,7 @@ describe("the marks of a source", () => {
     ]);
   });
 
-  test("on a deleted component stay as they were, and none is added", async () => {
+  test("a deleted component keeps its causes and gets no new ones", async () => {
     await using site = await createComponentSite();
     await cause(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
     const { ctx } = site.app;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createComponentSite } from "../../support/component-site";
 
-test("a status can be changed while the clock stands before the change that it replaces", async () => {
+test("a status can be changed after the clock was set back before the last change", async () => {
   await using site = await createComponentSite();
   await site.patch({ json: { status: "major_outage" } });
   const { clock } = site.app;

@@ -28,7 +28,7 @@ const cause: fc.Arbitrary<CauseInterval> = fc
 const gap = cause.map(({ startedAt, endedAt }) => ({ startedAt, endedAt }));
 
 describe("the days of a component", () => {
-  test("are the UTC days up to today, oldest first, each by its status", () => {
+  test("foldDays returns the UTC days up to today, oldest first, with the time in each status", () => {
     const causes: CauseInterval[] = [
       { status: "major_outage", startedAt: hours(18), endedAt: hours(6) },
       { status: "degraded_performance", startedAt: hours(1), endedAt: null },
@@ -50,7 +50,7 @@ describe("the days of a component", () => {
     ]);
   });
 
-  test("folded together say the same as each folded by itself, and add up to the whole", () => {
+  test("days folded together equal each day folded alone and add up to the whole span", () => {
     const span = fc.integer({ min: 0, max: 150 }).map((n) => ({ from: hours(n), to: NOON }));
     const causes = fc.array(cause, { maxLength: 8 });
     fc.assert(
@@ -71,7 +71,7 @@ describe("the days of a component", () => {
     );
   });
 
-  test("say the same whatever order the causes are in", () => {
+  test("the days of a component do not depend on the order of its causes", () => {
     fc.assert(
       fc.property(fc.array(cause, { maxLength: 8 }), (causes) => {
         const known = { from: hours(100), to: NOON };
@@ -80,7 +80,7 @@ describe("the days of a component", () => {
     );
   });
 
-  test("tell apart what nobody knew from what was before the component", () => {
+  test("the days of a component distinguish time without data from time before the component", () => {
     const outage: CauseInterval = { status: "major_outage", startedAt: hours(8), endedAt: null };
     const away = { startedAt: hours(6), endedAt: hours(2) };
     const [before, today] = foldDays([outage], { from: hours(10), to: NOON }, 2, [away]);
@@ -90,12 +90,12 @@ describe("the days of a component", () => {
     expect(today?.time.operational).toBe(2 * HOUR_MS);
   });
 
-  test("of a component that is not known yet hold no data", () => {
+  test("the days of a component with a future start contain no time", () => {
     const known = { from: NOON + DAY_MS, to: NOON };
     expect(foldDays([], known, 2).map((day) => day.known)).toEqual([0, 0]);
   });
 
-  test("that nothing touched share what they say, so that a quiet history is cheap", () => {
+  test("days without causes share one object of times", () => {
     const days = foldDays([], { from: 0, to: NOON }, 90);
     expect(days).toHaveLength(90);
     expect(new Set(days.map((day) => day.time)).size).toBe(2);

@@ -7,7 +7,7 @@ const namesIn = (answer: Answer): string[] =>
   answer.body.data.map((component: { name: string }) => component.name);
 
 describe("GET /api/v1/components", () => {
-  test("lists those of one page, by slug or id, or of all, newest first", async () => {
+  test("GET /api/v1/components lists the components of all pages or of one by slug or id, newest first", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "one" }, ["A", "B"]);
     await app.page({ slug: "two" }, ["C"]);
@@ -20,7 +20,7 @@ describe("GET /api/v1/components", () => {
     ]);
   });
 
-  test("pages follow each other without a gap while rows are inserted", async () => {
+  test("the cursor of GET /api/v1/components skips nothing while components are created", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({}, ["A", "B", "C", "D", "E"]);
     const key = await app.keyWith("read:status");
@@ -52,7 +52,7 @@ describe("GET /api/v1/components", () => {
     "cursor=tampered",
     "cursor=eyJhIjoxfQ",
     "colour=red",
-  ])("?%s is refused by its name", async (query) => {
+  ])("GET /api/v1/components?%s is rejected with a pointer to the parameter", async (query) => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     const problem = expectProblem(
@@ -64,7 +64,7 @@ describe("GET /api/v1/components", () => {
 });
 
 describe("GET /api/v1/components/{id}/history", () => {
-  test("runs from the newest change, in pages", async () => {
+  test("a component's history lists its changes, newest first, in pages", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("read:status", "write:components");
@@ -87,7 +87,7 @@ describe("GET /api/v1/components/{id}/history", () => {
     ]);
   });
 
-  test("a cursor of another list is refused", async () => {
+  test("a component's history rejects the cursor of another list", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["A", "B"]);
     const key = await app.keyWith("read:status");

@@ -22,13 +22,13 @@ for (const [noun, create, taken] of [
   const ref = taken.toLowerCase();
 
   describe(`the ref of a ${noun}`, () => {
-    test("is made from its name, and steps aside for those that are there", async () => {
+    test("a ref is derived from the name, with a number if it is in use", async () => {
       await using site = await createArrangedSite();
       expect((await create(site, { name: taken })).ref).toBe(`${ref}-2`);
       expect((await create(site, { name: taken })).ref).toBe(`${ref}-3`);
     });
 
-    test("is never empty nor too long, whatever the name", async () => {
+    test("a derived ref is never empty or longer than 63 characters", async () => {
       await using site = await createArrangedSite();
       expect((await create(site, { name: "🚀" })).ref).toBe(noun);
       expect((await create(site, { name: "日本" })).ref).toBe(`${noun}-2`);
@@ -37,7 +37,7 @@ for (const [noun, create, taken] of [
       expect((await create(site, { name: long })).ref).toBe(`${"a".repeat(58)}-2`);
     });
 
-    test("that is given is kept to: one that is taken is a conflict, and nothing is made", async () => {
+    test("a given ref that is in use is a conflict, and nothing is created", async () => {
       await using site = await createArrangedSite();
       const before = await site.state();
       const rejection = await rejectionOf(create(site, { name: "Other", ref }));
@@ -48,7 +48,7 @@ for (const [noun, create, taken] of [
   });
 }
 
-test("a component is put into no group but one of its page", async () => {
+test("a component cannot be created in an unknown group or a group of another page", async () => {
   await using site = await createArrangedSite();
   const { app } = site;
   const other = await app.page({ slug: "other", name: "Other" });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type CauseInterval, timeByStatus } from "../../../src/features/components/history";
 
-test("a component that flapped a hundred thousand times is folded in one sweep", () => {
+test("timeByStatus folds a hundred thousand causes of one component", () => {
   const causes: CauseInterval[] = Array.from({ length: 100_000 }, (_, i) => ({
     status: "major_outage",
     startedAt: i * 10,

@@ -5,7 +5,9 @@ import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted";
 
-/** What each update of an incident costs that names all of some components, now worse, now better. */
+/**
+ * Measures each update of an incident that alternately worsens and improves all of its components.
+ */
 async function costsOf(components: number, updates: number) {
   await using app = await createTestApp();
   const names = Array.from({ length: components }, (_, i) => `Component ${i}`);
@@ -34,7 +36,7 @@ async function costsOf(components: number, updates: number) {
 }
 
 describe("an update that names many components", () => {
-  test("writes as many rows after many updates as after the first", async () => {
+  test("an update that names many components writes as many rows after many updates as after the first", async () => {
     const costs = await costsOf(20, 25);
     expect(costs.at(-1)?.writes).toBe(costs[0]?.writes ?? 0);
     // Of each component: the naming, the mark that ends and the one that begins, what it shows, the
@@ -42,7 +44,7 @@ describe("an update that names many components", () => {
     expect(costs[0]?.writes).toBeLessThanOrEqual(20 * 6 + 10);
   });
 
-  test("reads with as few statements for a hundred components as for ten", async () => {
+  test("an update reads with as few statements for a hundred components as for ten", async () => {
     const [few] = await costsOf(10, 1);
     const [many] = await costsOf(100, 1);
     expect(many?.reads).toBe(few?.reads);
@@ -50,7 +52,7 @@ describe("an update that names many components", () => {
 });
 
 describe("a bulk change of manual statuses", () => {
-  test("runs one statement a component, for its event, and else as many for a hundred as for ten", async () => {
+  test("a bulk change of manual statuses needs one statement per component besides a fixed number", async () => {
     const statementsOf = async (components: number) => {
       await using app = await createTestApp();
       const names = Array.from({ length: components }, (_, i) => `Component ${i}`);

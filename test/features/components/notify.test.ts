@@ -6,7 +6,7 @@ import type { TestApp } from "../../support/app";
 import { createIncidentSite, type IncidentSite } from "../../support/incident-site";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 
-/** What the events of components said, without what is the component's own. */
+/** Returns the status and `notify` of each event about a component. */
 function changesOf(app: TestApp): string[] {
   return app
     .events()
@@ -14,8 +14,8 @@ function changesOf(app: TestApp): string[] {
     .map(({ data }) => `${data["status"]} ${data["notify"]}`);
 }
 
-describe("whether people are to be told that a component shows something else", () => {
-  test("is what the update of the incident says", async () => {
+describe("notify in the events of component statuses", () => {
+  test("the event of a component status has the notify of the incident's update", async () => {
     await using site = await createIncidentSite();
     const major = { [site.api]: "major_outage" };
     const { id } = await site.open({ components: major, notify: false });
@@ -28,7 +28,7 @@ describe("whether people are to be told that a component shows something else", 
     ]);
   });
 
-  test("is what the first update of a draft said, once that is published", async () => {
+  test("the event of a component status has the notify of a published draft's first update", async () => {
     await using site = await createIncidentSite();
     for (const notify of [false, true]) {
       const components = { [site.api]: notify ? "major_outage" : "partial_outage" };
@@ -38,7 +38,7 @@ describe("whether people are to be told that a component shows something else", 
     expect(changesOf(site.app)).toEqual(["partial_outage false", "major_outage true"]);
   });
 
-  test("is what the plan of the maintenance says, unless the update says otherwise", async () => {
+  test("the event of a component status has the notify of the maintenance, or of its update if that has one", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     await site.plan({ notify: false });
     await site.clock.advance(3 * HOUR_MS);
@@ -50,7 +50,7 @@ describe("whether people are to be told that a component shows something else", 
     expect(changesOf(site.app).slice(2)).toEqual(["under_maintenance false", "operational true"]);
   });
 
-  test("is nobody's word where a key sets it", async () => {
+  test("the event of a component status that an API key sets has no notify", async () => {
     await using site = await createIncidentSite();
     const sent = { method: "PATCH", key: site.key, json: { status: "partial_outage" } };
     expect((await site.app.call(`/api/v1/components/${site.api}`, sent)).status).toBe(200);
@@ -58,7 +58,7 @@ describe("whether people are to be told that a component shows something else", 
   });
 });
 
-describe("what is told of a component that much marks", () => {
+describe("the event of a component with many causes", () => {
   /** Of so many causes the last one is the worst, and is what the component shows. */
   async function markedBy(site: IncidentSite, count: number) {
     for (let n = 1; n < count; n++) {
@@ -69,7 +69,7 @@ describe("what is told of a component that much marks", () => {
     return { worst: id, data: told?.data ?? {} };
   }
 
-  test("stays under 20 KB with the worst of it, and says that it was cut", async () => {
+  test("the event of a component with 81 causes stays below 19 KB, includes the worst cause and is marked as truncated", async () => {
     await using site = await createIncidentSite();
     const { ctx } = site.app;
     const texts = { name: "🚒".repeat(255), description: "\u0001".repeat(1_000) };
@@ -85,7 +85,7 @@ describe("what is told of a component that much marks", () => {
     expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThan(19_000);
   });
 
-  test("is all of it where that is little", async () => {
+  test("the event of a component with five causes contains all of them", async () => {
     await using site = await createIncidentSite();
     const { data } = await markedBy(site, 5);
     expect(data["causes"]).toHaveLength(5);

@@ -42,7 +42,7 @@ const versionsOf = ({ app, page }: ArrangedSite) => {
 };
 
 describe("an order of a page's components", () => {
-  test("is shown by the API at the next read: groups, components, and which is in which", async () => {
+  test("a new order of groups and components is visible at the next read of the API", async () => {
     await using site = await createArrangedSite();
     expect(await site.outline()).toBe("Docs | Core: API, Web | Edge: CDN");
     const desired = orderIn(site, [
@@ -54,7 +54,7 @@ describe("an order of a page's components", () => {
     expect(await site.outline()).toBe("Web | Edge: CDN, Docs | Core: API");
   });
 
-  test("is one change: one row of audit, and the page is touched once", async () => {
+  test("a new order writes one audit entry and changes the page once", async () => {
     await using site = await createArrangedSite();
     const { app, page } = site;
     const audited = app.audit().length;
@@ -71,7 +71,7 @@ describe("an order of a page's components", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("raises the versions of what stands elsewhere than before, and of nothing else", async () => {
+  test("a new order raises the versions of the moved components only", async () => {
     await using site = await createArrangedSite();
     await order(
       site,
@@ -84,7 +84,7 @@ describe("an order of a page's components", () => {
     expect(versionsOf(site)).toEqual({ Core: 1, Edge: 1, Docs: 1, API: 2, Web: 2, CDN: 1 });
   });
 
-  test("that is so already writes nothing", async () => {
+  test("an order equal to the current one writes nothing", async () => {
     await using site = await createArrangedSite();
     const before = await site.state();
     const versions = versionsOf(site);
@@ -93,7 +93,7 @@ describe("an order of a page's components", () => {
     expect(versionsOf(site)).toEqual(versions);
   });
 
-  test("counts within each group, wherever the groups' components are mixed", async () => {
+  test("an order can move all components into one group and leave others empty", async () => {
     await using site = await createArrangedSite();
     const { ids } = site;
     const mixed = ["Web", "CDN", "API", "Docs"].map((name) => ({
@@ -104,7 +104,7 @@ describe("an order of a page's components", () => {
     expect(await site.outline()).toBe(" | Core: | Edge: Web, CDN, API, Docs");
   });
 
-  test("keeps what a component shows", async () => {
+  test("a new order keeps the statuses of components", async () => {
     await using site = await createArrangedSite();
     const { app, ids } = site;
     const key = await app.keyWith("write:components");
@@ -118,7 +118,7 @@ describe("an order of a page's components", () => {
   });
 });
 
-describe("an order that is not one of all that the page has is refused, and nothing is written", () => {
+describe("an incomplete or invalid order of a page's components", () => {
   const REFUSED: {
     what: string;
     parts(site: ArrangedSite): Promise<ComponentOrder> | ComponentOrder;
@@ -194,7 +194,7 @@ describe("an order that is not one of all that the page has is refused, and noth
     });
   }
 
-  test("for a page that is gone", async () => {
+  test("an order of a deleted page is not_found", async () => {
     await using site = await createArrangedSite();
     const { ctx } = site.app;
     await ctx.db.write((tx) => deletePage(ctx, tx, site.page.id, CLI_ACTOR));

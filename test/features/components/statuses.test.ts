@@ -4,7 +4,7 @@ import { createTestApp, expectProblem, versionOf } from "../../support/app";
 const UNKNOWN = "cmp_00000000000000000000000000";
 
 describe("PATCH /api/v1/components/{id}", () => {
-  test("sets what the component shows, tells it once and records who did it", async () => {
+  test("PATCH of a component sets its status, records one event and the actor", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const { key, value } = await app.createKey({ name: "deploys", scopes: ["write:components"] });
@@ -46,7 +46,7 @@ describe("PATCH /api/v1/components/{id}", () => {
     ]);
   });
 
-  test("setting the status that it has already changes nothing and tells nobody", async () => {
+  test("setting a component's current status again changes nothing and records no event", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("write:components");
@@ -56,7 +56,7 @@ describe("PATCH /api/v1/components/{id}", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("back to operational leaves no cause behind", async () => {
+  test("a component set back to operational has no causes", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("write:components");
@@ -66,7 +66,7 @@ describe("PATCH /api/v1/components/{id}", () => {
     expect(answer.body).toMatchObject({ status: "operational", causes: [], version: 3 });
   });
 
-  test("the page's document shows the change at the next read", async () => {
+  test("the status document shows a changed status at the next read", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API", "Web"]);
     const key = await app.keyWith("read:status", "write:components");
@@ -93,7 +93,7 @@ describe("PATCH /api/v1/components/{id}", () => {
     [[], ["#"]],
     [null, ["#"]],
   ])(
-    "the body %j is refused, each broken field named, and nothing is written",
+    "PATCH of a component with the body %j is rejected with all fields at fault, and nothing is written",
     async (json, pointers) => {
       await using app = await createTestApp();
       const { components } = await app.page({}, ["API"]);
@@ -109,7 +109,7 @@ describe("PATCH /api/v1/components/{id}", () => {
     },
   );
 
-  test("an unknown id is not found", async () => {
+  test("PATCH of an unknown component is not_found", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("write:components");
     const call = { method: "PATCH", key, json: { status: "operational" } };
@@ -118,7 +118,7 @@ describe("PATCH /api/v1/components/{id}", () => {
 });
 
 describe("If-Match on PATCH /api/v1/components/{id}", () => {
-  test("the present version lets the change through; the same one again does not", async () => {
+  test("a change with the current version in If-Match succeeds once and is then precondition_failed", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("write:components");
@@ -134,7 +134,7 @@ describe("If-Match on PATCH /api/v1/components/{id}", () => {
     expect(app.events()).toHaveLength(1);
   });
 
-  test("of two that name the same version at once, one gets through", async () => {
+  test("one of three concurrent changes with the same If-Match succeeds", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("write:components");
@@ -154,7 +154,7 @@ describe("If-Match on PATCH /api/v1/components/{id}", () => {
 });
 
 describe("PATCH /api/v1/components", () => {
-  test("sets several at once, each recorded", async () => {
+  test("PATCH /api/v1/components sets several statuses and records an event for each", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API", "Web", "Jobs"]);
     const key = await app.keyWith("write:components");
@@ -179,7 +179,7 @@ describe("PATCH /api/v1/components", () => {
     ]);
   });
 
-  test("If-Match is refused, since several components have no version in common", async () => {
+  test("PATCH /api/v1/components rejects a version in If-Match and accepts *", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("write:components");
@@ -194,7 +194,7 @@ describe("PATCH /api/v1/components", () => {
     expect((await app.call("/api/v1/components", change("*"))).status).toBe(200);
   });
 
-  test("one id that is none leaves all as they are", async () => {
+  test("PATCH /api/v1/components with an unknown id changes no component", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("write:components", "read:status");
@@ -218,7 +218,7 @@ describe("PATCH /api/v1/components", () => {
     [{ components: { __proto__x: "up" } }, "#/components/__proto__x"],
     [{ components: [] }, "#/components"],
     [{}, "#/components"],
-  ])("the body %j is refused at %s", async (json, pointer) => {
+  ])("PATCH /api/v1/components with the body %j is rejected at %s", async (json, pointer) => {
     await using app = await createTestApp();
     const key = await app.keyWith("write:components");
     const problem = expectProblem(

@@ -24,8 +24,8 @@ const cause: fc.Arbitrary<CauseInterval> = fc
     endedAt: length === null ? null : startedAt + length,
   }));
 
-describe("what a component shows", () => {
-  test("is the worst of its baseline and its causes, whatever their order", () => {
+describe("the status of a component", () => {
+  test("the status of a component is the worst of its manual status and its causes", () => {
     fc.assert(
       fc.property(status, fc.array(status), (baseline, open) => {
         const causes = open.map((each) => ({ status: each }));
@@ -44,7 +44,7 @@ const isOpenAt = (ms: number) => (each: { startedAt: number; endedAt: number | n
   each.startedAt <= ms && (each.endedAt === null || each.endedAt > ms);
 
 describe("time by status", () => {
-  test("equals a count of every millisecond, without those in which nothing was known", () => {
+  test("the time by status equals a count of all milliseconds without those without data", () => {
     const gaps = fc.array(gap, { maxLength: 3 });
     fc.assert(
       fc.property(fc.array(cause, { maxLength: 8 }), gaps, (causes, unknown) => {
@@ -73,13 +73,13 @@ describe("uptime", () => {
     endedAt: hours * HOUR_MS,
   });
 
-  test("a major outage counts whole, a partial one three tenths, a degraded time not at all", () => {
+  test("uptime counts a major outage fully, a partial outage by three tenths and degraded performance not at all", () => {
     expect(uptime([outage("major_outage", 6)], day)).toBe(0.75);
     expect(uptime([outage("partial_outage", 12)], day)).toBe(0.85);
     expect(uptime([outage("degraded_performance", 24)], day)).toBe(1);
   });
 
-  test("maintenance leaves the denominator, and nothing known is null", () => {
+  test("uptime excludes maintenance and is null without known time", () => {
     const causes = [
       outage("under_maintenance", 12),
       { status: "major_outage" as const, startedAt: 12 * HOUR_MS, endedAt: 18 * HOUR_MS },
@@ -89,13 +89,13 @@ describe("uptime", () => {
     expect(uptime([], { from: DAY_MS, to: DAY_MS })).toBeNull();
   });
 
-  test("what nothing is known of leaves the denominator, whatever marked it meanwhile", () => {
+  test("uptime excludes time without data, even during a cause", () => {
     const unknown = [{ startedAt: 6 * HOUR_MS, endedAt: 18 * HOUR_MS }];
     expect(uptime([outage("major_outage", 12)], day, unknown)).toBe(0.5);
     expect(uptime([], day, [{ startedAt: 0, endedAt: null }])).toBeNull();
   });
 
-  test("no outage rounds away", () => {
+  test("uptime with any outage is below 1 after rounding", () => {
     const blink = { status: "major_outage" as const, startedAt: 0, endedAt: 1 };
     expect(uptime([blink], { from: 0, to: 90 * DAY_MS })).toBe(0.999999);
     const partly = { ...blink, status: "partial_outage" as const };
@@ -103,7 +103,7 @@ describe("uptime", () => {
     expect(uptimeOfDays([...years, { time: timeByStatus([partly], year) }])).toBe(0.999999);
   });
 
-  test("is what whole numbers say, rounded down to six decimals", () => {
+  test("uptime equals the exact integer computation, rounded down to six decimals", () => {
     const ms = fc.integer({ min: 0, max: 400 * DAY_MS });
     fc.assert(
       fc.property(ms, ms, ms, ms, (operational, degraded, partial, major) => {
@@ -127,7 +127,7 @@ describe("uptime", () => {
     }
   });
 
-  test("is known from creation, from a start date, and for ninety days at most", () => {
+  test("uptime is known from the creation or the start date, for at most ninety days", () => {
     const now = Date.UTC(2026, 2, 10, 12);
     const created = now - 2 * DAY_MS;
     expect(knownSpan({ createdAt: created, startDate: null }, now, 90).from).toBe(created);
@@ -141,7 +141,7 @@ describe("uptime", () => {
 });
 
 describe("uptime_90d in the status document", () => {
-  test("counts an outage to the second, and is refreshed as time goes by", async () => {
+  test("uptime_90d counts an outage exactly and changes as time passes", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({}, ["API"]);
     const key = await app.keyWith("read:status", "write:components");

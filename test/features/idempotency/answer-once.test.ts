@@ -30,13 +30,13 @@ const never = (): Answer => {
 };
 
 describe("answering once", () => {
-  test("makes the answer the first time and keeps it for the next", async () => {
+  test("answerOnce creates an answer the first time and replays it afterwards", async () => {
     await using app = await createTestApp();
     expect(await send(app)).toEqual({ ...ANSWER, isReplayed: false });
     expect(await send(app, { answer: never })).toEqual({ ...ANSWER, isReplayed: true });
   });
 
-  test("keeps the body without its secrets where it has some", async () => {
+  test("answerOnce stores the body without its secrets", async () => {
     await using app = await createTestApp();
     const answer = { ...ANSWER, body: '{"secret":"s"}', keptBody: '{"secret":null}' };
     const { keptBody, ...first } = answer;
@@ -48,14 +48,14 @@ describe("answering once", () => {
     });
   });
 
-  test("refuses another body without making anything", async () => {
+  test("answerOnce rejects another body as idempotency_mismatch without creating anything", async () => {
     await using app = await createTestApp();
     await send(app);
     const { code } = await rejectionOf(send(app, { body: "other", answer: never }));
     expect(code).toBe("idempotency_mismatch");
   });
 
-  test("keeps nothing of what failed, in the making or in the transaction that it shared", async () => {
+  test("answerOnce stores nothing if the request or its transaction fails", async () => {
     await using app = await createTestApp();
     const { ctx } = app;
     const failed = send(app, { answer: never });
@@ -74,7 +74,7 @@ describe("answering once", () => {
     expect((await send(app)).isReplayed).toBe(false);
   });
 
-  test("goes on replaying where the wall clock is set back", async () => {
+  test("answerOnce still replays an answer after the wall clock is set back", async () => {
     await using app = await createTestApp();
     await send(app);
     app.clock.setWallClock(app.clock.now() - HOUR_MS);
@@ -83,7 +83,7 @@ describe("answering once", () => {
 });
 
 describe("sweeping", () => {
-  test("forgets what is a day old, 500 answers at once, and says whether there may be more", async () => {
+  test("sweepAnswers deletes answers after a day, 500 per call, and returns true if there may be more", async () => {
     await using app = await createTestApp();
     const { ctx, clock } = app;
     const sweep = () => ctx.db.write((tx) => sweepAnswers(tx, clock.now()));
@@ -104,7 +104,7 @@ describe("sweeping", () => {
     }
   });
 
-  test("is done by housekeeping, however many have ended", async () => {
+  test("housekeeping deletes all expired answers", async () => {
     await using app = await createTestApp();
     const keeping = startHousekeeping(app.ctx);
     const names = Array.from({ length: 1_200 }, (_, index) => `old ${index}`);

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createTestApp } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 
-test("an API key that is sent as Idempotency-Key, too, does not reach the disk", async () => {
+test("an API key that is also sent as Idempotency-Key is not stored", async () => {
   using folder = temporaryFolder();
   const databasePath = join(folder.path, "allclear.db");
   const value = await (async () => {

@@ -12,7 +12,7 @@ const MAINTENANCE = {
   scheduled_until: "2026-03-11T13:00:00.000Z",
 };
 
-/** What POST creates, with a key that may do it. */
+/** Creates a page and a key that may create incidents and maintenance. */
 async function createSite(options: Parameters<typeof createTestApp>[0] = {}) {
   const app = await createTestApp(options);
   await app.page();
@@ -32,8 +32,8 @@ function post(app: TestApp, key: string, path: string, sent: CallOptions & { as?
 
 const INCIDENT = { page: "acme", name: "Slow", body: "We look into it." };
 
-describe("what POST creates", () => {
-  test("is an incident told once, however often and however fast it is sent", async () => {
+describe("repeated creating requests", () => {
+  test("an incident sent repeatedly with one Idempotency-Key is created and recorded once", async () => {
     await using site = await createSite();
     const { app, key } = site;
     const [events, audit] = [app.events().length, app.audit().length];
@@ -52,7 +52,7 @@ describe("what POST creates", () => {
     expect(app.audit()).toHaveLength(audit + 1);
   });
 
-  test("is an update, a maintenance or its update told once too", async () => {
+  test("updates and maintenance sent twice with one Idempotency-Key are recorded once", async () => {
     await using site = await createSite();
     const { app, key } = site;
     const incident = (await post(app, key, "/incidents", { json: INCIDENT })).body.id;
@@ -76,7 +76,7 @@ describe("what POST creates", () => {
     }
   });
 
-  test("is not told at all where the key came with another body", async () => {
+  test("a request with a used Idempotency-Key and another body records nothing", async () => {
     await using site = await createSite();
     const { app, key } = site;
     await post(app, key, "/incidents", { as: "a", json: INCIDENT });
@@ -89,7 +89,7 @@ describe("what POST creates", () => {
     expect([app.events(), app.audit()]).toEqual([events, audit]);
   });
 
-  test("is remembered over a restart", async () => {
+  test("a replay with an Idempotency-Key works after a restart", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     const sent = { as: "a", json: INCIDENT };

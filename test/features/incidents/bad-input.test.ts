@@ -8,7 +8,7 @@ const pointersOf = (problem: { errors: { pointer: string }[] }) =>
 const bidi = "Paid \u202Elive";
 const later = "2026-03-10T12:01:00.001Z";
 
-/** What the schema refuses, and what the incident's own sense refuses. */
+/** Input that the schema or the rules of incidents reject, with the fields at fault. */
 const BROKEN: [string, Record<string, unknown>, string[]][] = [
   ["an unknown page", { page: "nobody" }, ["#/page"]],
   ["no page", { page: undefined }, ["#/page"]],
@@ -63,16 +63,19 @@ const BROKEN: [string, Record<string, unknown>, string[]][] = [
   ],
 ];
 
-describe("an incident is refused, each broken field named and nothing written, with", () => {
-  test.each(BROKEN)("%s", async (_what, json, pointers) => {
-    await using site = await createIncidentSite();
-    const before = await site.state();
-    const problem = expectProblem(await site.post(json), "validation_failed");
-    expect(pointersOf(problem)).toEqual(pointers);
-    expect(await site.state()).toEqual(before);
-  });
+describe("invalid input for an incident", () => {
+  test.each(BROKEN)(
+    "an incident with %s is rejected with the fields at fault, and nothing is written",
+    async (_what, json, pointers) => {
+      await using site = await createIncidentSite();
+      const before = await site.state();
+      const problem = expectProblem(await site.post(json), "validation_failed");
+      expect(pointersOf(problem)).toEqual(pointers);
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("a component of another page", async () => {
+  test("an incident with a component of another page is rejected, and nothing is written", async () => {
     await using site = await createIncidentSite();
     const { components } = await site.app.page({ slug: "other", name: "Other" }, ["Theirs"]);
     const before = await site.state();
@@ -89,7 +92,7 @@ describe("an incident is refused, each broken field named and nothing written, w
     expect(await site.state()).toEqual(before);
   });
 
-  test("a body that is no object, or no JSON", async () => {
+  test("an incident whose body is not a JSON object is rejected, and nothing is written", async () => {
     await using site = await createIncidentSite();
     const before = await site.state();
     for (const json of [null, [], "text", 5]) {
@@ -102,14 +105,14 @@ describe("an incident is refused, each broken field named and nothing written, w
   });
 });
 
-describe("an incident is let through with", () => {
+describe("valid input for an incident", () => {
   test.each([
     ["a name of 255 emoji", { name: "🚒".repeat(255) }],
     ["a body of 10,000 emoji", { body: "🚒".repeat(10_000) }],
     ["markup in its texts, kept as it is", { name: "<script>", body: "[x](javascript:alert(1))" }],
     ["a start a minute ahead of the server's clock", { started_at: "2026-03-10T12:01:00Z" }],
     ["a start at the beginning of 1970", { started_at: "1970-01-01T00:00:00Z" }],
-  ])("%s", async (_what, json: Record<string, unknown>) => {
+  ])("an incident with %s is accepted", async (_what, json: Record<string, unknown>) => {
     await using site = await createIncidentSite();
     const body = await site.open(json);
     expect(body.name).toBe(json["name"] ?? "Errors");
@@ -117,7 +120,7 @@ describe("an incident is let through with", () => {
     expect(site.told()).toEqual(["incident.created"]);
   });
 
-  test("a fast clock of its caller: the next update comes behind it all the same", async () => {
+  test("an update follows an incident whose started_at is ahead of the server's clock", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ started_at: "2026-03-10T12:00:59Z" });
     await site.update(id, { status: "resolved" });
@@ -125,7 +128,7 @@ describe("an incident is let through with", () => {
   });
 });
 
-describe("an update is refused, each broken field named and nothing written, with", () => {
+describe("invalid input for an update of an incident", () => {
   const openEarlier = (site: IncidentSite) => site.open({ started_at: "2026-03-10T11:00:00Z" });
 
   test.each([
@@ -140,18 +143,21 @@ describe("an update is refused, each broken field named and nothing written, wit
     ["a moment without a zone", { display_at: "2026-03-10T11:30:00" }, "#/display_at"],
     ["a time that only an incident has", { resolved_at: "2026-03-10T11:30:00Z" }, "#/resolved_at"],
     ["notify that is neither", { notify: 1 }, "#/notify"],
-  ])("%s", async (_what, json, pointer) => {
-    await using site = await createIncidentSite();
-    const { id } = await openEarlier(site);
-    const before = await site.state();
-    const problem = expectProblem(await site.update(id, json), "validation_failed");
-    expect(pointersOf(problem)).toEqual([pointer]);
-    expect(await site.state()).toEqual(before);
-    expect((await site.update(id, { display_at: "2026-03-10T11:00:00Z" })).status).toBe(201);
-  });
+  ])(
+    "an update with %s is rejected with the field at fault, and nothing is written",
+    async (_what, json, pointer) => {
+      await using site = await createIncidentSite();
+      const { id } = await openEarlier(site);
+      const before = await site.state();
+      const problem = expectProblem(await site.update(id, json), "validation_failed");
+      expect(pointersOf(problem)).toEqual([pointer]);
+      expect(await site.state()).toEqual(before);
+      expect((await site.update(id, { display_at: "2026-03-10T11:00:00Z" })).status).toBe(201);
+    },
+  );
 });
 
-describe("a query is refused with", () => {
+describe("invalid queries of the list of incidents", () => {
   test.each([
     "page=nobody",
     "component=cmp_00000000000000000000000000",
@@ -164,7 +170,7 @@ describe("a query is refused with", () => {
     "cursor=tampered",
     "cursor=NQ",
     "colour=red",
-  ])("?%s, by its name", async (query) => {
+  ])("GET /api/v1/incidents?%s is rejected with a pointer to the parameter", async (query) => {
     await using site = await createIncidentSite();
     const answer = await site.app.call(`${INCIDENTS}?${query}`, { key: site.key });
     const problem = expectProblem(answer, "invalid_request");

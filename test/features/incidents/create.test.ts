@@ -3,7 +3,7 @@ import { versionOf } from "../../support/app";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 
 describe("POST /api/v1/incidents", () => {
-  test("tells once that the page is another one, also where it marks components", async () => {
+  test("a new incident signals one change of its page, even if it changes components", async () => {
     await using site = await createIncidentSite();
     const told: string[] = [];
     site.app.ctx.signals.pageChanged.on((id) => told.push(id));
@@ -12,7 +12,7 @@ describe("POST /api/v1/incidents", () => {
     expect(told).toEqual([body.page_id]);
   });
 
-  test("opens an incident with its first update and marks what it names", async () => {
+  test("POST /api/v1/incidents creates an incident with its first update and applies the statuses that it names", async () => {
     await using site = await createIncidentSite();
     const answer = await site.post({
       name: "Elevated errors 🚒",
@@ -73,13 +73,13 @@ describe("POST /api/v1/incidents", () => {
     });
   });
 
-  test("takes the page's id as well as its slug", async () => {
+  test("POST /api/v1/incidents accepts the page's id as well as its slug", async () => {
     await using site = await createIncidentSite();
     const { page_id } = await site.open();
     expect((await site.open({ page: page_id })).page).toBe("acme");
   });
 
-  test("says in the component's history what marked it, and who", async () => {
+  test("the component's history names the incident and the actor of a change", async () => {
     await using site = await createIncidentSite();
     await site.open({ name: "Fire", components: { [site.api]: "major_outage" } });
     const path = `/api/v1/components/${site.api}/history`;
@@ -95,7 +95,7 @@ describe("POST /api/v1/incidents", () => {
     ]);
   });
 
-  test("the page changes with an incident that names no component", async () => {
+  test("an incident without components changes the page's updated_at", async () => {
     await using site = await createIncidentSite();
     const read = async () =>
       (await site.app.call("/api/v1/status/acme", { key: site.key })).body.updated_at;
@@ -112,7 +112,7 @@ describe("POST /api/v1/incidents", () => {
     [{ api: "degraded_performance" }, "minor"],
     [{ api: "partial_outage", web: "degraded_performance" }, "major"],
     [{ api: "partial_outage", web: "major_outage" }, "critical"],
-  ] as const)("naming %j has the impact %s", async (named, impact) => {
+  ] as const)("an incident with the components %j has the impact %s", async (named, impact) => {
     await using site = await createIncidentSite();
     const components = Object.fromEntries(
       Object.entries(named).map(([name, status]) => [site[name as "api" | "web"], status]),
@@ -120,7 +120,7 @@ describe("POST /api/v1/incidents", () => {
     expect((await site.open({ components })).impact).toBe(impact);
   });
 
-  test("an override stands for the impact, and taking it back brings the reckoned one", async () => {
+  test("impact_override replaces the impact, and null restores the computed impact", async () => {
     await using site = await createIncidentSite();
     const components = { [site.api]: "major_outage" };
     const { id, impact } = await site.open({ components, impact_override: "minor" });
@@ -130,8 +130,8 @@ describe("POST /api/v1/incidents", () => {
   });
 });
 
-describe("an incident that is written down afterwards", () => {
-  test("with resolved_at alone, in the past, starts and is resolved then", async () => {
+describe("an incident reported afterwards", () => {
+  test("an incident with only a past resolved_at starts and ends at that time", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({
       components: { [site.api]: "major_outage" },
@@ -148,7 +148,7 @@ describe("an incident that is written down afterwards", () => {
     expect((await site.patch(id, { started_at: "2026-03-10T10:00:00Z" })).status).toBe(200);
   });
 
-  test("with resolved_at a moment ahead of this clock starts now", async () => {
+  test("an incident with a resolved_at slightly ahead of the server's clock starts now", async () => {
     await using site = await createIncidentSite();
     const body = await site.open({ resolved_at: "2026-03-10T12:00:30Z" });
     expect(body).toMatchObject({
@@ -157,7 +157,7 @@ describe("an incident that is written down afterwards", () => {
     });
   });
 
-  test("with both times is resolved, marks its span, and leaves what components show", async () => {
+  test("an incident with past start and end is resolved and leaves current component statuses unchanged", async () => {
     await using site = await createIncidentSite();
     const body = await site.open({
       components: { [site.api]: "major_outage" },
@@ -175,13 +175,13 @@ describe("an incident that is written down afterwards", () => {
     expect(site.told()).toEqual(["incident.created"]);
   });
 
-  test("and resolved without a time is resolved now", async () => {
+  test("an incident created as resolved without a time is resolved now", async () => {
     await using site = await createIncidentSite();
     const body = await site.open({ status: "resolved" });
     expect(body.resolved_at).toBe("2026-03-10T12:00:00.000Z");
   });
 
-  test("can be told update by update, each at its own time", async () => {
+  test("updates of a past incident take effect at their own display_at, in any order of writing", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({
       started_at: "2026-03-10T09:00:00Z",

@@ -24,7 +24,7 @@ async function askAll(site: IncidentSite, id: string, updateId: string) {
 }
 
 describe("a deleted incident", () => {
-  test("ends what it marks, is told, and is found no more", async () => {
+  test("deleting an incident ends its causes, records an event and makes it not found", async () => {
     await using site = await createIncidentSite();
     const incident = await site.open({ components: { [site.api]: "major_outage" } });
     site.told();
@@ -42,7 +42,7 @@ describe("a deleted incident", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("that was a draft is told to nobody", async () => {
+  test("deleting a draft records no event", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ draft: true });
     await remove(site, id);
@@ -50,7 +50,7 @@ describe("a deleted incident", () => {
   });
 });
 
-test("the incidents of a deleted page are gone with it", async () => {
+test("incidents of a deleted page are not found", async () => {
   await using site = await createIncidentSite();
   const incident = await site.open();
   await site.app.ctx.db.write((tx) => deletePage(site.app.ctx, tx, incident.page_id, CLI_ACTOR));

@@ -3,7 +3,7 @@ import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 
 describe("a draft", () => {
-  test("marks nothing, is told to nobody and changes no page, whatever is written to it", async () => {
+  test("a draft and its changes affect no component, record no event and change no page", async () => {
     await using site = await createIncidentSite();
     const document = async () =>
       (await site.app.call("/api/v1/status/acme", { key: site.key })).text;
@@ -27,7 +27,7 @@ describe("a draft", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.write_postmortem" });
   });
 
-  test("is seen only by keys that hold both read:status and write:incidents", async () => {
+  test("a draft is visible only to keys with both read:status and write:incidents", async () => {
     await using site = await createIncidentSite();
     const { id, updates } = await site.open({ draft: true });
     const open = await site.open();
@@ -58,7 +58,7 @@ describe("a draft", () => {
     expect((await site.app.call(update, { key: site.key })).status).toBe(200);
   });
 
-  test("is answered to the key that made it, which then sees it no more without both scopes", async () => {
+  test("the answer to creating a draft contains it, but the key needs both scopes to change it", async () => {
     await using site = await createIncidentSite();
     const key = await site.app.keyWith("write:incidents");
     const answer = await site.post({ draft: true }, { key });
@@ -66,7 +66,7 @@ describe("a draft", () => {
     expectProblem(await site.patch(answer.body.id, { name: "x" }, { key }), "not_found");
   });
 
-  test("published is told as created, with its newest update, and marks since its start", async () => {
+  test("publishing a draft records incident.created with its newest update and applies its statuses from its start", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
     await site.app.clock.advance(600_000);
@@ -88,7 +88,7 @@ describe("a draft", () => {
     expect(page.body.components[0].uptime_90d).toBe(0);
   });
 
-  test("that was resolved before it is published leaves the baselines that its last update names", async () => {
+  test("publishing a resolved draft sets the manual statuses that its last update names", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
     const components = { [site.api]: "degraded_performance" };

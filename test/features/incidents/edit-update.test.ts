@@ -5,7 +5,7 @@ import { createIncidentSite } from "../../support/incident-site";
 const at = (time: string) => `2026-03-10T${time}:00.000Z`;
 
 describe("PATCH /api/v1/incidents/{id}/updates/{update_id}", () => {
-  test("mends the text; when it was written stays, and nobody is woken", async () => {
+  test("editing an update changes its text, keeps its times and notifies no people", async () => {
     await using site = await createIncidentSite();
     const { id, updates } = await site.open();
     await site.app.clock.advance(60_000);
@@ -28,7 +28,7 @@ describe("PATCH /api/v1/incidents/{id}/updates/{update_id}", () => {
     expect((await site.read(id)).updated_at).toBe(at("12:01"));
   });
 
-  test("moves an update: the times that it gave the incident move with it", async () => {
+  test("moving an update moves the incident's times that derive from it", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ started_at: at("10:00") });
     const resolving = await site.update(id, { status: "resolved" });
@@ -38,7 +38,7 @@ describe("PATCH /api/v1/incidents/{id}/updates/{update_id}", () => {
     expect((await site.read(id)).resolved_at).toBe(at("11:00"));
   });
 
-  test("a change to what it is already tells nobody", async () => {
+  test("an edit of an update to its current values changes nothing", async () => {
     await using site = await createIncidentSite();
     const { id, updates } = await site.open();
     const before = await site.state();
@@ -55,16 +55,19 @@ describe("PATCH /api/v1/incidents/{id}/updates/{update_id}", () => {
     [{ created_at: at("11:00") }, "#/created_at"],
     [{ display_at: at("09:59") }, "#/display_at"],
     [{ display_at: at("12:02") }, "#/display_at"],
-  ])("%j is refused at %s, and nothing is written", async (json, pointer) => {
-    await using site = await createIncidentSite();
-    const { id } = await site.open({ started_at: at("10:00") });
-    const { body } = await site.update(id, {});
-    const before = await site.state();
-    const answer = await site.patch(`${id}/updates/${body.id}`, json);
-    const { errors } = expectProblem(answer, "validation_failed");
-    expect(errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
-    expect(await site.state()).toEqual(before);
-  });
+  ])(
+    "an edit of an update with %j is rejected at %s, and nothing is written",
+    async (json, pointer) => {
+      await using site = await createIncidentSite();
+      const { id } = await site.open({ started_at: at("10:00") });
+      const { body } = await site.update(id, {});
+      const before = await site.state();
+      const answer = await site.patch(`${id}/updates/${body.id}`, json);
+      const { errors } = expectProblem(answer, "validation_failed");
+      expect(errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
   test("an update of another incident is not found", async () => {
     await using site = await createIncidentSite();

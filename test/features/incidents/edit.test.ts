@@ -5,7 +5,7 @@ import { createIncidentSite } from "../../support/incident-site";
 const at = (time: string) => `2026-03-10T${time}:00.000Z`;
 
 describe("PATCH /api/v1/incidents/{id}", () => {
-  test("changes what it names and nothing else, told once and to nobody's phone", async () => {
+  test("an edit of an incident changes only the given fields and records one event with notify: false", async () => {
     await using site = await createIncidentSite();
     const before = await site.open({ external_ref: "deploy-42" });
     await site.app.clock.advance(60_000);
@@ -22,14 +22,14 @@ describe("PATCH /api/v1/incidents/{id}", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.update" });
   });
 
-  test("null clears what is optional", async () => {
+  test("an edit of an incident with null clears optional fields", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ external_ref: "x", impact_override: "major" });
     const { body } = await site.patch(id, { external_ref: null, impact_override: null });
     expect(body).toMatchObject({ external_ref: null, impact_override: null, impact: "none" });
   });
 
-  test("a change to what it is already changes nothing and tells nobody", async () => {
+  test("an edit of an incident to its current values changes nothing and records no event", async () => {
     await using site = await createIncidentSite();
     const { id, name, started_at } = await site.open();
     const before = await site.state();
@@ -52,17 +52,20 @@ describe("PATCH /api/v1/incidents/{id}", () => {
     [{ monitoring_at: "2026-03-10T10:59:00Z" }, "#/monitoring_at"],
     [{ resolved_at: "2026-03-10T10:59:00Z" }, "#/resolved_at"],
     [{ started_at: "2026-03-10T11:45:00Z" }, "#/started_at"],
-  ])("%j is refused at %s, and nothing is written", async (json, pointer) => {
-    await using site = await createIncidentSite();
-    const { id } = await site.open({ started_at: at("11:00") });
-    await site.update(id, { status: "resolved", display_at: at("11:30") });
-    const before = await site.state();
-    const problem = expectProblem(await site.patch(id, json), "validation_failed");
-    expect(problem.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
-    expect(await site.state()).toEqual(before);
-  });
+  ])(
+    "an edit of an incident with %j is rejected at %s, and nothing is written",
+    async (json, pointer) => {
+      await using site = await createIncidentSite();
+      const { id } = await site.open({ started_at: at("11:00") });
+      await site.update(id, { status: "resolved", display_at: at("11:30") });
+      const before = await site.state();
+      const problem = expectProblem(await site.patch(id, json), "validation_failed");
+      expect(problem.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("resolved_at is a conflict while it is open, and moves once it is resolved", async () => {
+  test("an edit of resolved_at is a conflict for an open incident and succeeds for a resolved one", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ started_at: at("11:00") });
     const before = await site.state();
@@ -72,7 +75,7 @@ describe("PATCH /api/v1/incidents/{id}", () => {
     expect((await site.patch(id, { resolved_at: at("11:30") })).body.resolved_at).toBe(at("11:30"));
   });
 
-  test("times that were set by hand stay through updates; the others follow them", async () => {
+  test("times of an incident that were set explicitly survive updates, others derive from updates", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ started_at: at("11:00") });
     await site.patch(id, { identified_at: at("11:10") });
@@ -89,7 +92,7 @@ describe("PATCH /api/v1/incidents/{id}", () => {
     expect(await site.read(id)).toMatchObject({ monitoring_at: null, resolved_at: null });
   });
 
-  test("an unknown incident is not found", async () => {
+  test("an edit of an unknown incident is not_found", async () => {
     await using site = await createIncidentSite();
     expectProblem(await site.patch("inc_00000000000000000000000000", { name: "x" }), "not_found");
     expectProblem(await site.patch("nonsense", { name: "x" }), "not_found");

@@ -10,7 +10,7 @@ const lastIncidentEvent = ({ app }: IncidentSite) =>
 const bytesOf = (data: unknown) => Buffer.byteLength(JSON.stringify(data));
 
 describe("an incident's events", () => {
-  test("are one for each update, in the words of what it did", async () => {
+  test("each update of an incident records one event whose type names the change", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     for (const status of ["identified", "monitoring", "resolved", "investigating", "resolved"]) {
@@ -28,7 +28,7 @@ describe("an incident's events", () => {
     expect(versions).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test("carry the incident as readers see it, with the update that they tell of", async () => {
+  test("the event of an incident contains its public representation and the update", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     const { body: single } = await site.update(id, { status: "identified", body: "Found." });
@@ -42,7 +42,7 @@ describe("an incident's events", () => {
     expect(single).toMatchObject(updates[0]);
   });
 
-  test("tell of an update that is written down for before, not of the newest", async () => {
+  test("the event of a backdated update contains that update, not the newest", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ started_at: "2026-03-10T10:00:00Z" });
     await site.update(id, { status: "monitoring" });
@@ -53,7 +53,7 @@ describe("an incident's events", () => {
     });
   });
 
-  test("say whether people are to be told", async () => {
+  test("the event of an incident contains the update's notify", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ notify: false });
     expect(lastIncidentEvent(site)?.data["notify"]).toBe(false);
@@ -63,7 +63,7 @@ describe("an incident's events", () => {
     expect(lastIncidentEvent(site)?.data["notify"]).toBe(false);
   });
 
-  test("cut a text at 4,000 characters, never through one, and say so", async () => {
+  test("the event of an incident truncates a text after 4,000 code points and sets truncated", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ body: "x".repeat(4_000) });
     const latest = () => lastIncidentEvent(site)?.data["latest_update"] as Record<string, unknown>;
@@ -73,7 +73,7 @@ describe("an incident's events", () => {
     expect((await site.read(id)).updates[0].body).toBe(`${"é".repeat(3_999)}🚒🚒`);
   });
 
-  test("stay under 20 KB whatever they tell, and say what was cut", async () => {
+  test("the event of an incident stays below 20 KB and flags truncated content", async () => {
     await using site = await createIncidentSite();
     const wide = "🚒".repeat(255);
     const { id, page_id: pageId } = await site.open({ name: wide, external_ref: wide });
@@ -112,7 +112,7 @@ describe("an incident's events", () => {
     expect(bytesOf(told?.data)).toBeLessThan(19_001);
   });
 
-  test("one for each change of what a component shows, and none where it shows the same", async () => {
+  test("an incident records an event per change of a component's status, and none if the status stays", async () => {
     await using site = await createIncidentSite();
     const major = { [site.api]: "major_outage" };
     const first = await site.open({ components: major });

@@ -5,7 +5,7 @@ import { expectProblem } from "../../support/app";
 import { createIncidentSite } from "../../support/incident-site";
 
 describe("external_ref", () => {
-  test("is unique on its page: the conflict names the first", async () => {
+  test("a second incident with the same external_ref on a page is a conflict that names the first", async () => {
     await using site = await createIncidentSite();
     const first = await site.open({ external_ref: "deploy-42" });
     const other = await site.open({ external_ref: "deploy-43" });
@@ -21,7 +21,7 @@ describe("external_ref", () => {
     expect((await site.patch(first.id, { external_ref: "deploy-42" })).status).toBe(200);
   });
 
-  test("of a draft is a conflict that names it to those alone who may see drafts", async () => {
+  test("an external_ref of a draft is a conflict that names the draft only to keys that can see drafts", async () => {
     await using site = await createIncidentSite();
     const draft = await site.open({ external_ref: "deploy-42", draft: true });
     const other = await site.open();
@@ -41,7 +41,7 @@ describe("external_ref", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is free on another page, and again when it was taken off or its incident deleted", async () => {
+  test("an external_ref can be used on another page, and again after it is removed or its incident deleted", async () => {
     await using site = await createIncidentSite();
     await site.app.page({ slug: "other", name: "Other" }, []);
     const first = await site.open({ external_ref: "a" });

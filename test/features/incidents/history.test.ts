@@ -18,7 +18,7 @@ async function uptimeOf({ app, key }: IncidentSite): Promise<number> {
 }
 
 describe("the uptime of a component", () => {
-  test("counts an incident that is written down afterwards, update by update", async () => {
+  test("the uptime of a component includes a backdated incident and its backdated updates", async () => {
     await using site = await createSiteWithPast();
     expect(await uptimeOf(site)).toBe(1);
     const { id } = await site.open({
@@ -33,7 +33,7 @@ describe("the uptime of a component", () => {
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
   });
 
-  test("follows an incident's start and end when they are edited", async () => {
+  test("the uptime of a component changes with an edit of an incident's start and end", async () => {
     await using site = await createSiteWithPast();
     const { id } = await site.open({
       started_at: at("13:00"),
@@ -48,7 +48,7 @@ describe("the uptime of a component", () => {
     expect(await uptimeOf(site)).toBe(1);
   });
 
-  test("follows an update that is moved", async () => {
+  test("the uptime of a component changes with a moved update", async () => {
     await using site = await createSiteWithPast();
     const { id } = await site.open({
       started_at: at("12:00"),
@@ -60,7 +60,7 @@ describe("the uptime of a component", () => {
     expect(await uptimeOf(site)).toBe(0.5);
   });
 
-  test("leaves a resolved time between two openings out", async () => {
+  test("the uptime of a component does not count the resolved time before a reopening", async () => {
     await using site = await createSiteWithPast();
     const { id } = await site.open({
       started_at: at("12:00"),
@@ -73,7 +73,7 @@ describe("the uptime of a component", () => {
     expect(await uptimeOf(site)).toBe(0.7);
   });
 
-  test("counts the baseline that a resolving update names from when that took effect", async () => {
+  test("the uptime of a component counts a manual status set by a resolving update from its display_at", async () => {
     await using site = await createSiteWithPast();
     const { id } = await site.open({ started_at: at("12:00") });
     await site.update(id, {
@@ -85,7 +85,7 @@ describe("the uptime of a component", () => {
     expect(await uptimeOf(site)).toBe(0.8);
   });
 
-  test("keeps what a deleted incident did; what it still marks ends", async () => {
+  test("the uptime of a component keeps the time of a deleted incident, whose causes end", async () => {
     await using site = await createSiteWithPast();
     const { id } = await site.open({
       started_at: at("17:00"),

@@ -5,7 +5,7 @@ import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 const headers = { "idempotency-key": "6f1c" };
 
 describe("Idempotency-Key", () => {
-  test("twenty of the same at once open one incident, told once", async () => {
+  test("twenty concurrent requests with one Idempotency-Key create one incident and one event", async () => {
     await using site = await createIncidentSite();
     const json = { components: { [site.api]: "major_outage" } };
     const answers = await Promise.all(
@@ -24,7 +24,7 @@ describe("Idempotency-Key", () => {
     }
   });
 
-  test("the same with another body is refused, and nothing is written", async () => {
+  test("the same Idempotency-Key with another body is idempotency_mismatch, and nothing is written", async () => {
     await using site = await createIncidentSite();
     await site.post({}, { headers });
     const before = await site.state();
@@ -32,7 +32,7 @@ describe("Idempotency-Key", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("an update sent twice is one update", async () => {
+  test("an update sent twice with one Idempotency-Key is written once", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     const [first, second] = [
@@ -43,7 +43,7 @@ describe("Idempotency-Key", () => {
     expect((await site.read(id)).updates).toHaveLength(2);
   });
 
-  test("a refused request may be mended under the same key", async () => {
+  test("a rejected request can be corrected and sent with the same Idempotency-Key", async () => {
     await using site = await createIncidentSite();
     expectProblem(await site.post({ name: "" }, { headers }), "validation_failed");
     expectProblem(await site.post({ page: "nobody" }, { headers }), "validation_failed");

@@ -22,7 +22,7 @@ describe.each(["incident", "update", "post-mortem"] as const)(
   "If-Match on a change of an %s",
   (what) => {
     test.each(['"9"', 'W/"1"', "nonsense", '"2", W/"1"'])(
-      "%s is refused, and nothing is written",
+      "the stale or invalid If-Match %s is precondition_failed, and nothing is written",
       async (ifMatch) => {
         await using site = await createIncidentSite();
         const { path, ...change } = (await changesOf(site)).changes[what];
@@ -35,7 +35,7 @@ describe.each(["incident", "update", "post-mortem"] as const)(
       },
     );
 
-    test("the present version lets it through once, and of two at the same time, one", async () => {
+    test("one of two concurrent changes with the current version in If-Match succeeds", async () => {
       await using site = await createIncidentSite();
       const { path, ...change } = (await changesOf(site)).changes[what];
       const send = () =>
@@ -49,7 +49,7 @@ describe.each(["incident", "update", "post-mortem"] as const)(
   },
 );
 
-test("an update raises the incident's version, so that what was read before it is stale", async () => {
+test("an update raises the incident's version, so an earlier ETag is stale", async () => {
   await using site = await createIncidentSite();
   const { id } = await site.open();
   await site.update(id, {});
@@ -57,7 +57,7 @@ test("an update raises the incident's version, so that what was read before it i
   expectProblem(await site.patch(id, { name: "x" }, { headers }), "precondition_failed");
 });
 
-test("If-None-Match saves the bytes of what has not changed", async () => {
+test("If-None-Match is answered with 304 until the incident changes", async () => {
   await using site = await createIncidentSite();
   const { id, updates } = await site.open();
   const paths = [`${INCIDENTS}/${id}`, `${INCIDENTS}/${id}/updates/${updates[0].id}`, INCIDENTS];

@@ -25,14 +25,14 @@ async function createSiteWithFour(): Promise<IncidentSite & { otherId: string }>
 }
 
 describe("GET /api/v1/incidents", () => {
-  test("lists every page's, newest first, each as it is by itself", async () => {
+  test("GET /api/v1/incidents lists the incidents of all pages, newest first, as single reads return them", async () => {
     await using site = await createSiteWithFour();
     const { body } = await site.app.call(INCIDENTS, { key: site.key });
     expect(body.data.map((each: { name: string }) => each.name)).toEqual(["D", "C", "B", "A"]);
     for (const each of body.data) expect(each).toEqual(await site.read(each.id));
   });
 
-  test("is narrowed by page, status, component, whether open, and when it started", async () => {
+  test("GET /api/v1/incidents filters by page, status, component, open and start", async () => {
     await using site = await createSiteWithFour();
     const cases: [string, string[]][] = [
       ["page=acme", ["C", "B", "A"]],
@@ -55,7 +55,7 @@ describe("GET /api/v1/incidents", () => {
     for (const [query, names] of cases) expect(await namesIn(site, `?${query}`)).toEqual(names);
   });
 
-  test("runs on behind a cursor, filters kept, and stays right while incidents are opened", async () => {
+  test("the cursor of GET /api/v1/incidents keeps filters and skips nothing while incidents are created", async () => {
     await using site = await createSiteWithFour();
     const first = await site.app.call(`${INCIDENTS}?limit=2&page=acme`, { key: site.key });
     expect(first.body.data).toHaveLength(2);
@@ -67,7 +67,7 @@ describe("GET /api/v1/incidents", () => {
     expect(rest.body.next_cursor).toBeNull();
   });
 
-  test("carries the 20 newest updates of each; by itself an incident shows all", async () => {
+  test("GET /api/v1/incidents returns the 20 newest updates of each incident, a single read all", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "partial_outage" } });
     for (let n = 1; n <= 24; n++) await site.update(id, { body: `No. ${n}` });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 
 describe("the incidents that named a component", () => {
-  test("are each listed once, however often they named it, page by page", async () => {
+  test("a list of a component's incidents contains each once, even if it named the component repeatedly", async () => {
     await using site = await createIncidentSite();
     const components = { [site.api]: "partial_outage" };
     const opened: string[] = [];
@@ -30,7 +30,7 @@ describe("the incidents that named a component", () => {
     }
   });
 
-  test("are among them when only an update named it, and drafts only for who may see them", async () => {
+  test("a list of a component's incidents includes those that only an update linked, and drafts only with both scopes", async () => {
     await using site = await createIncidentSite();
     const late = await site.open();
     await site.update(late.id, { components: { [site.web]: "major_outage" } });

@@ -6,7 +6,7 @@ const put = (site: IncidentSite, id: string, json: unknown, headers: Record<stri
   site.app.call(`${INCIDENTS}/${id}/postmortem`, { method: "PUT", key: site.key, json, headers });
 
 describe("PUT /api/v1/incidents/{id}/postmortem", () => {
-  test("keeps it to those who may read and write incidents until it is published", async () => {
+  test("an unpublished post-mortem is visible only to keys that can read and write incidents", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     const reader = await site.app.keyWith("read:status");
@@ -35,7 +35,7 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.write_postmortem" });
   });
 
-  test("an edit of a published one keeps its time and is told as an update", async () => {
+  test("an edit of a published post-mortem keeps published_at and records incident.updated", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     await put(site, id, { body: "One", publish: true });
@@ -46,7 +46,7 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     expect(site.told()).toEqual(["incident.updated"]);
   });
 
-  test("publish: false takes it back", async () => {
+  test("publish: false hides a published post-mortem", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     await put(site, id, { body: "One", publish: true });
@@ -57,7 +57,7 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     expect(seen.body.postmortem).toBeNull();
   });
 
-  test("the same once more tells nobody", async () => {
+  test("writing the same post-mortem again changes nothing", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     await put(site, id, { body: "One", publish: true });
@@ -66,7 +66,7 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("takes 50,000 characters and no more", async () => {
+  test("a post-mortem has at most 50,000 characters, and invalid input is rejected", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     expect((await put(site, id, { body: "🚒".repeat(50_000) })).status).toBe(200);

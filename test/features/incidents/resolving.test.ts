@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createIncidentSite } from "../../support/incident-site";
 
 describe("resolving an incident", () => {
-  test("never clears another's mark; resolving both brings the component back by itself", async () => {
+  test("resolving an incident keeps the causes of others, and resolving all makes the component operational", async () => {
     await using site = await createIncidentSite();
     const first = await site.open({ components: { [site.api]: "major_outage" } });
     const second = await site.open({ components: { [site.api]: "degraded_performance" } });
@@ -15,7 +15,7 @@ describe("resolving an incident", () => {
     expect(site.told()).toEqual(["incident.resolved", "component.status_changed"]);
   });
 
-  test("a component that the resolving update names gets that status as its baseline", async () => {
+  test("a resolving update sets the manual status of the components that it names", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     site.told();
@@ -33,7 +33,7 @@ describe("resolving an incident", () => {
     expect((await site.read(id)).components).toMatchObject([{ status: "degraded_performance" }]);
   });
 
-  test("takes a baseline that was set by hand away where the update says so, told once", async () => {
+  test("a resolving update replaces an earlier manual status and records one event", async () => {
     await using site = await createIncidentSite();
     await site.app.call(`/api/v1/components/${site.api}`, {
       method: "PATCH",
@@ -48,7 +48,7 @@ describe("resolving an incident", () => {
     expect(site.told()).toEqual(["incident.resolved", "component.status_changed"]);
   });
 
-  test("a later baseline is not undone by an update that is written down for before", async () => {
+  test("a backdated update does not undo a later manual status", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ started_at: "2026-03-10T10:00:00Z" });
     await site.update(id, { status: "resolved", components: { [site.api]: "partial_outage" } });
@@ -61,7 +61,7 @@ describe("resolving an incident", () => {
     expect((await site.shown()).api).toBe("operational");
   });
 
-  test("an update of a resolved incident leaves it resolved and is told as an update", async () => {
+  test("an update of a resolved incident keeps it resolved and records incident.updated", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     await site.update(id, { status: "resolved" });
@@ -78,7 +78,7 @@ describe("resolving an incident", () => {
 describe("reopening an incident", () => {
   const causes = { api: "major_outage", web: "degraded_performance" };
 
-  test("brings back the marks that it held when it was resolved", async () => {
+  test("reopening an incident restores the causes that it had when it was resolved", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     await site.update(id, { components: { [site.web]: "degraded_performance" } });
@@ -95,7 +95,7 @@ describe("reopening an incident", () => {
     expect(await site.read(id)).toMatchObject({ status: "investigating", resolved_at: null });
   });
 
-  test("marks only what the update names, where it names something", async () => {
+  test("reopening an incident with components applies only the statuses that the update names", async () => {
     await using site = await createIncidentSite();
     const components = { [site.api]: "major_outage", [site.web]: "degraded_performance" };
     const { id } = await site.open({ components });
@@ -111,7 +111,7 @@ describe("reopening an incident", () => {
     ]);
   });
 
-  test("twice and resolved again ends everything", async () => {
+  test("resolving an incident after two reopenings ends all its causes", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     for (const status of ["resolved", "investigating", "resolved", "identified", "resolved"]) {

@@ -12,7 +12,7 @@ import { createTestClock } from "../../support/clock";
 import { PLAN } from "../../support/maintenance-site";
 import { temporaryFolder } from "../../support/temporary-folder";
 
-test("updates keep the order of their writing over a restart after which the clock was set back", async () => {
+test("updates stay in the order of writing after a restart with a clock that was set back", async () => {
   using folder = temporaryFolder();
   const databasePath = `${folder.path}/allclear.db`;
   const clock = createTestClock();

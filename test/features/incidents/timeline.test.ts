@@ -28,7 +28,7 @@ const updates: fc.Arbitrary<UpdateFacts[]> = fc
 
 const incident = { startedAt: 100, draft: false };
 
-/** What the incident says of a component at a moment, told again in the plainest way. */
+/** Computes the status that the incident gives a component at a time, in the simplest way. */
 function markedAt(all: readonly UpdateFacts[], component: string, at: number): ComponentStatus {
   const inEffect = all
     .filter((each) => each.displayAt <= at)
@@ -50,8 +50,8 @@ function markedAt(all: readonly UpdateFacts[], component: string, at: number): C
   return causes[component] ?? "operational";
 }
 
-describe("an incident's marks", () => {
-  test("are at every moment what its updates had said by then", () => {
+describe("the causes of an incident", () => {
+  test("the causes of an incident match its updates at every time", () => {
     fc.assert(
       fc.property(updates, (all) => {
         const { causes } = timelineOf(incident, all);
@@ -71,7 +71,7 @@ describe("an incident's marks", () => {
     );
   });
 
-  test("are the same in whatever order its updates are handed in", () => {
+  test("the causes of an incident do not depend on the order of the updates passed in", () => {
     fc.assert(
       fc.property(updates, (all) => {
         expect(timelineOf(incident, all.toReversed())).toEqual(timelineOf(incident, all));
@@ -79,7 +79,7 @@ describe("an incident's marks", () => {
     );
   });
 
-  test("end when it was resolved by hand, and no later", () => {
+  test("the causes of an incident end at an explicit resolved_at", () => {
     fc.assert(
       fc.property(updates, fc.integer({ min: 100, max: 140 }), (all, resolvedAt) => {
         const told = [
@@ -98,7 +98,7 @@ describe("an incident's marks", () => {
     );
   });
 
-  test("of a draft are none", () => {
+  test("a draft has no causes", () => {
     fc.assert(
       fc.property(updates, (all) => {
         expect(timelineOf({ ...incident, draft: true }, all).causes).toEqual([]);
@@ -108,7 +108,7 @@ describe("an incident's marks", () => {
 });
 
 describe("an incident's times", () => {
-  test("are those of the first update with the status, and of the last resolution", () => {
+  test("an incident's times come from the first update with each status and from the last resolution", () => {
     const at = (displayAt: number, status: UpdateFacts["status"]): UpdateFacts => ({
       id: `upd_${displayAt}`,
       status,
@@ -138,7 +138,7 @@ describe("an incident's times", () => {
 });
 
 describe("an incident's impact", () => {
-  test("is by the worst that it ever named, in any order, unless it is overridden", () => {
+  test("an incident's impact is that of the worst status it ever named, unless it is overridden", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...COMPONENT_STATUSES)), (statuses) => {
         const expected = statuses.includes("major_outage")

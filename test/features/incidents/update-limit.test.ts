@@ -11,7 +11,7 @@ async function openFull(site: IncidentSite, count = 250): Promise<string> {
 }
 
 describe("the updates of an incident", () => {
-  test("are 250 at most, and one more is a conflict that says to open a new incident", async () => {
+  test("update 251 of an incident is a conflict that suggests a new incident", async () => {
     await using site = await createIncidentSite();
     const id = await openFull(site, 249);
     expect((await site.update(id, {})).status).toBe(201);
@@ -33,7 +33,7 @@ describe("the updates of an incident", () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(15);
   });
 
-  test("may be one more if that resolves it, after which it cannot be reopened", async () => {
+  test("a full incident accepts one resolving update, and then no reopening", async () => {
     await using site = await createIncidentSite();
     const id = await openFull(site);
     const resolved = await site.update(id, {
@@ -99,7 +99,7 @@ describe("the updates of an incident", () => {
     expect((await site.read(id)).status).toBe("investigating");
   });
 
-  test("can be edited when there are 250", async () => {
+  test("the updates of a full incident can be edited", async () => {
     await using site = await createIncidentSite();
     const id = await openFull(site);
     const { updates } = await site.read(id);
@@ -111,7 +111,7 @@ describe("the updates of an incident", () => {
     expect(edited.status).toBe(200);
   });
 
-  test("name 10,000 components at most in all, and one that resolves may name more", async () => {
+  test("the updates of an incident name at most 10,000 components, except in the resolving update", async () => {
     await using site = await createIncidentSite();
     const names = Array.from({ length: 1_000 }, (_, index) => `Component ${index}`);
     const { components } = await site.app.page({ slug: "large" }, names);
@@ -133,7 +133,7 @@ describe("the updates of an incident", () => {
 });
 
 describe("the form for the next update of a full incident", () => {
-  test("comes back with what was typed and the reason, and still resolves the incident", async () => {
+  test("the update form of a full incident keeps the typed text, shows the reason and can resolve the incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const id = await openFull(site);

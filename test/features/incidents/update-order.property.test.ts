@@ -32,7 +32,7 @@ async function createWorld() {
   const model = new StatusModel(ids);
   const incidents: string[] = [];
   let maintenance: { id: string; from: number } | undefined;
-  /** What each component showed since when. */
+  /** Statuses of each component with their start times. */
   const shown: { id: string; status: string; at: number }[] = [];
   const start = app.clock.now();
 
@@ -93,7 +93,7 @@ function changesTold({ app }: { app: TestApp }): unknown[] {
     .map(({ subjectId, data }) => ({ id: subjectId, status: data["status"] }));
 }
 
-/** What the components showed, one status at a time, as causes. */
+/** Returns the recorded statuses of a component as causes. */
 function causesShown({ shown }: World, id: string): CauseInterval[] {
   const own = shown.filter((each) => each.id === id);
   return own.map(({ status, at }, i) => ({
@@ -126,7 +126,7 @@ const RUNS = { numRuns: 30 };
 const PATIENCE_MS = 60_000;
 
 test(
-  "components show the worst of what is open, and each change is told once",
+  "components show the worst open status, and each change is recorded once",
   async () => {
     await fc.assert(
       fc.asyncProperty(arbitrarySteps, (steps) =>
@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  "ending all that is open brings back the baselines, and setting these all is well",
+  "components have their manual status after all causes end, and are operational after that is reset",
   async () => {
     await fc.assert(
       fc.asyncProperty(arbitrarySteps, (steps) =>
@@ -174,7 +174,7 @@ test(
 );
 
 test(
-  "folding the causes gives the days that were shown, and telling incidents over from nothing gives the same causes",
+  "the stored causes fold into the recorded days and equal the causes computed from the incidents' updates",
   async () => {
     await fc.assert(
       fc.asyncProperty(arbitrarySteps, (steps) =>

@@ -5,7 +5,7 @@ import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 
 describe("POST /api/v1/incidents/{id}/updates", () => {
-  test("answers with the update, which is there at its Location", async () => {
+  test("POST of an update returns the update, which can be read at its Location", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "partial_outage" } });
     await site.app.clock.advance(60_000);
@@ -44,7 +44,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     expect((await site.shown()).api).toBe("major_outage");
   });
 
-  test("any status follows any other", async () => {
+  test("an incident can change from any status to any other", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     const all = ["investigating", "identified", "monitoring", "resolved"];
@@ -57,7 +57,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     }
   });
 
-  test("without a status goes on with the one before, and without components marks as before", async () => {
+  test("an update without status and components keeps those of the incident", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({
       status: "monitoring",
@@ -73,7 +73,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     expect(after.body.version).toBe(version);
   });
 
-  test("the impact is that of the worst that was ever named", async () => {
+  test("an incident keeps the impact of the worst status that it ever named", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     await site.update(id, { components: { [site.api]: "operational" } });
@@ -84,7 +84,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     expect((await site.shown()).api).toBe("operational");
   });
 
-  test("an incident keeps a component's name as it was, also once that is deleted", async () => {
+  test("an incident keeps the name of a deleted component", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     await site.app.ctx.db.write((tx) => deleteComponent(site.app.ctx, tx, site.api, CLI_ACTOR));
@@ -98,7 +98,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     );
   });
 
-  test("a clock that was set back does not put a new update before the others", async () => {
+  test("a new update is the newest even if the clock was set back", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     site.app.clock.setWallClock(site.app.clock.now() - 3_600_000);
@@ -106,7 +106,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     expect((await site.read(id)).status).toBe("resolved");
   });
 
-  test("of two updates at the same moment, the one that was written later counts", async () => {
+  test("the update written later counts if two have the same display_at", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open();
     const display_at = "2026-03-10T12:00:00Z";
@@ -115,7 +115,7 @@ describe("POST /api/v1/incidents/{id}/updates", () => {
     expect((await site.read(id)).status).toBe("monitoring");
   });
 
-  test("an unknown incident has no updates", async () => {
+  test("updates of an unknown or another incident are not_found", async () => {
     await using site = await createIncidentSite();
     const unknown = "inc_00000000000000000000000000";
     expectProblem(await site.update(unknown, {}), "not_found");

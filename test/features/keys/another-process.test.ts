@@ -15,7 +15,7 @@ async function serverAndCommand() {
   return {
     app,
     command: command.ctx,
-    /** What the server does when it sees that the file has another's commits. */
+    /** Sends the signal that the server emits after another process's commit. */
     notice: () => app.ctx.signals.databaseChangedElsewhere.emit(),
     async [Symbol.asyncDispose]() {
       await command[Symbol.asyncDispose]();
@@ -43,8 +43,8 @@ describe("before the server notices another process's commit", () => {
   });
 });
 
-describe("once the server notices another process's commit", () => {
-  test("a key created there works", async () => {
+describe("key changes by another process", () => {
+  test("a key created by another process works", async () => {
     await using both = await serverAndCommand();
     const { app, command, notice } = both;
     const { value } = await command.db.write((tx) =>
@@ -55,7 +55,7 @@ describe("once the server notices another process's commit", () => {
     expect(own.body).toMatchObject({ name: "made elsewhere", scopes: ["read:status"] });
   });
 
-  test("a key revoked there is refused", async () => {
+  test("a key revoked by another process is rejected", async () => {
     await using both = await serverAndCommand();
     const { app, command, notice } = both;
     const { key, value } = await app.createKey();
@@ -64,7 +64,7 @@ describe("once the server notices another process's commit", () => {
     expectProblem(await app.call("/api/v1/key", { key: value }), "revoked_key");
   });
 
-  test("a key rotated there has its new value and has lost its old one", async () => {
+  test("a key rotated by another process works with its new value only", async () => {
     await using both = await serverAndCommand();
     const { app, command, notice } = both;
     const { key, value } = await app.createKey();
@@ -76,7 +76,7 @@ describe("once the server notices another process's commit", () => {
     expect((await app.call("/api/v1/key", { key: rotated.value })).status).toBe(200);
   });
 
-  test("a limit changed there is the limit, with the same bucket", async () => {
+  test("a rate limit changed by another process applies to the same bucket", async () => {
     await using both = await serverAndCommand();
     const { app, command, notice } = both;
     const { key, value } = await app.createKey({ rate_limit: 10 });
@@ -89,7 +89,7 @@ describe("once the server notices another process's commit", () => {
   });
 });
 
-test("the file tells of another process's commits and never of the server's own", async () => {
+test("foreignVersion changes with another process's commits only", async () => {
   await using both = await serverAndCommand();
   const { app, command } = both;
   const before = app.ctx.db.foreignVersion();

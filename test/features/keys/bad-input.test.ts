@@ -4,7 +4,7 @@ import { listKeyValues } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/refusal";
 
-/** What is sent, the field that is complained of, and the complaint. */
+/** Rejected input, the field at fault and its error. */
 const WRONG: [what: string, input: Record<string, unknown>, pointer: string, detail: string][] = [
   ["a scope that does not exist", { scopes: ["read:all"] }, "#/scopes/0", "must be one of"],
   ["a scope in capitals", { scopes: ["READ:STATUS"] }, "#/scopes/0", "must be one of"],
@@ -55,18 +55,21 @@ function expectNothingWritten(app: TestApp): void {
   expect(app.events()).toEqual([]);
 }
 
-describe("a key is refused, and nothing is written, for", () => {
-  test.each(WRONG)("%s", async (_what, input, pointer, detail) => {
-    await using app = await createTestApp();
-    const rejection = await rejectionOf(create(app, input));
-    expect(rejection.code).toBe("validation_failed");
-    expect(rejection.fields.map((field) => field.pointer)).toEqual([pointer]);
-    expect(rejection.fields[0]?.detail).toContain(detail);
-    expectNothingWritten(app);
-  });
+describe("invalid input for a key", () => {
+  test.each(WRONG)(
+    "a key with %s is rejected, and nothing is written",
+    async (_what, input, pointer, detail) => {
+      await using app = await createTestApp();
+      const rejection = await rejectionOf(create(app, input));
+      expect(rejection.code).toBe("validation_failed");
+      expect(rejection.fields.map((field) => field.pointer)).toEqual([pointer]);
+      expect(rejection.fields[0]?.detail).toContain(detail);
+      expectNothingWritten(app);
+    },
+  );
 });
 
-test("a key with everything wrong is refused with every field named at once", async () => {
+test("a key with several invalid fields is rejected with all of them", async () => {
   await using app = await createTestApp();
   const rejection = await rejectionOf(
     create(app, {
@@ -89,7 +92,7 @@ test("a key with everything wrong is refused with every field named at once", as
   expectNothingWritten(app);
 });
 
-test("a refused key takes nothing from one that is made in the same turn", async () => {
+test("a rejected key does not affect one created at the same time", async () => {
   await using app = await createTestApp();
   const [good, bad] = await Promise.all([app.createKey(), rejectionOf(create(app, { name: "" }))]);
   expect(bad.code).toBe("validation_failed");

@@ -3,7 +3,7 @@ import { getKey, listAllKeys, SCOPE_NAMES } from "../../../src/features/keys";
 import { createTestApp } from "../../support/app";
 
 describe("creating a key", () => {
-  test("needs a name and a scope; it may then make 1000 requests a minute and never expires", async () => {
+  test("a key with a name and scope only has a rate limit of 1000 and never expires", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ name: "Grafana", scopes: ["read:status"] });
     expect(key).toEqual({
@@ -32,7 +32,7 @@ describe("creating a key", () => {
     expect(getKey(app.ctx.db, key.id)).toEqual(key);
   });
 
-  test("makes a key that works at its first request, with all that was asked for", async () => {
+  test("a new key works at once, with all requested properties", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey({
       name: "Everything",
@@ -49,7 +49,7 @@ describe("creating a key", () => {
     });
   });
 
-  test("is told in the audit log, with no secret in it, and is no event", async () => {
+  test("creating a key writes an audit entry without the secret, and no event", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey({ name: "Grafana" });
     expect(app.audit()).toMatchObject([
@@ -59,7 +59,7 @@ describe("creating a key", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("takes a name of 255 code points, 200 emoji, or one that another key has", async () => {
+  test("a key can have a name of 255 code points or of another key", async () => {
     await using app = await createTestApp();
     const names = ["x".repeat(255), "🚀".repeat(200), "𝕬".repeat(255), "same", "same"];
     for (const name of names) await app.createKey({ name });
@@ -70,7 +70,7 @@ describe("creating a key", () => {
     ).toEqual([...names].sort());
   });
 
-  test("makes another value and another id each time", async () => {
+  test("every new key has a unique value and id", async () => {
     await using app = await createTestApp();
     const made = await Promise.all(Array.from({ length: 50 }, () => app.createKey()));
     expect(new Set(made.map(({ value }) => value)).size).toBe(50);
@@ -78,7 +78,7 @@ describe("creating a key", () => {
   });
 });
 
-test("keys are listed from the newest, the revoked and expired ones too", async () => {
+test("keys are listed newest first, including revoked and expired ones", async () => {
   await using app = await createTestApp();
   const first = await app.createKey({ name: "first", expires: "2026-03-10" });
   const second = await app.createKey({ name: "second" });

@@ -13,7 +13,7 @@ function rotate(app: TestApp, id: string) {
 }
 
 describe("ending the old value of a rotated key", () => {
-  test("refuses every old value at its next request, and leaves the newest", async () => {
+  test("ending old values rejects all of them and keeps the newest", async () => {
     await using app = await createTestApp();
     const { key, value: first } = await app.createKey({ name: "CI" });
     const { value: second } = await rotate(app, key.id);
@@ -39,7 +39,7 @@ describe("ending the old value of a rotated key", () => {
     });
   });
 
-  test("touches no other key", async () => {
+  test("ending old values does not affect other keys", async () => {
     await using app = await createTestApp();
     const [mine, other] = [await app.createKey(), await app.createKey()];
     for (const { key } of [mine, other]) await rotate(app, key.id);
@@ -48,7 +48,7 @@ describe("ending the old value of a rotated key", () => {
     expect((await app.call("/api/v1/key", { key: other.value })).status).toBe(200);
   });
 
-  test("twice, or where none works any more, changes nothing", async () => {
+  test("ending old values changes nothing if there are none", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     expect(await end(app, key.id)).toEqual(key);
@@ -63,7 +63,7 @@ describe("ending the old value of a rotated key", () => {
     ]);
   });
 
-  test("of a revoked key changes nothing", async () => {
+  test("ending old values of a revoked key changes nothing", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     await rotate(app, key.id);
@@ -73,7 +73,7 @@ describe("ending the old value of a rotated key", () => {
     expect(app.audit()).toHaveLength(3);
   });
 
-  test("of a key that does not exist is refused", async () => {
+  test("ending old values of an unknown key is not_found", async () => {
     await using app = await createTestApp();
     const rejection = await rejectionOf(end(app, "key_00000000000000000000000000"));
     expect(rejection.code).toBe("not_found");

@@ -6,19 +6,19 @@ import { decideExpiry } from "../../../src/features/keys/rules";
 const NOON = Date.parse("2026-03-10T12:00:00Z");
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
 
-describe("a choice of when a key expires", () => {
+describe("choices of a key's expiry", () => {
   test.each([
     ["never", null],
     ["7", "2026-03-17"],
     ["30", "2026-04-09"],
     ["90", "2026-06-08"],
     ["365", "2027-03-10"],
-  ])("of %s gives %p, at the first and at the last moment of the day", (choice, expires) => {
+  ])("the expiry choice %s gives %p at the start and end of the day", (choice, expires) => {
     expect(expiryOfChoice(choice, undefined, MIDNIGHT)).toBe(expires);
     expect(expiryOfChoice(choice, "2031-01-01", MIDNIGHT + 86_400_000 - 1)).toBe(expires);
   });
 
-  test("of a date gives that day, today among them", () => {
+  test("the expiry choice of a date gives that day, also today", () => {
     expect(expiryOfChoice("date", "2027-01-31", NOON)).toBe("2027-01-31");
     expect(expiryOfChoice("date", " 2026-03-10 ", NOON)).toBe("2026-03-10");
   });
@@ -31,12 +31,12 @@ describe("a choice of when a key expires", () => {
     ["2027-01-31T10:00:00Z", "must be a day such as 2027-01-31"],
     ["2026-03-09", "lies in the past"],
     ["9999-12-31", "lies too far ahead; leave it out for a key that never expires"],
-  ])("of the date %p is refused: it %s", (date, complaint) => {
+  ])("the expiry date %p is rejected: it %s", (date, complaint) => {
     expect(expiryOfChoice("date", date, NOON)).toEqual({ complaint });
   });
 
   test.each(["", "8", "07", "-1", "__proto__", "DATE"])(
-    "that there is not, %p, is refused",
+    "the unknown expiry choice %p is rejected",
     (choice) => {
       expect(expiryOfChoice(choice, "2027-01-31", NOON)).toEqual({
         complaint: "must be never, 7, 30, 90, 365 (days) or date",
@@ -44,7 +44,7 @@ describe("a choice of when a key expires", () => {
     },
   );
 
-  test("of a number of days gives the key at least so many, and less than one more", () => {
+  test("an expiry choice in days lasts at least that number of days and at most one more", () => {
     const moments = fc.integer({ min: 0, max: Date.UTC(9_000, 0, 1) });
     fc.assert(
       fc.property(fc.constantFrom(...EXPIRY_DAYS), moments, (choice, now) => {
@@ -58,7 +58,7 @@ describe("a choice of when a key expires", () => {
   });
 });
 
-describe("an expiry is described", () => {
+describe("descriptions of an expiry", () => {
   test.each([
     ["2027-02-01T00:00:00.000Z", "2027-01-31"],
     ["2028-03-01T00:00:00.000Z", "2028-02-29"],
@@ -66,17 +66,17 @@ describe("an expiry is described", () => {
     ["2027-01-31T00:00:00.001Z", "2027-01-31 00:00 UTC"],
     ["2027-01-31T14:05:59.000Z", "2027-01-31 14:05 UTC"],
     ["2027-01-31T23:59:59.999Z", "2027-01-31 23:59 UTC"],
-  ])("%s as %s", (expiresAt, text) => {
+  ])("the expiry %s is described as %s", (expiresAt, text) => {
     expect(describeExpiry(expiresAt, NOON)).toEqual({ text, isPast: false });
   });
 
-  test("as past from its very millisecond on", () => {
+  test("an expiry is past from its exact millisecond", () => {
     const end = Date.parse("2026-03-11T00:00:00Z");
     expect(describeExpiry("2026-03-11T00:00:00.000Z", end - 1).isPast).toBe(false);
     expect(describeExpiry("2026-03-11T00:00:00.000Z", end).isPast).toBe(true);
   });
 
-  test("by the day that it was chosen as", () => {
+  test("an expiry chosen as a day is described by that day", () => {
     const days = fc.date({
       min: new Date("2000-01-01T00:00:00Z"),
       max: new Date("9999-12-30T23:59:59Z"),

@@ -4,7 +4,7 @@ import { decideExpiry } from "../../../src/features/keys/rules";
 import { createTestApp, expectProblem } from "../../support/app";
 
 describe("an expired key", () => {
-  test("is refused from the very millisecond of its expiry, and not before", async () => {
+  test("a key is rejected from the exact millisecond of its expiry", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey({ expires: "2026-03-10T12:00:01.000Z" });
     await app.clock.advance(999);
@@ -17,7 +17,7 @@ describe("an expired key", () => {
     );
   });
 
-  test("is judged by the wall clock at every request, also when that is set back", async () => {
+  test("the expiry of a key is checked by the wall clock at every request, also after it is set back", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey({ expires: "2026-03-11T00:00:00Z" });
     app.clock.setWallClock(Date.parse("2026-03-11T00:00:00.000Z"));
@@ -27,7 +27,7 @@ describe("an expired key", () => {
   });
 });
 
-test("a date without a time lasts to the end of that day in UTC", async () => {
+test("a key with an expiry date works until the end of that UTC day", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey({ expires: "2026-03-10" });
   expect(key.expires_at).toBe("2026-03-11T00:00:00.000Z");
@@ -37,7 +37,7 @@ test("a date without a time lasts to the end of that day in UTC", async () => {
   expectProblem(await app.call("/api/v1/key", { key: value }), "expired_key");
 });
 
-test("a key without an expiration works for ever", async () => {
+test("a key without an expiry never expires", async () => {
   await using app = await createTestApp();
   const { value } = await app.createKey();
   app.clock.setWallClock(Date.parse("9999-12-31T23:59:59.999Z"));
@@ -49,12 +49,12 @@ test.each([
   ["2026-03-10T12:01Z", "2026-03-10T12:01:00.000Z"],
   ["2028-02-29", "2028-03-01T00:00:00.000Z"],
   ["2026-12-31", "2027-01-01T00:00:00.000Z"],
-])("an expiration of %s is the moment %s", async (expires, moment) => {
+])("an expiry of %s is the time %s", async (expires, moment) => {
   await using app = await createTestApp();
   expect((await app.createKey({ expires })).key.expires_at).toBe(moment);
 });
 
-test("every day of the calendar lasts to the next midnight, whatever the moment it is given at", () => {
+test("an expiry date ends at the next midnight, whenever it is set", () => {
   const days = fc.date({
     min: new Date("2000-01-01T00:00:00Z"),
     max: new Date("9999-12-30T23:59:59Z"),

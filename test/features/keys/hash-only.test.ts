@@ -12,7 +12,7 @@ function bytesIn(folder: string): Buffer {
   return Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
 }
 
-test("the database's files hold the hash of every value and never the value", async () => {
+test("the database files contain the hash of every key value and never the value", async () => {
   using folder = temporaryFolder();
   const values: string[] = [];
   const secretsIn = (bytes: Buffer) =>

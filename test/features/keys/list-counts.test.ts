@@ -86,7 +86,7 @@ function insertSketch(app: TestApp, sketch: Sketch): Promise<string> {
   });
 }
 
-test("each filter lists the keys that it says, and its count is the length of that list", async () => {
+test("each filter lists the matching keys, and its count is the length of that list", async () => {
   await fc.assert(
     fc.asyncProperty(sketches, async (given) => {
       await using app = await createTestApp();

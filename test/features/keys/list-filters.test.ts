@@ -14,7 +14,7 @@ import { listEveryKey } from "../../support/key-pages";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Whether the installation's one key passes a filter at a moment, as the list and the count both say. */
+/** Returns true if the only key matches a filter at a time. Asserts that list and count agree. */
 function passes(app: TestApp, filter: KeyFilter, now: number): boolean {
   const shown = listEveryKey(app.ctx.db, { filter, limit: 50, now }).length;
   expect(countKeys(app.ctx.db, now)[filter]).toBe(shown);
@@ -25,8 +25,8 @@ function revoke(app: TestApp, id: string) {
   return app.ctx.db.write((tx) => revokeKey(app.ctx, tx, id, CLI_ACTOR));
 }
 
-describe("a key is live", () => {
-  test("until the millisecond of its expiry", async () => {
+describe("live keys", () => {
+  test("a key is live until the millisecond of its expiry", async () => {
     await using app = await createTestApp();
     await app.createKey({ expires: "2026-03-10T12:00:01.000Z" });
     expect(passes(app, "live", TEST_START + 999)).toBe(true);
@@ -34,7 +34,7 @@ describe("a key is live", () => {
     expect(passes(app, "all", TEST_START + 1_000)).toBe(true);
   });
 
-  test("until it is revoked, and passes no other filter from then on", async () => {
+  test("a key is live until it is revoked, and then matches only the filter all", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     expect(passes(app, "live", TEST_START)).toBe(true);
@@ -44,7 +44,7 @@ describe("a key is live", () => {
   });
 });
 
-test("a key expires soon from exactly 14 days before its expiry on, and no longer once expired", async () => {
+test("a key is expiring from exactly 14 days before its expiry until then", async () => {
   await using app = await createTestApp();
   await app.createKey({ expires: "2026-04-30T12:00:00Z" });
   const end = Date.parse("2026-04-30T12:00:00Z");
@@ -55,15 +55,15 @@ test("a key expires soon from exactly 14 days before its expiry on, and no longe
   expect(passes(app, "never_expires", TEST_START)).toBe(false);
 });
 
-test("a key that never expires is told as such, and never as expiring", async () => {
+test("a key without an expiry matches never_expires and not expiring", async () => {
   await using app = await createTestApp();
   await app.createKey();
   expect(passes(app, "never_expires", TEST_START)).toBe(true);
   expect(passes(app, "expiring", TEST_START)).toBe(false);
 });
 
-describe("a key is unused", () => {
-  test("once it is more than 90 days old and was never used", async () => {
+describe("unused keys", () => {
+  test("a key that was never used is unused after 90 days", async () => {
     await using app = await createTestApp();
     await app.createKey();
     expect(passes(app, "unused", TEST_START + DAY)).toBe(false);
@@ -72,7 +72,7 @@ describe("a key is unused", () => {
     expect(passes(app, "unused", TEST_START + 91 * DAY)).toBe(true);
   });
 
-  test("once its last use is more than 90 days ago", async () => {
+  test("a key is unused 90 days after its last use", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey();
     app.clock.setWallClock(TEST_START + 100 * DAY);
@@ -84,7 +84,7 @@ describe("a key is unused", () => {
     expect(passes(app, "unused", used + 90 * DAY + 1)).toBe(true);
   });
 
-  test("only if none of its values was used", async () => {
+  test("a key is unused only if none of its values was used", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     app.clock.setWallClock(TEST_START + 100 * DAY);
@@ -95,7 +95,7 @@ describe("a key is unused", () => {
     expect(passes(app, "unused", app.clock.now())).toBe(false);
   });
 
-  test("only while it works", async () => {
+  test("a key is unused only until its expiry", async () => {
     await using app = await createTestApp();
     await app.createKey({ expires: "2026-08-01T00:00:00Z" });
     const end = Date.parse("2026-08-01T00:00:00Z");
@@ -104,8 +104,8 @@ describe("a key is unused", () => {
   });
 });
 
-describe("a key is limited", () => {
-  test("while the hour of a refusal reaches into the last 7 days, to the millisecond", async () => {
+describe("limited keys", () => {
+  test("a key is limited while the hour of a rate_limited answer is within the last 7 days", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey({ rate_limit: 1 });
     expect((await app.call("/api/v1/key", { key: value })).status).toBe(200);
@@ -119,7 +119,7 @@ describe("a key is limited", () => {
     expect(passes(app, "limited", hourEnds + 7 * DAY)).toBe(false);
   });
 
-  test("only while it works", async () => {
+  test("a key is limited only until it is revoked", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ rate_limit: 1 });
     for (let i = 0; i < 2; i++) await app.call("/api/v1/key", { key: value });

@@ -13,7 +13,7 @@ function page(app: TestApp, limit: number, before?: string) {
   return listKeyPage(app.ctx.db, { filter: "all", limit, before, now: app.clock.now() });
 }
 
-test("the pages of 1,000 keys show every key exactly once, newest first", async () => {
+test("the pages of 1,000 keys contain every key exactly once, newest first", async () => {
   await using app = await createTestApp();
   const made = await createMany(app, 1_000);
   const shown: string[] = [];
@@ -30,7 +30,7 @@ test("the pages of 1,000 keys show every key exactly once, newest first", async 
   expect(countKeys(app.ctx.db, app.clock.now()).all).toBe(1_000);
 });
 
-test("keys that are created between the pages neither repeat one nor hide one", async () => {
+test("keys created between two pages neither repeat nor hide another", async () => {
   await using app = await createTestApp();
   const made = await createMany(app, 1_000);
   const shown: string[] = [];
@@ -46,7 +46,7 @@ test("keys that are created between the pages neither repeat one nor hide one", 
   expect(countKeys(app.ctx.db, app.clock.now()).all).toBe(1_060);
 });
 
-test("a page that ends with the last key says that nothing follows", async () => {
+test("a page that ends with the last key has no next page", async () => {
   await using app = await createTestApp();
   const [oldest = "", , newest = ""] = await createMany(app, 3);
   expect(page(app, 3).nextBefore).toBeNull();
@@ -55,7 +55,7 @@ test("a page that ends with the last key says that nothing follows", async () =>
   expect(page(app, 50, oldest)).toEqual({ keys: [], nextBefore: null });
 });
 
-test("an installation without keys has an empty page and counts of nothing", async () => {
+test("an installation without keys has an empty page and counts of 0", async () => {
   await using app = await createTestApp();
   expect(page(app, 50)).toEqual({ keys: [], nextBefore: null });
   expect(countKeys(app.ctx.db, app.clock.now())).toEqual({

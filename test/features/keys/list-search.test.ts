@@ -23,7 +23,7 @@ describe("searching keys by name", () => {
     ["BOT", ["Deploy BOT", "bot", "robots"]],
     ["  deploy b ", ["Deploy BOT"]],
     ["zebra", []],
-  ])("for %p finds %p", async (text, found) => {
+  ])("a search of names for %p finds %p", async (text, found) => {
     await using app = await appWith("Deploy BOT", "bot", "robots", "Grafana");
     expect(search(app, text)).toEqual(found);
   });
@@ -43,20 +43,20 @@ describe("searching keys by name", () => {
     ["*", []],
     ["?", []],
     ["[a-z]", []],
-  ])("takes %p as it is written", async (text, found) => {
+  ])("a search of names takes %p literally", async (text, found) => {
     const names = ["100% up", "ci_bot", "cibot", "back\\slash", "it's", 'the "main" one'];
     await using app = await appWith(...names, "🚀 launch", "Ünder");
     expect(search(app, text)).toEqual(found);
     expect(search(app, "")).toHaveLength(8);
   });
 
-  test("for nothing, or for spaces, finds every key", async () => {
+  test("a search for an empty or blank text finds every key", async () => {
     await using app = await appWith("a", "b", "c", "d");
     expect(search(app, "")).toEqual(["a", "b", "c", "d"]);
     expect(search(app, " \t\n")).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("for a text longer than any name, or with a NUL, finds nothing and breaks nothing", async () => {
+  test("a search for a too long text or NUL finds nothing", async () => {
     await using app = await appWith("x".repeat(255));
     expect(search(app, "x".repeat(255))).toHaveLength(1);
     expect(search(app, "x".repeat(256))).toEqual([]);
@@ -68,8 +68,8 @@ describe("searching keys by name", () => {
   });
 });
 
-describe("searching keys by what else names them", () => {
-  test("finds those of a creator, by a part of the label", async () => {
+describe("searching keys by other properties", () => {
+  test("a search finds keys by a part of their creator's label", async () => {
     await using app = await appWith("from the command line");
     const ada: Actor = { kind: "user", id: "usr_1", label: "Ada_Lovelace" };
     const body = { name: "hers", scopes: ["read:status" as const] };
@@ -78,7 +78,7 @@ describe("searching keys by what else names them", () => {
     expect(search(app, "adaxlove")).toEqual([]);
   });
 
-  test("finds a key by its whole id alone", async () => {
+  test("a search finds a key by its complete id only", async () => {
     await using app = await appWith("one", "two");
     const { key } = await app.createKey({ name: "three" });
     expect(search(app, key.id)).toEqual(["three"]);
@@ -87,7 +87,7 @@ describe("searching keys by what else names them", () => {
     expect(search(app, "key_")).toEqual([]);
   });
 
-  test("finds the keys with a scope by its exact name", async () => {
+  test("a search finds keys by the exact name of a scope", async () => {
     await using app = await createTestApp();
     await app.createKey({ name: "both", scopes: ["read:status", "write:incidents"] });
     await app.createKey({ name: "one", scopes: ["write:components"] });
@@ -99,7 +99,7 @@ describe("searching keys by what else names them", () => {
 });
 
 describe("searching keys by a value", () => {
-  test("goes by its start, as it is shown", async () => {
+  test("a search finds a key by the start of its value", async () => {
     await using app = await appWith("another");
     const { key } = await app.createKey({ name: "wanted" });
     expect(search(app, key.start)).toContain("wanted");
@@ -111,7 +111,7 @@ describe("searching keys by a value", () => {
     expect(search(app, "all")).toEqual([]);
   });
 
-  test("that was pasted whole compares its first 13 characters and no more", async () => {
+  test("a search for a complete value compares its first 13 characters only", async () => {
     await using app = await createTestApp({ logLevel: "trace" });
     const { key, value } = await app.createKey({ name: "wanted" });
     const sameStart = key.start + "0".repeat(45);
@@ -123,7 +123,7 @@ describe("searching keys by a value", () => {
     expect(JSON.stringify(app.logged)).not.toContain(value);
   });
 
-  test("finds the key by a value that was replaced, too", async () => {
+  test("a search finds a key by a replaced value", async () => {
     await using app = await appWith("another");
     const { key, value } = await app.createKey({ name: "wanted" });
     const rotated = await app.ctx.db.write((tx) =>
@@ -134,7 +134,7 @@ describe("searching keys by a value", () => {
   });
 });
 
-test("a search and a filter narrow together", async () => {
+test("a search and a filter apply together", async () => {
   await using app = await appWith("ci forever", "grafana forever");
   await app.createKey({ name: "ci a week", expires: "2026-03-17" });
   const now = app.clock.now();

@@ -21,7 +21,7 @@ function rotate(app: TestApp, id: string, overlap: "now" | "1h" | "24h") {
   return app.ctx.db.write((tx) => rotateKey(app.ctx, tx, id, overlap, CLI_ACTOR));
 }
 
-test("a listed key is the key's resource, with more", async () => {
+test("a listed key contains the key's resource and its usage", async () => {
   await using app = await createTestApp();
   const { key } = await app.createKey({ name: "CI", expires: "2027-01-31" });
   expect(list(app)).toEqual([
@@ -57,7 +57,7 @@ test("a key is listed as live, expired or revoked, and revoked comes first", asy
   expect(list(app)[2]?.id).toBe(ending.id);
 });
 
-test("a use shows at once, before it is written", async () => {
+test("a use of a key is listed before it is written", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey();
   await app.call("/api/v1/key", { key: value, from: "198.51.100.9" });
@@ -67,8 +67,8 @@ test("a use shows at once, before it is written", async () => {
   ]);
 });
 
-describe("the requests of 24 hours", () => {
-  test("stand in whole hours, the present one last, each key's its own", async () => {
+describe("requests of the last 24 hours", () => {
+  test("the requests of 24 hours are listed per key in whole hours, the current one last", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey({ name: "busy", rate_limit: 2 });
     await app.createKey({ name: "idle" });
@@ -87,7 +87,7 @@ describe("the requests of 24 hours", () => {
   });
 });
 
-test("a key is limited for 7 days after a refusal for its limit, while it is live", async () => {
+test("a live key is limited for 7 days after a rate_limited answer", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey({ rate_limit: 1 });
   await app.createKey({ name: "never refused" });
@@ -109,7 +109,7 @@ test("a key is limited for 7 days after a refusal for its limit, while it is liv
 });
 
 describe("the old value of a rotated key", () => {
-  test("is listed with its own last use while it works, to the millisecond", async () => {
+  test("the old value of a key is listed with its last use until the millisecond of its end", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     const rotated = await rotate(app, key.id, "1h");
@@ -128,7 +128,7 @@ describe("the old value of a rotated key", () => {
     expect(list(app)[0]?.old_value).toBeNull();
   });
 
-  test("is none when it was ended at once, or when the key is revoked or expired", async () => {
+  test("the old value of a key is not listed if it ended at once or the key is revoked or expired", async () => {
     await using app = await createTestApp();
     const { key: ended } = await app.createKey();
     await rotate(app, ended.id, "now");
@@ -142,7 +142,7 @@ describe("the old value of a rotated key", () => {
     expect(list(app).filter((key) => key.old_value)).toEqual([]);
   });
 
-  test("is the newest, where several still work", async () => {
+  test("the listed old value of a key is the newest of several", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     await app.clock.advance(1);
@@ -153,7 +153,7 @@ describe("the old value of a rotated key", () => {
   });
 });
 
-test("no listing holds a value or the hash of one", async () => {
+test("no listing of keys contains a value or its hash", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey();
   const rotated = await rotate(app, key.id, "24h");

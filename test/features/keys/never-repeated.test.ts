@@ -3,8 +3,8 @@ import { revokeKey, updateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp } from "../../support/app";
 
-describe("a key's value given in the wrong place", () => {
-  test("as an id, is not said again", async () => {
+describe("key values in wrong places", () => {
+  test("a key value used as an id is not repeated in the error", async () => {
     await using app = await createTestApp();
     const { value } = await app.createKey();
     const revoking = app.ctx.db.write((tx) => revokeKey(app.ctx, tx, value, CLI_ACTOR));
@@ -13,7 +13,7 @@ describe("a key's value given in the wrong place", () => {
     expect(message).not.toContain(value);
   });
 
-  test("as a name, is refused and nothing is written", async () => {
+  test("a key value used as a name is rejected, and nothing is written", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ name: "before" });
     const audited = app.audit();

@@ -3,7 +3,7 @@ import { SCOPE_NAMES } from "../../../src/features/keys";
 import { createTestApp, expectProblem } from "../../support/app";
 
 describe("GET /api/v1/key", () => {
-  test("answers what the key may know of itself, and nothing more", async () => {
+  test("GET /api/v1/key returns the public properties of the calling key", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({
       name: "Grafana",
@@ -27,7 +27,7 @@ describe("GET /api/v1/key", () => {
     expect(answer.text).not.toContain(value.slice(13));
   });
 
-  test("answers any live key, whatever its scope", async () => {
+  test("GET /api/v1/key accepts a live key with any scope", async () => {
     await using app = await createTestApp();
     for (const scope of SCOPE_NAMES) {
       const answer = await app.call("/api/v1/key", { key: await app.keyWith(scope) });
@@ -35,14 +35,14 @@ describe("GET /api/v1/key", () => {
     }
   });
 
-  test("is kept by nobody and has no entity tag", async () => {
+  test("GET /api/v1/key is no-store and has no entity tag", async () => {
     await using app = await createTestApp();
     const { headers } = await app.call("/api/v1/key", { key: await app.keyWith("read:status") });
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("etag")).toBeNull();
   });
 
-  test("tells of the use before this one, written or not", async () => {
+  test("GET /api/v1/key returns the previous use, written or not", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     await app.call("/api/v1/key", { key });
@@ -54,7 +54,7 @@ describe("GET /api/v1/key", () => {
     expect(written.body.last_used_at).toBe("2026-03-10T12:00:01.000Z");
   });
 
-  test("tells as many remaining requests as the headers do, at any moment", async () => {
+  test("GET /api/v1/key returns the same number of remaining requests as the headers", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 7 });
     for (let i = 0; i < 40; i++) {
@@ -68,7 +68,7 @@ describe("GET /api/v1/key", () => {
     }
   });
 
-  test("without a key is refused", async () => {
+  test("GET /api/v1/key without a key is missing_key", async () => {
     await using app = await createTestApp();
     expectProblem(await app.call("/api/v1/key"), "missing_key");
   });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { validateCreateKey, KEY_PRESETS } from "../../../src/features/keys";
 import { TEST_START } from "../../support/clock";
 
-test("the presets are these, and each makes a valid key of the scopes that it says", () => {
+test("each key preset creates a valid key with its scopes", () => {
   expect(KEY_PRESETS.map(({ name, scopes }) => [name, ...scopes])).toEqual([
     ["CI incident bot", "write:incidents", "write:components", "read:status"],
     ["Read-only dashboard", "read:status"],

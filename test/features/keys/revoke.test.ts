@@ -9,7 +9,7 @@ function revoke(app: TestApp, id: string) {
 }
 
 describe("a revoked key", () => {
-  test("is refused on its next request, and says since when", async () => {
+  test("a revoked key is rejected at its next request with the time of its revocation", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     expect((await app.call("/api/v1/key", { key: value })).status).toBe(200);
@@ -22,14 +22,14 @@ describe("a revoked key", () => {
     );
   });
 
-  test("leaves other keys alone", async () => {
+  test("revoking a key does not affect other keys", async () => {
     await using app = await createTestApp();
     const [gone, other] = [await app.createKey(), await app.createKey()];
     await revoke(app, gone.key.id);
     expect((await app.call("/api/v1/key", { key: other.value })).status).toBe(200);
   });
 
-  test("is refused by each of its values", async () => {
+  test("a revoked key is rejected with each of its values", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     const rotated = await app.ctx.db.write((tx) => rotateKey(app.ctx, tx, key.id, "7d", CLI_ACTOR));
@@ -39,7 +39,7 @@ describe("a revoked key", () => {
     }
   });
 
-  test("stays listed, with the moment of its revocation", async () => {
+  test("a revoked key stays listed with the time of its revocation", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     await revoke(app, key.id);
@@ -48,7 +48,7 @@ describe("a revoked key", () => {
     ]);
   });
 
-  test("can be revoked again, which changes nothing", async () => {
+  test("revoking a key again changes nothing", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     const once = await revoke(app, key.id);
@@ -57,7 +57,7 @@ describe("a revoked key", () => {
     expect(app.audit().map((entry) => entry.action)).toEqual(["key.create", "key.revoke"]);
   });
 
-  test("is told as revoked, not as expired, when it is both", async () => {
+  test("a revoked and expired key is rejected as revoked", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ expires: "2026-03-10" });
     await revoke(app, key.id);
@@ -66,13 +66,13 @@ describe("a revoked key", () => {
   });
 });
 
-test("revoking an id that does not exist is not found, and nothing is written", async () => {
+test("revoking an unknown key is not_found, and nothing is written", async () => {
   await using app = await createTestApp();
   expect((await rejectionOf(revoke(app, "key_00000000000000000000000000"))).code).toBe("not_found");
   expect(app.audit()).toEqual([]);
 });
 
-test("a key whose revocation could not be stored goes on working", async () => {
+test("a key whose revocation could not be stored still works", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey();
   const change = app.ctx.db.write((tx) => {

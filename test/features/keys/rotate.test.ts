@@ -9,7 +9,7 @@ function rotate(app: TestApp, id: string, overlap: Overlap) {
 }
 
 describe("rotating a key", () => {
-  test("gives it a new value of the same id, scopes, limit and expiration", async () => {
+  test("rotating a key gives it a new value and keeps id, scopes, limit and expiry", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({
       scopes: ["read:status", "write:components"],
@@ -26,7 +26,7 @@ describe("rotating a key", () => {
     expect(app.audit().map((entry) => entry.action)).toEqual(["key.create", "key.rotate"]);
   });
 
-  test("with an overlap lets both values work until it is over, to the millisecond", async () => {
+  test("rotating a key with an overlap keeps both values valid until its exact end", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     const rotated = await rotate(app, key.id, "1h");
@@ -41,7 +41,7 @@ describe("rotating a key", () => {
     expect((await app.call("/api/v1/key", { key: rotated.value })).status).toBe(200);
   });
 
-  test("without an overlap ends the old value at its next request", async () => {
+  test("rotating a key without an overlap ends the old value at once", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     const rotated = await rotate(app, key.id, "now");
@@ -49,11 +49,11 @@ describe("rotating a key", () => {
     expect((await app.call("/api/v1/key", { key: rotated.value })).status).toBe(200);
   });
 
-  test("offers now, 1 hour, 24 hours and 7 days", () => {
+  test("the overlaps of a rotation are now, 1 hour, 24 hours and 7 days", () => {
     expect(OVERLAPS).toEqual({ now: 0, "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000 });
   });
 
-  test("leaves the two values one bucket, so that rotation is no way around the limit", async () => {
+  test("both values of a rotated key share one bucket", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ rate_limit: 4 });
     await app.call("/api/v1/key", { key: value });
@@ -68,7 +68,7 @@ describe("rotating a key", () => {
     }
   });
 
-  test("keeps a last use for each value, so that it shows when the old one has fallen silent", async () => {
+  test("each value of a rotated key has its own last use", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     const rotated = await rotate(app, key.id, "24h");
@@ -89,7 +89,7 @@ describe("rotating a key", () => {
     });
   });
 
-  test("knows which value is the newest when all are of one millisecond", async () => {
+  test("the newest value of a key is known if several are from one millisecond", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     for (let round = 0; round < 8; round++) {
@@ -99,7 +99,7 @@ describe("rotating a key", () => {
     }
   });
 
-  test("again never gives an older value more time than it had", async () => {
+  test("rotating a key again does not prolong an older value", async () => {
     await using app = await createTestApp();
     const { key, value: first } = await app.createKey();
     const second = await rotate(app, key.id, "1h");
@@ -114,7 +114,7 @@ describe("rotating a key", () => {
     }
   });
 
-  test("outlasts neither value beyond the key's own expiration", async () => {
+  test("both values of a rotated key end at the key's expiry", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ expires: "2026-03-10T12:30:00Z" });
     const rotated = await rotate(app, key.id, "7d");
@@ -125,8 +125,8 @@ describe("rotating a key", () => {
   });
 });
 
-describe("a key that cannot be rotated", () => {
-  test("is one that was revoked: a conflict, and no value is made", async () => {
+describe("keys that cannot be rotated", () => {
+  test("rotating a revoked key is a conflict and creates no value", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     const revoked = await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
@@ -137,7 +137,7 @@ describe("a key that cannot be rotated", () => {
     expect(app.audit()).toHaveLength(2);
   });
 
-  test("is one that has expired: a conflict, and no value is made", async () => {
+  test("rotating an expired key is a conflict and creates no value", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey({ expires: "2026-03-10T12:00:01Z" });
     await app.clock.advance(1_000);
@@ -148,7 +148,7 @@ describe("a key that cannot be rotated", () => {
     expect(app.audit()).toHaveLength(1);
   });
 
-  test("is one that does not exist", async () => {
+  test("rotating an unknown key is not_found", async () => {
     await using app = await createTestApp();
     const rejection = await rejectionOf(rotate(app, "key_00000000000000000000000000", "now"));
     expect(rejection.code).toBe("not_found");

@@ -9,7 +9,7 @@ function update(app: TestApp, id: string, input: unknown) {
 }
 
 describe("editing a key", () => {
-  test("changes its name and its limit, raises its version, and is told in the audit log", async () => {
+  test("editing a key changes name and limit, raises its version and writes an audit entry", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ name: "old", rate_limit: 10 });
     const after = await update(app, key.id, { name: "new", rate_limit: 20 });
@@ -22,14 +22,14 @@ describe("editing a key", () => {
     expect(own.body).toMatchObject({ name: "new", rate_limit: 20 });
   });
 
-  test("leaves what it does not name", async () => {
+  test("editing a key keeps fields that are not given", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey({ name: "old", rate_limit: 10 });
     expect(await update(app, key.id, { name: "new" })).toMatchObject({ rate_limit: 10 });
     expect(await update(app, key.id, { rate_limit: 5 })).toMatchObject({ name: "new" });
   });
 
-  test("writes nothing where nothing is different", async () => {
+  test("editing a key to its current values writes nothing", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey({ name: "same", rate_limit: 10 });
     expect(await update(app, key.id, { name: "same", rate_limit: 10 })).toEqual(key);
@@ -48,7 +48,7 @@ describe("editing a key", () => {
     ["a name of 300 characters", { name: "x".repeat(300) }, "#/name"],
     ["a name with a control character", { name: "a\tb" }, "#/name"],
     ["a name with an override", { name: "a\u202eb" }, "#/name"],
-  ])("refuses %s, and nothing is changed", async (_what, input, pointer) => {
+  ])("editing a key with %s is rejected, and nothing is changed", async (_what, input, pointer) => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     const rejection = await rejectionOf(update(app, key.id, input));
@@ -58,7 +58,7 @@ describe("editing a key", () => {
     expect(app.audit()).toHaveLength(1);
   });
 
-  test("lists every wrong field at once", async () => {
+  test("editing a key with several invalid fields lists all of them", async () => {
     await using app = await createTestApp();
     const { key } = await app.createKey();
     const rejection = await rejectionOf(
@@ -71,7 +71,7 @@ describe("editing a key", () => {
     ]);
   });
 
-  test("of an id that does not exist is not found", async () => {
+  test("editing an unknown key is not_found", async () => {
     await using app = await createTestApp();
     const rejection = await rejectionOf(
       update(app, "key_00000000000000000000000000", { name: "x" }),

@@ -6,8 +6,8 @@ import { anotherProcess } from "../../support/another-process";
 import { createTestApp } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 
-describe("when the database refuses, the use of keys", () => {
-  test("is kept, shown meanwhile, and written with what came since once it is let", async () => {
+describe("the use of keys while the database fails", () => {
+  test("the use of keys is kept and shown while the database fails, and written later", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
@@ -34,7 +34,7 @@ describe("when the database refuses, the use of keys", () => {
     expect(listKeyHours(app.ctx.db, { keyId: key.id })).toMatchObject([{ ok: 3 }]);
   });
 
-  test("of a key that is gone does not hold up the others'", async () => {
+  test("the use of a deleted key does not block that of others", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });

@@ -4,7 +4,7 @@ import { createTestApp } from "../../support/app";
 
 const HOUR = 3_600_000;
 
-test("a key's last day is told by kind of answer", async () => {
+test("the requests of a key's last day are counted by kind of answer", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey({ rate_limit: 3 });
   const other = await app.createKey();
@@ -20,7 +20,7 @@ test("a key's last day is told by kind of answer", async () => {
   expect(last24h).toEqual({ ok: 3, client_error: 1, limited: 1, total: 5 });
 });
 
-test("an hour leaves a key's last day when the 24th after it begins", async () => {
+test("an hour leaves a key's last day when the 24th hour after it starts", async () => {
   await using app = await createTestApp();
   const { key, value } = await app.createKey();
   await app.call("/api/v1/key", { key: value });
@@ -31,7 +31,7 @@ test("an hour leaves a key's last day when the 24th after it begins", async () =
   expect(totalAt(noon + 24 * HOUR)).toBe(0);
 });
 
-test("a key that does not exist has no last day, and a value given for its id is not said again", async () => {
+test("the last day of an unknown key is an error that does not repeat a key value", async () => {
   await using app = await createTestApp();
   const { value } = await app.createKey();
   const read = (id: string) => () => usageOfKey(app.ctx.db, id, app.clock.now());

@@ -15,7 +15,7 @@ function hoursOf(app: TestApp, keyId: string) {
 }
 
 describe("the use of a key", () => {
-  test("is written after five seconds: when it was last used, from where, and how it went", async () => {
+  test("the use of a key is written after five seconds with time, address and counts", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ rate_limit: 3 });
     await app.call("/api/v1/key", { key: value, from: "198.51.100.1" });
@@ -35,7 +35,7 @@ describe("the use of a key", () => {
     expect(hoursOf(app, key.id)).toEqual([{ hour: NOON, ok: 2, clientError: 1, limited: 1 }]);
   });
 
-  test("is never written by a request itself, and at most once every five seconds", async () => {
+  test("the use of keys is written at most once every five seconds, never by a request", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
@@ -56,7 +56,7 @@ describe("the use of a key", () => {
     expect(seen.size).toBe(3);
   });
 
-  test("costs no write while nobody calls", async () => {
+  test("the use of keys needs no write without requests", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
@@ -68,7 +68,7 @@ describe("the use of a key", () => {
     expect(watcher.ctx.db.foreignVersion()).toBe(before);
   });
 
-  test("is counted in the hour in which it happened, both values of a rotated key together", async () => {
+  test("the use of a key is counted by hour, for all its values together", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     const rotated = await app.ctx.db.write((tx) =>
@@ -88,7 +88,7 @@ describe("the use of a key", () => {
     ]);
   });
 
-  test("counts a refused scope, a bad body and a 304 to the key that sent them", async () => {
+  test("requests with a missing scope and 304 answers count for their key", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
     const { key, value } = await app.createKey({ scopes: ["read:status"] });
@@ -100,7 +100,7 @@ describe("the use of a key", () => {
     expect(hoursOf(app, key.id)).toEqual([{ hour: NOON, ok: 2, clientError: 1, limited: 0 }]);
   });
 
-  test("never moves back when the wall clock does", async () => {
+  test("the last use of a key does not move back with the wall clock", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     await app.call("/api/v1/key", { key: value });
@@ -111,7 +111,7 @@ describe("the use of a key", () => {
     expect(getKey(app.ctx.db, key.id).last_used_at).toBe("2026-03-10T12:00:00.000Z");
   });
 
-  test("is written at once when the server stops", async () => {
+  test("the use of keys is written when the server stops", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey();
     await app.call("/api/v1/key", { key: value });
@@ -120,7 +120,7 @@ describe("the use of a key", () => {
     expect(hoursOf(app, key.id)).toEqual([{ hour: NOON, ok: 1, clientError: 0, limited: 0 }]);
   });
 
-  test("of refused values is nobody's", async () => {
+  test("requests with an expired key do not count for it", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ expires: "2026-03-10T12:00:00.001Z" });
     await app.clock.advance(1);

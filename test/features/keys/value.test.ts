@@ -18,7 +18,7 @@ function fromBase62(text: string): bigint {
   return number;
 }
 
-test("a value is allclear_, 43 digits of 32 random bytes, and 6 digits of CRC32 over both", () => {
+test("a key value is allclear_, 43 digits of 32 random bytes, and 6 digits of CRC32 over both", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
       const value = generateKeyValue(() => bytes);
@@ -32,7 +32,7 @@ test("a value is allclear_, 43 digits of 32 random bytes, and 6 digits of CRC32 
   );
 });
 
-test("the random part is asked for 32 bytes, once", () => {
+test("a key value uses 32 random bytes, requested once", () => {
   const asked: number[] = [];
   generateKeyValue((size) => {
     asked.push(size);
@@ -41,7 +41,7 @@ test("the random part is asked for 32 bytes, once", () => {
   expect(asked).toEqual([32]);
 });
 
-test("every value that is made is recognised, alone and inside a longer text", () => {
+test("every generated key value is recognised, alone and within a text", () => {
   fc.assert(
     fc.property(arbitraryValue, fc.string(), fc.string(), (value, before, after) => {
       expect(isKeyValue(value)).toBe(true);
@@ -50,7 +50,7 @@ test("every value that is made is recognised, alone and inside a longer text", (
   );
 });
 
-test("a value with any one character mistyped is not recognised", () => {
+test("a key value with one wrong character is not recognised", () => {
   fc.assert(
     fc.property(
       arbitraryValue,
@@ -64,7 +64,7 @@ test("a value with any one character mistyped is not recognised", () => {
   );
 });
 
-test("a value with two neighbours swapped is not recognised", () => {
+test("a key value with two swapped neighbours is not recognised", () => {
   fc.assert(
     fc.property(arbitraryValue, fc.nat(56), (value, at) => {
       const [left = "", right = ""] = [value[at], value[at + 1]];
@@ -75,7 +75,7 @@ test("a value with two neighbours swapped is not recognised", () => {
   );
 });
 
-test("a value that is cut short, grown or padded is not recognised", () => {
+test("a truncated or extended key value is not recognised", () => {
   fc.assert(
     fc.property(arbitraryValue, fc.nat(57), fc.string({ minLength: 1 }), (value, cut, more) => {
       expect(isKeyValue(value.slice(0, cut))).toBe(false);
@@ -85,6 +85,6 @@ test("a value that is cut short, grown or padded is not recognised", () => {
   );
 });
 
-test("text that no generator made is not recognised", () => {
+test("a random text is not recognised as a key value", () => {
   fc.assert(fc.property(fc.string(), (text) => expect(isKeyValue(text)).toBe(false)));
 });

@@ -23,8 +23,8 @@ function smallMap(overflowLimit = 3) {
   return { clock, map, spend };
 }
 
-describe("a map of buckets", () => {
-  test("tells callers apart", () => {
+describe("the map of buckets", () => {
+  test("the map has a separate bucket for each caller", () => {
     const { map, spend } = smallMap();
     spend("a", 60);
     expect(map.take("a", 60).isAllowed).toBe(false);
@@ -32,20 +32,20 @@ describe("a map of buckets", () => {
     expect(map.size).toBe(2);
   });
 
-  test("gives a caller who has never come the whole limit, and takes nothing by looking", () => {
+  test("the map gives an unknown caller the full limit, and reading creates no bucket", () => {
     const { map } = smallMap();
     expect(map.remaining("nobody", 60)).toBe(60);
     expect(map.size).toBe(0);
   });
 
-  test("goes by the monotonic clock: setting the wall clock refills nothing", () => {
+  test("the map ignores the wall clock", () => {
     const { clock, map, spend } = smallMap();
     spend("a", 60);
     clock.setWallClock(clock.now() + 86_400_000);
     expect(map.take("a", 60).isAllowed).toBe(false);
   });
 
-  test("remembers a caller exactly as long as its bucket takes to be full", async () => {
+  test("the map keeps a bucket exactly until it is full again", async () => {
     const { clock, map, spend } = smallMap();
     spend("short", 1);
     for (let i = 1; i < CAPACITY; i++) spend(`long${i}`, 60);
@@ -56,7 +56,7 @@ describe("a map of buckets", () => {
     expect(map.size).toBe(CAPACITY);
   });
 
-  test("renews that time at every use", async () => {
+  test("the map keeps a bucket longer after every use", async () => {
     const { clock, map, spend } = smallMap();
     for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
     await clock.advance(900);
@@ -68,7 +68,7 @@ describe("a map of buckets", () => {
 });
 
 describe("a full map", () => {
-  test("makes room by forgetting all that are full again", async () => {
+  test("a full map removes buckets that are full again", async () => {
     const { clock, map, spend } = smallMap();
     for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 1);
     await clock.advance(1_001);
@@ -76,7 +76,7 @@ describe("a full map", () => {
     expect(map.size).toBe(1);
   });
 
-  test("looks for them at most once a second, and between at the eight least recently used", async () => {
+  test("a full map searches all buckets at most once a second, else the eight least recently used", async () => {
     const { clock, spend } = smallMap();
     // With a limit of 6000 a bucket of 50 tokens is full again after half a second.
     for (let i = 0; i < 8; i++) spend(`old${i}`, 60);
@@ -89,7 +89,7 @@ describe("a full map", () => {
     expect(spend("third", 1)).toBe(true);
   });
 
-  test("takes the place of one of the eight that is full again, without waiting for the second", async () => {
+  test("a full map replaces a full bucket among the eight least recently used at once", async () => {
     const { clock, map, spend } = smallMap();
     for (let i = 0; i < 7; i++) spend(`old${i}`, 60);
     spend("quick", 50, 6_000);
@@ -101,7 +101,7 @@ describe("a full map", () => {
     expect(map.remaining("old0", 60)).toBe(0);
   });
 
-  test("counts every request of a newcomer that shared a bucket", () => {
+  test("a full map counts every request charged to a shared bucket", () => {
     const { map, spend } = smallMap();
     for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
     spend("xx1", 2);
@@ -110,7 +110,7 @@ describe("a full map", () => {
     expect(map.size).toBe(CAPACITY);
   });
 
-  test("lets newcomers of one neighbourhood share one bucket of the overflow's limit", () => {
+  test("a full map charges new callers of one network to a shared bucket", () => {
     const { map, spend } = smallMap();
     for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
     const answers = ["xx1", "xx2", "xx3", "xx4"].map((id) => map.take(id, 60));
@@ -118,7 +118,7 @@ describe("a full map", () => {
     expect(answers.map((answer) => answer.limit)).toEqual([3, 3, 3, 3]);
   });
 
-  test("shares sixteen such buckets among all the newcomers of the world", () => {
+  test("a full map has sixteen shared buckets for all new callers", () => {
     const { map, spend } = smallMap();
     for (let i = 0; i < CAPACITY; i++) spend(`id${i}`, 60);
     let allowed = 0;
@@ -130,7 +130,7 @@ describe("a full map", () => {
 });
 
 describe("a flood of new callers", () => {
-  test("never hands a drained caller a fresh bucket, and resets nobody", () => {
+  test("a flood of new callers does not reset existing buckets", () => {
     const { map, spend } = smallMap();
     spend("drained", 60);
     spend("half", 30);
@@ -141,7 +141,7 @@ describe("a flood of new callers", () => {
     expect(map.overflowed).toBe(5_000 - (CAPACITY - 2));
   });
 
-  test("admits nobody beyond its limit from a bucket of its own, however the two mix", () => {
+  test("the map never admits a caller beyond its limit from its own bucket", () => {
     const step = fc.record({
       gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 })),
       caller: fc.integer({ min: 0, max: 40 }),

@@ -44,7 +44,7 @@ function drained(limit: number, gaps: readonly number[]): { bucket: Bucket; now:
 }
 
 describe("a token bucket", () => {
-  test("admits in any stretch of time at most its limit and what refills in it", () => {
+  test("a bucket admits at most its limit and the refill in any period", () => {
     const crowd = fc
       .integer({ min: 1, max: 60 })
       .chain((limit) => fc.record({ limit: fc.constant(limit), gaps: arbitraryGaps }));
@@ -62,7 +62,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("admits at most 2 × limit − 1 in any one minute", () => {
+  test("a bucket admits at most 2 × limit − 1 requests in any minute", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),
@@ -83,7 +83,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("lets its whole limit through at once, and not one more", () => {
+  test("a bucket admits exactly its limit at once", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2_000 }), (limit) => {
         const bucket = fresh();
@@ -99,7 +99,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("admits a caller who waited exactly as long as it was told, and says no longer than needed", () => {
+  test("a bucket admits a caller after exactly Retry-After seconds, which is the minimum", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), arbitraryGaps, (limit, gaps) => {
         const { bucket, now } = drained(limit, gaps);
@@ -115,7 +115,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("keeps that promise to one who goes on asking in vain", () => {
+  test("a bucket admits a caller after Retry-After even if rejected requests come in between", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), arbitraryGaps, (limit, gaps) => {
         const { bucket, now } = drained(limit, gaps);
@@ -129,7 +129,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("is full again after its time to full, which is true to the millisecond", () => {
+  test("a bucket is full again after exactly timeToFullMs", () => {
     fc.assert(
       fc.property(arbitraryLimit, arbitraryGaps, (limit, gaps) => {
         const bucket = fresh();
@@ -143,7 +143,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("counts what is left as its decision did, without taking any of it", () => {
+  test("tokensLeft returns the remaining tokens without taking any", () => {
     fc.assert(
       fc.property(arbitraryLimit, arbitraryGaps, (limit, gaps) => {
         const bucket = fresh();
@@ -157,20 +157,20 @@ describe("a token bucket", () => {
 });
 
 describe("a changed limit", () => {
-  test("leaves what was spent spent: raised it gives the difference, at once", () => {
+  test("a raised limit adds the difference at once", () => {
     const bucket = fresh();
     for (let i = 0; i < 6; i++) takeToken(bucket, 5, 0);
     expect(takeToken(bucket, 8, 0)).toMatchObject({ isAllowed: true, remaining: 2, limit: 8 });
   });
 
-  test("lowered below what was spent it is drained, and refills at its own rate", () => {
+  test("a limit lowered below the spent tokens empties the bucket, which refills at the new rate", () => {
     const bucket = fresh();
     for (let i = 0; i < 50; i++) takeToken(bucket, 100, 0);
     expect(takeToken(bucket, 6, 0)).toMatchObject({ isAllowed: false, retryAfterSeconds: 10 });
     expect(takeToken(bucket, 6, 10_000)).toMatchObject({ isAllowed: true, remaining: 0 });
   });
 
-  test("never admits more than the largest limit allows", () => {
+  test("changed limits never admit more than the largest one allows", () => {
     const changes = fc.array(fc.tuple(arbitraryGap, fc.integer({ min: 1, max: 20 })), {
       maxLength: 200,
     });

@@ -16,7 +16,7 @@ function limitHeaders({ headers }: Answer) {
 }
 
 describe("the headers of a limit", () => {
-  test("say whose bucket paid, its size, what is left, and when it is full again", async () => {
+  test("rate limit headers contain policy, limit, remaining requests and time until full", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 20 });
     await app.call("/api/v1/key", { key });
@@ -31,7 +31,7 @@ describe("the headers of a limit", () => {
     });
   });
 
-  test("round the time to full up and the requests left down", async () => {
+  test("rate limit headers round the time until full up and remaining requests down", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 20 });
     await app.call("/api/v1/key", { key });
@@ -44,7 +44,7 @@ describe("the headers of a limit", () => {
     });
   });
 
-  test("of a request without a key tell of the public limit", async () => {
+  test("rate limit headers of a request without a key describe the public limit", async () => {
     await using app = await createTestApp();
     expect(limitHeaders(await app.call("/openapi.json"))).toEqual({
       policy: '"public";q=100;w=60',
@@ -56,7 +56,7 @@ describe("the headers of a limit", () => {
     });
   });
 
-  test("of a health check tell of its own limit", async () => {
+  test("rate limit headers of a health check describe its own limit", async () => {
     await using app = await createTestApp();
     expect(limitHeaders(await app.call("/healthz"))).toMatchObject({
       policy: '"health";q=1200;w=60',
@@ -64,7 +64,7 @@ describe("the headers of a limit", () => {
     });
   });
 
-  test("of a refusal add how long to wait, and the detail names the limit", async () => {
+  test("a rate_limited answer has Retry-After, and its detail names the limit", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 2 });
     await app.call("/api/v1/key", { key });
@@ -84,7 +84,7 @@ describe("the headers of a limit", () => {
     });
   });
 
-  test("of a refused address name the address's limit", async () => {
+  test("a rate_limited answer to an address names the address's limit", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "60" } });
     for (let i = 0; i < 60; i++) await app.call("/");
     const refused = await app.call("/");
@@ -94,7 +94,7 @@ describe("the headers of a limit", () => {
     expect(refused.headers.get("retry-after")).toBe("1");
   });
 
-  test("are shown to browsers of other origins where those may read the answer", async () => {
+  test("rate limit headers are exposed to other origins on public JSON", async () => {
     await using app = await createTestApp();
     const exposed = (answer: Answer) => answer.headers.get("access-control-expose-headers");
     const names = exposed(await app.call("/openapi.json"))
@@ -116,7 +116,7 @@ describe("the headers of a limit", () => {
     expect(exposed(await app.call("/api/v1/key", { key }))).toBeNull();
   });
 
-  test("also come with the 429 that a browser of another origin meets", async () => {
+  test("a 429 on public JSON exposes its headers to other origins", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     await app.call("/openapi.json");
     const refused = await app.call("/openapi.json");

@@ -16,7 +16,7 @@ async function drain(app: TestApp, key: string): Promise<number> {
 }
 
 describe("a key's limit", () => {
-  test("of 5 lets five requests through; the sixth is 429", async () => {
+  test("a key with a limit of 5 is 429 at the sixth request", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 5 });
     for (let i = 0; i < 5; i++) {
@@ -25,12 +25,12 @@ describe("a key's limit", () => {
     expectProblem(await app.call("/api/v1/key", { key }), "rate_limited");
   });
 
-  test("is 1000 unless set otherwise", async () => {
+  test("a key's limit is 1000 by default", async () => {
     await using app = await createTestApp();
     expect(await drain(app, await app.keyWith("read:status"))).toBe(1_000);
   });
 
-  test("lets one through after exactly Retry-After seconds, and then no other", async () => {
+  test("a key at its limit is accepted once after exactly Retry-After seconds", async () => {
     await using app = await createTestApp();
     for (const rate_limit of [1, 5, 7, 59, 60, 61]) {
       const { value: key } = await app.createKey({ rate_limit });
@@ -45,7 +45,7 @@ describe("a key's limit", () => {
     }
   });
 
-  test("sustains its limit a minute and no more", async () => {
+  test("a key is accepted at its limit per minute over time", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 30 });
     await drain(app, key);
@@ -57,7 +57,7 @@ describe("a key's limit", () => {
     expect(admitted).toBe(60);
   });
 
-  test("raised takes effect at once, for a drained key too", async () => {
+  test("a raised limit takes effect at once for a key at its limit", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ rate_limit: 5 });
     await drain(app, value);
@@ -65,7 +65,7 @@ describe("a key's limit", () => {
     expect(await drain(app, value)).toBe(3);
   });
 
-  test("lowered takes effect at once, and is the rate of the refill from then on", async () => {
+  test("a lowered limit takes effect at once and is the new refill rate", async () => {
     await using app = await createTestApp();
     const { key, value } = await app.createKey({ rate_limit: 100 });
     for (let i = 0; i < 50; i++) await app.call("/api/v1/key", { key: value });
@@ -77,7 +77,7 @@ describe("a key's limit", () => {
     expect(await drain(app, value)).toBe(1);
   });
 
-  test("is its own: another key of the same address is not touched", async () => {
+  test("a key's limit does not affect another key of the same address", async () => {
     await using app = await createTestApp();
     const [drained, other] = [
       await app.createKey({ rate_limit: 2 }),

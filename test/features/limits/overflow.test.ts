@@ -14,8 +14,8 @@ async function fill(app: TestApp): Promise<void> {
   }
 }
 
-describe("more addresses than there is room for", () => {
-  test("share the bucket of their /16, with the public limit, and are counted", async () => {
+describe("more addresses than buckets", () => {
+  test("excess addresses share the bucket of their /16 with the public limit and are counted", async () => {
     await using app = await createTestApp({ env: SMALL });
     await fill(app);
     expect(app.app.limiter.stats().public.overflowed).toBe(0);
@@ -25,7 +25,7 @@ describe("more addresses than there is room for", () => {
     expect(app.app.limiter.stats().public.overflowed).toBe(4);
   });
 
-  test("share the bucket of their /32 where they are IPv6", async () => {
+  test("excess IPv6 addresses share the bucket of their /32", async () => {
     await using app = await createTestApp({ env: SMALL });
     await fill(app);
     const newcomers = ["2001:db8::1", "2001:db8:1::1", "2001:db8:ffff:1::1", "2001:db8:2:3::1"];
@@ -33,14 +33,14 @@ describe("more addresses than there is room for", () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
-  test("reset nobody: a drained address stays drained through a flood", async () => {
+  test("excess addresses do not reset an address at its limit", async () => {
     await using app = await createTestApp({ env: SMALL });
     await fill(app);
     for (let i = 0; i < 500; i++) await knock(app, `100.64.${i % 250}.${i % 199}`);
     for (let i = 0; i < 16; i++) expect(await knock(app, `203.0.113.${i}`)).toBe(429);
   });
 
-  test("take nothing from keys, nor from health checks", async () => {
+  test("excess addresses do not affect keys or health checks", async () => {
     await using app = await createTestApp({ env: SMALL });
     const key = await app.keyWith("read:status");
     await fill(app);
@@ -50,7 +50,7 @@ describe("more addresses than there is room for", () => {
     expect((await app.call("/healthz", { from: "100.64.0.1" })).status).toBe(200);
   });
 
-  test("get buckets of their own again once the others' are full", async () => {
+  test("excess addresses get their own buckets when others are full again", async () => {
     await using app = await createTestApp({ env: SMALL });
     await fill(app);
     await app.clock.advance(60_001);

@@ -5,7 +5,7 @@ import { PLAN } from "../../support/maintenance-site";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-test("the clock takes no more steps at once than mark some hundred components, and all in the end", async () => {
+test("the maintenance clock limits the changes of one transaction and completes all due ones in several", async () => {
   await using app = await createTestApp();
   const names = Array.from({ length: 150 }, (_, i) => `Component ${i}`);
   const { components } = await app.page({ slug: "acme" }, names);

@@ -3,7 +3,7 @@ import { expectProblem, versionOf } from "../../support/app";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 
 describe("PATCH /api/v1/maintenance/{id}", () => {
-  test("changes what it names and nothing else, and tells it", async () => {
+  test("an edit of a maintenance changes only the given fields and records maintenance.updated", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const before = await site.get(id);
@@ -29,14 +29,14 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "maintenance.update", targetId: id });
   });
 
-  test("leaves what it does not name as it was planned, however unusual", async () => {
+  test("an edit of a maintenance keeps non-default values of fields that it does not name", async () => {
     await using site = await createMaintenanceSite();
     const unusual = { auto_start: false, auto_complete: false, remind_minutes_before: 7 };
     const id = await site.plan(unusual);
     expect((await site.patch(id, { name: "Other" })).body).toMatchObject(unusual);
   });
 
-  test("with what is so already changes nothing and tells nobody", async () => {
+  test("an edit of a maintenance to its current values changes nothing and records no event", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const before = await site.state();
@@ -49,7 +49,7 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("of one that is under way takes a name and components; times and flags are a conflict", async () => {
+  test("an edit of a maintenance in progress accepts a name; changed times, flags or reminder are a conflict", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.update(id, { status: "in_progress", body: "Begun." });
@@ -66,7 +66,7 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     expect((await site.patch(id, same)).body.name).toBe("Other");
   });
 
-  test("of one that is over is a conflict", async () => {
+  test("an edit of a cancelled maintenance is a conflict", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.cancel(id);
@@ -86,7 +86,7 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     [{ status: "completed" }, ["#/status"]],
     [{ page: "acme", body: "x" }, ["#/page", "#/body"]],
   ])(
-    "with %j is refused, each broken field named, and nothing is written",
+    "an edit of a maintenance with %j is rejected with all fields at fault, and nothing is written",
     async (json, pointers) => {
       await using site = await createMaintenanceSite();
       const id = await site.plan();
@@ -98,7 +98,7 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     },
   );
 
-  test("hears If-Match: of two that name the same version at once, one gets through", async () => {
+  test("one of two concurrent edits of a maintenance with the same If-Match succeeds", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const answers = await Promise.all(

@@ -12,7 +12,7 @@ import {
 } from "../../support/maintenance-site";
 import { temporaryFolder } from "../../support/temporary-folder";
 
-/** What was told of maintenance besides its plans, with its subject's name and version. */
+/** Returns the events of maintenance other than `maintenance.scheduled`, each with its name. */
 function steps(app: TestApp): string[] {
   return app
     .events()
@@ -20,8 +20,8 @@ function steps(app: TestApp): string[] {
     .map(({ type, data }) => `${data["name"]} ${type.slice("maintenance.".length)}`);
 }
 
-describe("the clock", () => {
-  test("begins and ends a maintenance within a second of its times, and says who did it", async () => {
+describe("the maintenance clock", () => {
+  test("the clock starts and completes a maintenance within a second of its times, with the system as actor", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan({ remind_minutes_before: null });
     await site.skip(2 * HOUR_MS - MINUTE_MS);
@@ -55,7 +55,7 @@ describe("the clock", () => {
     ]);
   });
 
-  test("ends one that is being verified, too", async () => {
+  test("the clock completes a maintenance that is in verification", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan();
     await site.skip(2.5 * HOUR_MS);
@@ -64,7 +64,7 @@ describe("the clock", () => {
     expect(await site.get(id)).toMatchObject({ status: "completed", completed_at: at("15:00:00") });
   });
 
-  test("leaves to people what is not automatic, and what they began after its time", async () => {
+  test("the clock does not start or complete a maintenance without auto_start or auto_complete, nor end one started after its window", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const manual = await site.plan({ auto_start: false, remind_minutes_before: null });
     const endless = await site.plan({ auto_complete: false, remind_minutes_before: null });
@@ -76,7 +76,7 @@ describe("the clock", () => {
     expect((await site.get(manual)).status).toBe("in_progress");
   });
 
-  test("leaves alone what was begun early until its end, and what was cancelled for ever", async () => {
+  test("the clock completes a maintenance started early at its planned end and leaves a cancelled one unchanged", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const early = await site.plan({ remind_minutes_before: null });
     const cancelled = await site.plan({ remind_minutes_before: null });
@@ -92,7 +92,7 @@ describe("the clock", () => {
     expect((await site.get(cancelled)).status).toBe("cancelled");
   });
 
-  test("tells what was written down afterwards as begun and completed at its own times", async () => {
+  test("the clock starts and completes a backdated maintenance at its planned times", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan({
       scheduled_for: at("08:00:00"),
@@ -121,7 +121,7 @@ describe("the clock", () => {
     ]);
   });
 
-  test("writes nothing when nothing is due", async () => {
+  test("the clock writes nothing while nothing is due", async () => {
     await using site = await createMaintenanceSite();
     await site.plan({ remind_minutes_before: null });
     const { ctx } = site.app;
@@ -141,7 +141,7 @@ describe("the clock", () => {
     timer.cancel();
   });
 
-  test("tries again within a second what the database refuses, and says so once", async () => {
+  test("the clock retries every second while the database fails, and logs that once", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan({ remind_minutes_before: null });
     const { ctx } = site.app;
@@ -161,7 +161,7 @@ describe("the clock", () => {
     });
   });
 
-  test("does nothing any more once it is stopped", async () => {
+  test("a stopped clock starts no maintenance", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     startMaintenanceClock(site.app.ctx).cancel();
@@ -182,8 +182,8 @@ async function planDay(site: Pick<MaintenanceSite, "plan">): Promise<void> {
   }
 }
 
-describe("after a time in which nobody looked", () => {
-  test("all that came due is told at once, in the order of time", async () => {
+describe("the maintenance clock after a pause", () => {
+  test("the clock records all overdue changes at once, in the order of their times", async () => {
     await using site = await createMaintenanceSite();
     await planDay(site);
     await site.skip(4 * HOUR_MS);
@@ -200,7 +200,7 @@ describe("after a time in which nobody looked", () => {
     timer.cancel();
   });
 
-  test("many are told in bounded portions, every one of them, in the order of time", async () => {
+  test("the clock records many overdue changes in batches of 50, in the order of their times", async () => {
     await using site = await createMaintenanceSite();
     const { ctx } = site.app;
     const names = Array.from({ length: 60 }, (_, index) => `M${index}`);
@@ -239,7 +239,7 @@ describe("after a time in which nobody looked", () => {
     timer.cancel();
   });
 
-  test("a restart begins what was due meanwhile and ends it in its time", async () => {
+  test("a restarted server starts an overdue maintenance and completes it at its planned end", async () => {
     using folder = temporaryFolder();
     const databasePath = `${folder.path}/allclear.db`;
     const clock = createTestClock();

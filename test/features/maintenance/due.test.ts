@@ -21,7 +21,7 @@ const schedule = fc.record({
   isReminded: fc.boolean(),
 });
 
-test("the statement that looks for what is due finds exactly what the rules owe something, the longest due first", async () => {
+test("listDue returns exactly the maintenances with due transitions, the longest overdue first", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(schedule, { minLength: 1, maxLength: 20 }), async (schedules) => {
       await using site = await createMaintenanceSite();

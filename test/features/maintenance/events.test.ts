@@ -4,11 +4,11 @@ import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createMaintenanceSite } from "../../support/maintenance-site";
 
 const MAX_BYTES = 20 * 1024;
-/** What stands around the data when it is sent: a type and a time. */
+/** Size of the envelope around an event's data, such as type and time, in bytes. */
 const ENVELOPE_BYTES = 200;
 
 describe("a maintenance's event", () => {
-  test("is the resource as the API shows it, with what was told last in the place of all updates", async () => {
+  test("the event of a maintenance contains its API representation with the latest update instead of all updates", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.update(id, { status: "in_progress", body: "Begun.", notify: false });
@@ -22,7 +22,7 @@ describe("a maintenance's event", () => {
     for (const { data } of told) expect(Object.keys(data)).not.toContain("updates");
   });
 
-  test("is for people as its update says, and as its plan said where nothing says otherwise", async () => {
+  test("the event of a maintenance has the notify of its update, or else of its plan", async () => {
     await using site = await createMaintenanceSite();
     const silent = await site.plan({ notify: false });
     await site.patch(silent, { name: "Other" });
@@ -37,7 +37,7 @@ describe("a maintenance's event", () => {
     ]);
   });
 
-  test("carries 4,000 characters of a text, never half of one, and says that it was cut", async () => {
+  test("the event of a maintenance truncates a text after 4,000 code points and sets truncated", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan({ body: "x".repeat(4_000) });
     await site.update(id, { body: `${"a".repeat(3_999)}👍b` });
@@ -48,7 +48,7 @@ describe("a maintenance's event", () => {
     expect((await site.get(id)).updates[0].body).toEndWith("👍b");
   });
 
-  test("stays under 20 KB, whatever is in it, and says what was cut", async () => {
+  test("the event of a maintenance stays below 20 KB and flags truncated content", async () => {
     await using site = await createMaintenanceSite();
     const { ctx } = site.app;
     const components = await ctx.db.write((tx) =>

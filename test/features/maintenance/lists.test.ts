@@ -21,7 +21,7 @@ async function planEach(site: MaintenanceSite): Promise<void> {
 }
 
 describe("GET /api/v1/maintenance", () => {
-  test("lists all pages or one, by slug or id, the last planned first", async () => {
+  test("GET /api/v1/maintenance lists all or one page's maintenance, or that of a component, last planned first", async () => {
     await using site = await createMaintenanceSite();
     const other = await site.app.page({ slug: "other" }, ["Else"]);
     await site.plan({ name: "One" });
@@ -44,13 +44,13 @@ describe("GET /api/v1/maintenance", () => {
     ["active=false&upcoming=false", ["cancelled", "completed"]],
     ["active=true&upcoming=true", []],
     ["active=true&status=in_progress&page=acme", ["in_progress"]],
-  ])("?%s lets through what it says", async (query, names) => {
+  ])("GET /api/v1/maintenance?%s returns only matching maintenance", async (query, names) => {
     await using site = await createMaintenanceSite();
     await planEach(site);
     expect(namesIn(await site.call(`?${query}`))).toEqual(names);
   });
 
-  test("follows its cursor without a gap or a repetition while others are planned", async () => {
+  test("the cursor of GET /api/v1/maintenance skips and repeats nothing while others are planned", async () => {
     await using site = await createMaintenanceSite();
     for (const name of ["A", "B", "C", "D", "E"]) await site.plan({ name });
     await site.cancel(await site.plan({ name: "Cancelled" }));
@@ -74,7 +74,7 @@ describe("GET /api/v1/maintenance", () => {
     expect(third.body.next_cursor).toBeNull();
   });
 
-  test("shows the 20 newest updates of each; read by itself, one shows all", async () => {
+  test("GET /api/v1/maintenance returns the 20 newest updates of each, a single read all", async () => {
     await using site = await createMaintenanceSite();
     const long = await site.plan({ name: "Long" });
     for (let n = 1; n <= 22; n++) await site.update(long, { body: `Update ${n}` });
@@ -97,7 +97,7 @@ describe("GET /api/v1/maintenance", () => {
     "cursor=tampered",
     "cursor=NQ",
     "open=true",
-  ])("?%s is refused by its name", async (query) => {
+  ])("GET /api/v1/maintenance?%s is rejected with a pointer to the parameter", async (query) => {
     await using site = await createMaintenanceSite();
     const problem = expectProblem(await site.call(`?${query}`), "invalid_request");
     expect(problem.errors[0].pointer).toBe(`#/${query.split("=")[0]}`);

@@ -23,7 +23,7 @@ const chosen = fc.subarray(COMPONENTS);
 const minutes = fc.integer({ min: -30, max: 30 });
 const length = fc.integer({ min: 1, max: 30 });
 
-/** What can happen next. Times are minutes from the moment at which it happens. */
+/** Actions of the test. Times are in minutes after the action. */
 const happening = fc.oneof(
   {
     weight: 3,
@@ -123,7 +123,7 @@ function underWay(site: MaintenanceSite): Set<string> {
   );
 }
 
-test("whatever happens, and however the clock is moved, a component is under maintenance exactly while a maintenance on it is", async () => {
+test("a component is under maintenance exactly while a maintenance that names it is in progress", async () => {
   let marked = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { minLength: 5, maxLength: 25 }), async (happenings) => {

@@ -16,7 +16,7 @@ function changes(site: MaintenanceSite): string[] {
 }
 
 describe("a component under maintenance", () => {
-  test("stays so while another maintenance on it is under way", async () => {
+  test("a component stays under maintenance until all its maintenance has ended", async () => {
     await using site = await createMaintenanceSite();
     const [one, two] = [await site.plan(), await site.plan()];
     await site.update(one, { status: "in_progress", body: "Begun." });
@@ -28,7 +28,7 @@ describe("a component under maintenance", () => {
     expect(changes(site)).toEqual(["API under_maintenance", "API operational"]);
   });
 
-  test("shows what is worse than that, and shows it still when the maintenance is over", async () => {
+  test("a component under maintenance shows a worse status, also after the maintenance", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.update(id, { status: "in_progress", body: "Begun." });
@@ -40,7 +40,7 @@ describe("a component under maintenance", () => {
     expect(await site.statusOf("API")).toBe("major_outage");
   });
 
-  test("is freed at once when it leaves the maintenance, and marked when it joins", async () => {
+  test("a component that is removed from or added to a maintenance in progress changes its status at once", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan(NO_REMINDER);
     await site.skip(2 * HOUR_MS + 10 * MINUTE_MS);
@@ -61,7 +61,7 @@ describe("a component under maintenance", () => {
     ]);
   });
 
-  test("that joins what is planned shows nothing before it begins", async () => {
+  test("a component added to a scheduled maintenance changes its status only at the start", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const { API, Web } = site.ids;
@@ -75,7 +75,7 @@ describe("a component under maintenance", () => {
     expect(changes(site)).toEqual(["API under_maintenance", "Web under_maintenance"]);
   });
 
-  test("that joined after the end that was told later is left without a mark", async () => {
+  test("a component added after a backdated end has no cause", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.update(id, { status: "in_progress", body: "Begun." });
@@ -87,7 +87,7 @@ describe("a component under maintenance", () => {
     expect(await site.statusOf("Web")).toBe("operational");
   });
 
-  test("is handed from one maintenance to the next without a change of what it shows", async () => {
+  test("two adjoining maintenances keep a component under maintenance without a change in between", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     await site.plan(NO_REMINDER);
     const next = { scheduled_for: at("15:00:00"), scheduled_until: at("16:00:00") };
@@ -99,7 +99,7 @@ describe("a component under maintenance", () => {
     expect(changes(site)).toEqual(["API under_maintenance", "API operational"]);
   });
 
-  test("that is deleted keeps its name and its history, and hinders nothing", async () => {
+  test("a deleted component keeps its name and causes in a maintenance and does not block it", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const { API, Web } = site.ids;
     const id = await site.plan({ ...NO_REMINDER, components: [API, Web] });

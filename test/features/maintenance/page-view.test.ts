@@ -31,8 +31,8 @@ function shown(site: MaintenanceSite, now: number): string[] {
   return listMaintenanceForPage(site.app.ctx.db, span).map(({ row }) => row.name);
 }
 
-describe("what a page shows of its maintenance", () => {
-  test("is what is under way, then what begins within 30 days, each by its planned beginning", async () => {
+describe("the maintenance on a page", () => {
+  test("a page shows maintenance in progress, then that of the next 30 days, each by planned start", async () => {
     await using site = await createMaintenanceSite();
     const other = await site.app.page({ slug: "other" }, []);
     await site.plan({ page: other.page.id, name: "Elsewhere", components: [] });
@@ -54,7 +54,7 @@ describe("what a page shows of its maintenance", () => {
     ]);
   });
 
-  test("carries components and updates, and no more than a hundred", async () => {
+  test("a page shows at most a hundred maintenances, with components and updates", async () => {
     await using site = await createMaintenanceSite();
     for (let n = 0; n < 101; n++) await plan(site, `M${n}`, [1 + n, 200]);
     const { db } = site.app.ctx;
@@ -69,7 +69,7 @@ describe("what a page shows of its maintenance", () => {
     });
   });
 
-  test("changes by time alone at the next edge and not before", async () => {
+  test("nextEdge returns the next time at which a page's maintenance changes", async () => {
     await using site = await createMaintenanceSite();
     await plan(site, "Far", [31 * 24, 32 * 24]);
     await plan(site, "Near", [5, 6]);
@@ -90,7 +90,7 @@ describe("what a page shows of its maintenance", () => {
     ]);
   });
 
-  describe("of the past", () => {
+  describe("past maintenance on a page", () => {
     /** Completed and under way since the start, broken off an hour later; one was cancelled before. */
     async function createSite() {
       const site = await createMaintenanceSite();
@@ -104,7 +104,7 @@ describe("what a page shows of its maintenance", () => {
     }
     const names = (of: readonly { name: string }[]) => of.map(({ name }) => name);
 
-    test("is what began in a span, under way too, the last begun first", async () => {
+    test("listMaintenanceBetween returns maintenance that started in a span, newest start first", async () => {
       await using site = await createSite();
       const begun = (from: number, to: number, more: object = {}) =>
         names(
@@ -125,7 +125,7 @@ describe("what a page shows of its maintenance", () => {
       expect(begun(from, to, { before: { at: TEST_START + 1, id: "" } })).toEqual(["Completed"]);
     });
 
-    test("is over since a moment, each with when it ended", async () => {
+    test("listEndedMaintenance returns maintenance that ended since a time, with its end", async () => {
       await using site = await createSite();
       const over = (since: number, limit = 10) =>
         listEndedMaintenance(site.app.ctx.db, {
@@ -143,7 +143,7 @@ describe("what a page shows of its maintenance", () => {
     });
   });
 
-  test("has no edge where nothing is planned", async () => {
+  test("nextEdge returns undefined if nothing is planned", async () => {
     await using site = await createMaintenanceSite();
     await plan(site, "Completed", [1, 2], ["in_progress", "completed"]);
     await plan(site, "Cancelled", [1, 2], ["cancelled"]);

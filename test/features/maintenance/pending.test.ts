@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { listPendingMaintenance } from "../../../src/features/maintenance";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
 
-describe("what has not ended", () => {
-  test("is what is under way, then what is scheduled, each by its beginning, however far ahead", async () => {
+describe("pending maintenance", () => {
+  test("listPendingMaintenance returns maintenance in progress, then scheduled, each by planned start", async () => {
     await using site = await createMaintenanceSite();
     await site.plan({
       name: "In a year",

@@ -5,7 +5,7 @@ import { at, createMaintenanceSite, PLAN } from "../../support/maintenance-site"
 const UNKNOWN = "cmp_00000000000000000000000000";
 
 describe("POST /api/v1/maintenance", () => {
-  test("plans a maintenance, tells it once and says who planned it", async () => {
+  test("POST /api/v1/maintenance plans a maintenance, records one event and the actor", async () => {
     await using site = await createMaintenanceSite();
     const answer = await site.post();
     expect(answer.status).toBe(201);
@@ -50,7 +50,7 @@ describe("POST /api/v1/maintenance", () => {
     expect(await site.statusOf("API")).toBe("operational");
   });
 
-  test("takes the page's id, other zones, no components, no reminder and no clock", async () => {
+  test("POST /api/v1/maintenance accepts a page id, time zones, no components, no reminder and no automatic changes", async () => {
     await using site = await createMaintenanceSite();
     const { body } = await site.post({
       page: site.page.id,
@@ -76,7 +76,7 @@ describe("POST /api/v1/maintenance", () => {
     expect(site.app.events()[0]?.data["notify"]).toBe(false);
   });
 
-  test("sent twice with one Idempotency-Key plans one", async () => {
+  test("a plan sent twice with one Idempotency-Key creates one maintenance", async () => {
     await using site = await createMaintenanceSite();
     const sent = {
       method: "POST",
@@ -118,7 +118,7 @@ describe("POST /api/v1/maintenance", () => {
     [{ status: "in_progress", when: "now" }, ["#/status", "#/when"]],
     [{ page: "nobody", scheduled_until: at("13:00:00") }, ["#/page", "#/scheduled_until"]],
   ])(
-    "with %j is refused, each broken field named, and nothing is written",
+    "a plan with %j is rejected with all fields at fault, and nothing is written",
     async (input, pointers) => {
       await using site = await createMaintenanceSite();
       const before = await site.state();
@@ -129,7 +129,7 @@ describe("POST /api/v1/maintenance", () => {
     },
   );
 
-  test("refuses a component of another page by its place in the list", async () => {
+  test("a plan with a component of another page is rejected with the component's index", async () => {
     await using site = await createMaintenanceSite();
     const other = await site.app.page({ slug: "other" }, ["Elsewhere"]);
     const components = [site.ids["API"], other.components["Elsewhere"]];
@@ -141,7 +141,7 @@ describe("POST /api/v1/maintenance", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("puts the components in the page's order and lets maintenances overlap", async () => {
+  test("a plan lists components in the page's order and may overlap with another", async () => {
     await using site = await createMaintenanceSite();
     const { API, Web } = site.ids;
     const { body } = await site.post({ components: [Web, API] });
@@ -151,7 +151,7 @@ describe("POST /api/v1/maintenance", () => {
 });
 
 describe("GET /api/v1/maintenance/{id}", () => {
-  test("says what is known already by its entity tag, and nothing of what is not there", async () => {
+  test("GET of a maintenance is 304 for its current ETag, and not_found for an unknown id", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const etag = (await site.call(`/${id}`)).headers.get("etag") ?? "";

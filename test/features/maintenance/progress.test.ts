@@ -7,7 +7,7 @@ import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/m
 const STATUSES = ["scheduled", "in_progress", "verifying", "completed", "cancelled"] as const;
 type Status = (typeof STATUSES)[number];
 
-/** How a maintenance gets to each status. */
+/** Steps that lead a scheduled maintenance to each status. */
 const WAYS: Record<Status, Status[]> = {
   scheduled: [],
   in_progress: ["in_progress"],
@@ -31,9 +31,9 @@ async function bring(site: MaintenanceSite, to: Status): Promise<string> {
   return id;
 }
 
-describe("an update", () => {
+describe("an update of a maintenance", () => {
   for (const from of STATUSES) {
-    test(`of one that is ${from} takes it to what may follow, and elsewhere is a conflict that writes nothing`, async () => {
+    test(`an update of a maintenance with the status ${from} accepts allowed statuses, and others are a conflict that writes nothing`, async () => {
       await using site = await createMaintenanceSite();
       for (const status of STATUSES) {
         const id = await bring(site, from);
@@ -50,7 +50,7 @@ describe("an update", () => {
     });
   }
 
-  test("is answered by itself, with the version that the maintenance has then", async () => {
+  test("POST of an update returns the update with the maintenance's new version", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.clock.advance(60_000);
@@ -77,7 +77,7 @@ describe("an update", () => {
     });
   });
 
-  test("without a status tells something and changes nothing else", async () => {
+  test("an update without a status keeps the status of the maintenance", async () => {
     await using site = await createMaintenanceSite();
     const id = await bring(site, "verifying");
     const { body } = await site.update(id, { body: "Still checking." });
@@ -86,7 +86,7 @@ describe("an update", () => {
     expect(await site.statusOf("API")).toBe("under_maintenance");
   });
 
-  test("tells what happened under its own name", async () => {
+  test("each update of a maintenance records an event whose type names the change", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     for (const status of ["in_progress", "verifying", "in_progress", "completed"]) {
@@ -104,7 +104,7 @@ describe("an update", () => {
     ]);
   });
 
-  test("takes effect when display_at says, back to the update before it", async () => {
+  test("an update of a maintenance takes effect at its display_at, which must not precede the previous update", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.clock.advance(3_600_000);
@@ -129,7 +129,7 @@ describe("an update", () => {
     expect(site.causes()).toEqual([{ component: "API", from: at("12:30:00"), to: at("12:45:00") }]);
   });
 
-  test("by a clock that is a little ahead counts as now", async () => {
+  test("an update with a display_at slightly in the future takes effect now", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     const update = { status: "in_progress", body: "Begun.", display_at: at("12:00:59") };
@@ -137,7 +137,7 @@ describe("an update", () => {
     expect(await site.statusOf("API")).toBe("under_maintenance");
   });
 
-  test("follows the one before it where the wall clock was set back in between", async () => {
+  test("an update follows the previous one even if the clock was set back", async () => {
     await using site = await createMaintenanceSite();
     const id = await bring(site, "in_progress");
     site.clock.setWallClock(site.clock.now() - 3_600_000);
@@ -157,16 +157,19 @@ describe("an update", () => {
     [{ body: "x", status: "done" }, ["#/status"]],
     [{ body: "x", components: [] }, ["#/components"]],
     [{ body: "x", notify: "no" }, ["#/notify"]],
-  ])("with %j is refused and nothing is written", async (json, pointers) => {
-    await using site = await createMaintenanceSite();
-    const id = await site.plan();
-    const before = await site.state();
-    const problem = expectProblem(await site.update(id, json), "validation_failed");
-    expect(problem.errors.map((error: { pointer: string }) => error.pointer)).toEqual(pointers);
-    expect(await site.state()).toEqual(before);
-  });
+  ])(
+    "an update of a maintenance with %j is rejected, and nothing is written",
+    async (json, pointers) => {
+      await using site = await createMaintenanceSite();
+      const id = await site.plan();
+      const before = await site.state();
+      const problem = expectProblem(await site.update(id, json), "validation_failed");
+      expect(problem.errors.map((error: { pointer: string }) => error.pointer)).toEqual(pointers);
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("sent twice with one Idempotency-Key is told once, also when its maintenance is over since", async () => {
+  test("an update sent twice with one Idempotency-Key is written once, also if it completed the maintenance", async () => {
     await using site = await createMaintenanceSite();
     const id = await bring(site, "in_progress");
     const sent = {
@@ -182,7 +185,7 @@ describe("an update", () => {
     expect(site.told().filter((type) => type === "maintenance.completed")).toHaveLength(1);
   });
 
-  test("of a maintenance that is not there, or whose page is gone, is not found", async () => {
+  test("changes of an unknown maintenance or one of a deleted page are not_found", async () => {
     await using site = await createMaintenanceSite();
     const unknown = "mnt_00000000000000000000000000";
     expectProblem(await site.update(unknown, { body: "x" }), "not_found");
@@ -201,7 +204,7 @@ describe("an update", () => {
 });
 
 describe("POST /api/v1/maintenance/{id}/cancel", () => {
-  test("calls off what is planned, and ends what is under way", async () => {
+  test("POST of cancel cancels a scheduled maintenance and ends one in progress", async () => {
     await using site = await createMaintenanceSite();
     const planned = await bring(site, "scheduled");
     const answer = await site.cancel(planned);
@@ -221,7 +224,7 @@ describe("POST /api/v1/maintenance/{id}/cancel", () => {
     expect(site.causes()).toEqual([{ component: "API", from: at("12:00:00"), to: at("12:00:01") }]);
   });
 
-  test("is a conflict for what is over, and writes nothing", async () => {
+  test("POST of cancel is a conflict for an ended maintenance, and nothing is written", async () => {
     await using site = await createMaintenanceSite();
     for (const status of ["completed", "cancelled"] as const) {
       const id = await bring(site, status);
@@ -231,7 +234,7 @@ describe("POST /api/v1/maintenance/{id}/cancel", () => {
     }
   });
 
-  test("with a stale If-Match changes nothing; with the present one it cancels", async () => {
+  test("POST of cancel with a stale If-Match changes nothing, and with the current version cancels", async () => {
     await using site = await createMaintenanceSite();
     const id = await bring(site, "in_progress");
     const before = await site.state();

@@ -9,7 +9,7 @@ function reminders(site: MaintenanceSite): number {
 }
 
 describe("a reminder", () => {
-  test("is told once, an hour before unless another time is set, and changes nothing that is shown", async () => {
+  test("a reminder is recorded once, by default an hour before the start, and does not change the maintenance", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan();
     await site.plan({ remind_minutes_before: 90 });
@@ -31,7 +31,7 @@ describe("a reminder", () => {
     expect(reminders(site)).toBe(2);
   });
 
-  test("is told of a manual start, too, and not at all where none is wanted or it was cancelled", async () => {
+  test("a reminder is recorded for a manual start, but not if it is disabled or the maintenance cancelled", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     await site.plan({ auto_start: false });
     await site.plan({ remind_minutes_before: null });
@@ -42,7 +42,7 @@ describe("a reminder", () => {
     expect(reminders(site)).toBe(1);
   });
 
-  test("is due again when the beginning is moved", async () => {
+  test("a reminder is recorded again if the start is moved", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan();
     await site.skip(90 * MINUTE_MS);
@@ -57,7 +57,7 @@ describe("a reminder", () => {
     expect(reminders(site)).toBe(2);
   });
 
-  test("whose moment has passed when the beginning is set is left out", async () => {
+  test("a reminder whose time has already passed at planning is skipped", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await site.plan({ scheduled_for: at("12:30:00") });
     await site.clock.advance(MINUTE_MS);
@@ -67,7 +67,7 @@ describe("a reminder", () => {
     expect(reminders(site)).toBe(1);
   });
 
-  test("that was missed is told late before the beginning, and never after it", async () => {
+  test("a missed reminder is recorded late before the start, and never after it", async () => {
     await using site = await createMaintenanceSite();
     await site.plan({ name: "Soon" });
     await site.plan({ name: "Begun", scheduled_for: at("13:20:00") });

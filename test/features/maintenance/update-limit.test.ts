@@ -14,7 +14,7 @@ async function planFull(site: MaintenanceSite, input?: Record<string, unknown>):
 }
 
 describe("the updates of a maintenance", () => {
-  test("are 250 at most, and one more is a conflict that says to plan a new one", async () => {
+  test("update 251 of a maintenance is a conflict that suggests a new maintenance", async () => {
     await using site = await createMaintenanceSite();
     const id = await planFull(site);
     const before = await site.state();
@@ -26,7 +26,7 @@ describe("the updates of a maintenance", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("may be one more if that cancels it, by an update or by the verb", async () => {
+  test("a full maintenance can be cancelled by an update or by POST of cancel", async () => {
     await using site = await createMaintenanceSite();
     const told = await planFull(site);
     expect((await site.update(told, { body: "No.", status: "cancelled" })).status).toBe(201);
@@ -35,7 +35,7 @@ describe("the updates of a maintenance", () => {
     expect((await site.get(cancelled)).updates).toHaveLength(251);
   });
 
-  test("may be one more if that completes it", async () => {
+  test("a full maintenance can be completed by an update", async () => {
     await using site = await createMaintenanceSite();
     const id = await site.plan();
     await site.update(id, { body: "Now.", status: "in_progress" });
@@ -44,7 +44,7 @@ describe("the updates of a maintenance", () => {
     expect((await site.update(id, { body: "Done.", status: "completed" })).status).toBe(201);
   });
 
-  test("never keep the clock from starting and completing it", async () => {
+  test("the clock starts and completes a full maintenance", async () => {
     await using site = await createMaintenanceSite({ isClockRunning: true });
     const id = await planFull(site);
     await site.clock.advance(2 * HOUR_MS);
@@ -55,7 +55,7 @@ describe("the updates of a maintenance", () => {
 });
 
 describe("the form for the next update of a full maintenance", () => {
-  test("comes back with what was typed and the reason", async () => {
+  test("the update form of a full maintenance keeps the typed text and shows the reason", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const id = await planFull(dashboard.site);
     const path = `${MAINTENANCE}/${id}`;

@@ -3,7 +3,7 @@ import { readExposition } from "../../support/exposition";
 
 const HEAD = "# HELP a_total Text.\n# TYPE a_total counter\n";
 
-test("the reader of the format takes what is right, and nothing else", () => {
+test("readExposition accepts the valid format only", () => {
   const read = readExposition(`${HEAD}a_total{x="1",y="a\\"b\\\\c\\nd"} 2\na_total 0.5\n`);
   expect(read.get("a_total")?.samples).toEqual([
     { labels: { x: "1", y: 'a"b\\c\nd' }, value: 2 },

@@ -7,7 +7,7 @@ import { scrape } from "../../support/scrape";
 import { fails, openWatch } from "../../support/watch";
 
 describe("GET /metrics", () => {
-  test("is Prometheus's text format, for keys with read:analytics alone", async () => {
+  test("GET /metrics returns Prometheus's text format to keys with read:analytics only", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:analytics");
     const answer = await app.call("/metrics", { key });
@@ -29,7 +29,7 @@ describe("GET /metrics", () => {
     expectProblem(await app.call("/metrics", { key, method: "POST" }), "method_not_allowed");
   });
 
-  test("counts requests by route and status, and tells no path that a caller sent", async () => {
+  test("the metrics count requests by route and status and contain no requested path", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
     const key = await app.keyWith("read:analytics", "read:status");
@@ -54,7 +54,7 @@ describe("GET /metrics", () => {
     expect(again.value("allclear_http_requests_total", metrics)).toBe(1);
   });
 
-  test("tells buckets, refusals and shared buckets by policy", async () => {
+  test("the metrics contain buckets, refusals and overflows by policy", async () => {
     await using app = await createTestApp({
       env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "2", ALLCLEAR_BUCKET_CAPACITY: "16" },
     });
@@ -74,7 +74,7 @@ describe("GET /metrics", () => {
     expect(after.value("allclear_http_requests_total", { status: "429", method: "GET" })).toBe(6);
   });
 
-  test("tells monitors by state, the deleted ones left out", async () => {
+  test("the metrics count monitors by state, without deleted ones", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:analytics", "manage:monitors");
     const one = { componentIds: [], createdAt: app.clock.now() };
@@ -89,7 +89,7 @@ describe("GET /metrics", () => {
     expect(text).not.toContain("secret-name");
   });
 
-  test("tells how large the database is and how it is written", async () => {
+  test("the metrics contain the size of the database and its changes", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:analytics", "write:components");
     const { components } = await app.page();
@@ -106,7 +106,7 @@ describe("GET /metrics", () => {
     expect(after.value("allclear_database_changes_waiting")).toBe(0);
   });
 
-  test("tells what the process takes", async () => {
+  test("the metrics contain memory, processor time and start of the process", async () => {
     await using app = await createTestApp();
     const { value } = await scrape(app, await app.keyWith("read:analytics"));
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(10e6);
@@ -117,8 +117,8 @@ describe("GET /metrics", () => {
   });
 });
 
-describe("what runs the checks", () => {
-  test("tells checks by type and outcome, those that were late, and what waits", async () => {
+describe("metrics of the monitoring", () => {
+  test("the metrics count checks by type and outcome, late checks and waiting ones", async () => {
     await using watch = await openWatch();
     const { app } = watch;
     app.app.metrics.add(...checkFamilies(() => watch.engine.figures()));
@@ -142,8 +142,8 @@ describe("what runs the checks", () => {
   });
 });
 
-describe("a room", () => {
-  test("adds figures of its own at any time, each name once, whatever its labels hold", async () => {
+describe("metrics of feature modules", () => {
+  test("metrics can be added at any time, each name once and with any label values", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:analytics");
     await scrape(app, key);
@@ -167,7 +167,7 @@ describe("a room", () => {
     expect((await scrape(app, key)).value(queue.name)).toBe(0);
   });
 
-  test("that shares an application with others shares nothing with another application", async () => {
+  test("metrics added to one application are not in another", async () => {
     await using one = await createTestApp();
     await using other = await createTestApp();
     one.app.metrics.add({ type: "gauge", name: "allclear_only", help: "One.", read: () => [] });

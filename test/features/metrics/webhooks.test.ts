@@ -16,8 +16,8 @@ async function createSite(): Promise<{ site: DeliverySite; key: string }> {
   return { site, key: await app.keyWith("read:analytics") };
 }
 
-describe("the figures of webhooks", () => {
-  test("tell by webhook what waits, and for how long the oldest has", async () => {
+describe("metrics of webhooks", () => {
+  test("the metrics contain waiting deliveries and the age of the oldest by webhook", async () => {
     await using down = startReceiver(() => 503);
     await using up = startReceiver();
     const { site, key } = await createSite();
@@ -43,7 +43,7 @@ describe("the figures of webhooks", () => {
     expect(await of("oldest_delivery_age_seconds", broken.id)).toBe(0);
   });
 
-  test("tell by webhook the tries that succeeded and those that failed, from none on", async () => {
+  test("the metrics count successful and failed attempts by webhook, from 0", async () => {
     await using down = startReceiver(() => 500);
     await using up = startReceiver();
     const { site, key } = await createSite();
@@ -68,7 +68,7 @@ describe("the figures of webhooks", () => {
     expect((await scrape(site.app, key)).value("allclear_webhook_tries_running")).toBe(0);
   });
 
-  test("tell of tries that are under way", async () => {
+  test("the metrics contain the number of running attempts", async () => {
     const answer = Promise.withResolvers<number>();
     await using slow = startReceiver(() => answer.promise);
     const { site, key } = await createSite();
@@ -82,7 +82,7 @@ describe("the figures of webhooks", () => {
     expect((await scrape(site.app, key)).value("allclear_webhook_tries_running")).toBe(0);
   });
 
-  test("hold no URL and no secret, and forget what waits for one that is deleted", async () => {
+  test("the metrics contain no URL or secret of a webhook, and no waiting deliveries of a deleted one", async () => {
     await using down = startReceiver(() => 500);
     const { site, key } = await createSite();
     await using _ = site;

@@ -61,8 +61,8 @@ function createFakeThreads() {
   return { threads, start };
 }
 
-describe("an evaluation in the thread", () => {
-  test("that its check's deadline cuts off is a failed check that says so", async () => {
+describe("an evaluation of assertions in the worker thread", () => {
+  test("an evaluation cut off by its check's deadline fails the check with that reason", async () => {
     const { threads, start } = createFakeThreads();
     const clock = createTestClock();
     const evaluator = new AssertionEvaluator(clock, start);
@@ -82,7 +82,7 @@ describe("an evaluation in the thread", () => {
     expect(await other).toEqual({ outcome: "ok" });
   });
 
-  test("is cut off in the middle of a regular expression, and the next one is evaluated", async () => {
+  test("an evaluation is cut off during a regular expression, and the next one runs", async () => {
     const evaluator = new AssertionEvaluator(createTestClock());
     const deadline = new AbortController();
     const expensive = evaluator.evaluate(job(EXPENSIVE, LONG_TEXT, deadline.signal));
@@ -96,7 +96,7 @@ describe("an evaluation in the thread", () => {
     evaluator.stop();
   });
 
-  test("goes before those of monitors that used the thread longer", async () => {
+  test("an evaluation runs before those of monitors that used the thread longer", async () => {
     const { threads, start } = createFakeThreads();
     const evaluator = new AssertionEvaluator(createTestClock(), start);
     const expensive = [matches("a"), matches("b"), matches("c")];
@@ -122,7 +122,7 @@ describe("an evaluation in the thread", () => {
     expect(thread?.slices.slice(4).map(({ assertions }) => assertions.length)).toEqual([3, 1]);
   });
 
-  test("that only waited until its deadline says nothing about its target", async () => {
+  test("an evaluation that only waited until its deadline has an unknown outcome", async () => {
     const { threads, start } = createFakeThreads();
     const evaluator = new AssertionEvaluator(createTestClock(), start);
     const deadline = new AbortController();
@@ -190,7 +190,7 @@ describe("an evaluation in the thread", () => {
     expect(threads[0]?.isEnded).toBe(false);
   });
 
-  test("whose thread fails says nothing about its target, and the next one starts another", async () => {
+  test("an evaluation whose thread fails has an unknown outcome, and the next one starts another thread", async () => {
     const { threads, start } = createFakeThreads();
     const evaluator = new AssertionEvaluator(createTestClock(), start);
     const first = evaluator.evaluate(job([matches("a")], "a"));
@@ -202,7 +202,7 @@ describe("an evaluation in the thread", () => {
     expect(await second).toEqual({ outcome: "ok" });
   });
 
-  test("leaves the thread to end once nothing has been evaluated for 90 seconds", async () => {
+  test("the evaluation thread ends after 90 seconds without an evaluation", async () => {
     const { threads, start } = createFakeThreads();
     const clock = createTestClock();
     const evaluator = new AssertionEvaluator(clock, start);
@@ -217,7 +217,7 @@ describe("an evaluation in the thread", () => {
   });
 });
 
-describe("a check", () => {
+describe("the assertions of a check", () => {
   const check = async (assertion: Assertion, text: string, headers: [string, string][] = []) => {
     const { threads, start } = createFakeThreads();
     const deadline = new AbortController();
@@ -235,7 +235,7 @@ describe("a check", () => {
     [{ source: "body", op: "contains", value: "ok" }, "x".repeat(262_144)],
     [{ source: "json", property: "$.a", op: "eq", value: 1 }, JSON.stringify({ a: 1 })],
     [{ source: "status", op: "eq", value: 200 }, ""],
-  ])("evaluates what is quick at once, without a thread: %j", async (assertion, text) => {
+  ])("a check evaluates a cheap assertion without the thread: %j", async (assertion, text) => {
     expect(await check(assertion, text)).toBe("inline");
   });
 
@@ -243,7 +243,7 @@ describe("a check", () => {
     [matches("ok"), "ok"],
     [{ source: "body", op: "contains", value: "b".repeat(1_000) }, "b".repeat(262_144)],
     [{ source: "json", property: "$.a", op: "eq", value: 1 }, "[".repeat(262_144)],
-  ])("leaves what may take long to the thread: %j", async (assertion, text) => {
+  ])("a check evaluates an expensive assertion in the thread: %j", async (assertion, text) => {
     expect(await check(assertion, text)).toBe("thread");
   });
 
@@ -279,7 +279,7 @@ describe("a check", () => {
     expect(outcomes).toHaveLength(20);
   });
 
-  test("leaves a long search in a header to the thread", async () => {
+  test("a check searches a long header in the thread", async () => {
     const assertion: Assertion = {
       source: "header",
       property: "x-a",
@@ -289,7 +289,7 @@ describe("a check", () => {
     expect(await check(assertion, "", [["x-a", "b".repeat(16_000)]])).toBe("thread");
   });
 
-  test("compares a text of many digits with a number in time in proportion to its length", () => {
+  test("comparing a text of many digits with a number takes linear time", () => {
     // In time in proportion to its square it would take minutes.
     expect(holds(`${"1".repeat(250_000)}x`, "lt", 5)).toBe(false);
     expect(holds("1".repeat(20), "gt", 5)).toBe(true);

@@ -60,7 +60,7 @@ const number = (
   value: number,
 ) => ({ source, op, value }) as Assertion;
 
-describe("an assertion that is true", () => {
+describe("assertions that hold", () => {
   test.each<Assertion>([
     number("status", "eq", 200),
     number("status", "ne", 500),
@@ -104,12 +104,12 @@ describe("an assertion that is true", () => {
     json("$.tags", "contains", 7 as never),
     json("$['odd name'][\"it's\"]", "eq", "here"),
     json("$", "exists"),
-  ])("is passed: %j", async (assertion) => {
+  ])("the assertion holds: %j", async (assertion) => {
     expect(await check(assertion)).toBeNull();
   });
 });
 
-describe("an assertion that is not true", () => {
+describe("assertions that fail", () => {
   test.each<[Assertion, string]>([
     [number("status", "eq", 201), "The status is 200; it should be 201."],
     [number("status", "ne", 200), "The status is 200; it should not be 200."],
@@ -137,16 +137,16 @@ describe("an assertion that is not true", () => {
       "The value at $.checks should be “[object Object],[object Object]”.",
     ],
     [json("$.version", "eq", "1.1"), "The value at $.version should be “1.1”."],
-  ])("fails and says so: %j", async (assertion, message) => {
+  ])("the assertion fails with its message: %j", async (assertion, message) => {
     expect(await check(assertion)).toBe(message);
   });
 
-  test("fails where there is no certificate", async () => {
+  test("an assertion about the certificate fails without one", async () => {
     const assertion = number("certificate_days", "gte", 1);
     expect(await check(assertion, { certificateDays: null })).toBe("There is no certificate.");
   });
 
-  test("fails where a body is not JSON, is too long for it or is nested without end", async () => {
+  test("a JSON assertion fails for a body that is not JSON, too long or nested too deeply", async () => {
     const assertion = json("$.status", "eq", "ok");
     const failure = (text: string, isCut = false) =>
       firstFailure(
@@ -159,7 +159,7 @@ describe("an assertion that is not true", () => {
     expect(await failure("[".repeat(200_000))).toBe("The body is not JSON.");
   });
 
-  test("repeats no text of the answer", async () => {
+  test("the message of a failed assertion contains no text of the response", async () => {
     const secret = "hunter2";
     const answer = observed({ headers: new Map([["x-a", secret]]) }, JSON.stringify({ a: secret }));
     for (const assertion of [json("$.a", "eq", "b"), header("x-a", "eq", "b"), body("eq", "b")]) {
@@ -169,7 +169,7 @@ describe("an assertion that is not true", () => {
     }
   });
 
-  test("never says more than 300 characters", async () => {
+  test("the message of a failed assertion has at most 300 characters", async () => {
     const long = "x".repeat(255);
     expect((await check(json(`$.${long}`, "eq", long)))?.length).toBeLessThan(300);
     expect((await check(header("content-type", "eq", "x".repeat(1_000))))?.length).toBeLessThan(
@@ -179,7 +179,7 @@ describe("an assertion that is not true", () => {
 });
 
 describe("several assertions", () => {
-  test("must all be true; the first that is not is told", async () => {
+  test("several assertions must all hold, and the message names the first that fails", async () => {
     const assertions = [
       json("$.status", "eq", "ok"),
       json("$.count", "eq", 6),
@@ -190,7 +190,7 @@ describe("several assertions", () => {
     );
   });
 
-  test("leave the status to be 2xx unless one is about it", async () => {
+  test("the status must be 2xx unless an assertion is about it", async () => {
     const down = observed({ status: 503 });
     expect(await firstFailure([], down)).toBe("The status is 503; it should be 2xx.");
     expect(await firstFailure([body("contains", "ok")], down)).toBe(
@@ -199,7 +199,7 @@ describe("several assertions", () => {
     expect(await firstFailure([number("status", "eq", 503)], down)).toBeNull();
   });
 
-  test("read the body once, and not at all where none is about it", async () => {
+  test("several assertions read the body once, and not at all if none needs it", async () => {
     let reads = 0;
     const counting = observed({
       body: async () => {
@@ -239,17 +239,17 @@ describe("a JSON path", () => {
     "$.1a",
     "$['\\x']",
     "@.a",
-  ])("that is not one to a single value is none: %p", (text) => {
+  ])("a path that does not select a single value is rejected: %p", (text) => {
     expect(parseJsonPath(text)).toBeUndefined();
   });
 
-  test("reads names and indexes in every notation", () => {
+  test("a JSON path accepts names and indexes in every notation", () => {
     expect(parseJsonPath("$.a['b c'][\"d\"][0][-12].ü")).toEqual(["a", "b c", "d", 0, -12, "ü"]);
     expect(parseJsonPath("$['it\\'s']")).toEqual(["it's"]);
     expect(parseJsonPath("$")).toEqual([]);
   });
 
-  test("finds names that objects inherit only where the document has them", () => {
+  test("a JSON path finds inherited property names only if the document contains them", () => {
     const path = parseJsonPath("$.__proto__") ?? [];
     expect(typeof valueAt({}, path)).toBe("symbol");
     expect(valueAt(JSON.parse('{"__proto__":1}'), path)).toBe(1);
@@ -265,7 +265,7 @@ describe("a regular expression", () => {
     "^(([a-z])+.)+[A-Z]([a-z])+$",
     "(x+x+)+y",
     "[ab]*a[ab]{20}c",
-  ])("that explodes elsewhere takes no time here: %s", (source) => {
+  ])("a pattern with exponential backtracking elsewhere runs in linear time: %s", (source) => {
     const pattern = parsePattern(source);
     if (typeof pattern === "string") throw new Error(pattern);
     const startedAt = performance.now();
@@ -274,7 +274,7 @@ describe("a regular expression", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  test("finds what it describes, anywhere in the first 65,536 characters", () => {
+  test("a pattern matches anywhere in the first 65,536 characters", () => {
     const pattern = parsePattern("(?i)version: [0-9]+\\.[0-9]+");
     if (typeof pattern === "string") throw new Error(pattern);
     expect(pattern("x Version: 1.22 y")).toBe(true);
@@ -293,7 +293,7 @@ describe("a regular expression", () => {
     "(?:a{0,90}b){9}",
     "\\p{L}{200}",
     "a".repeat(501),
-  ])("that is none, or too large, is said to be so: %s", (source) => {
+  ])("an invalid or too large pattern is rejected with a reason: %s", (source) => {
     expect(parsePattern(source)).toBeString();
     expect(patternProblem(source)).toBeString();
   });
@@ -304,14 +304,14 @@ describe("a regular expression", () => {
     "(?i)[A-\u{1E942}]",
     "(?is)[\\x{41}-\\x{1000}]",
     "(?i)[a-\\x{500}]x[a-\\x{500}]",
-  ])("that takes long to compile is refused without compiling it: %s", (source) => {
+  ])("a pattern that is slow to compile is rejected without compiling it: %s", (source) => {
     expect(patternProblem(source)).toMatch(/Unicode classes|ignores case/);
     // Monitors that have such a pattern already keep it.
     expect(parsePattern(source)).toBeFunction();
   });
 
   test.each(["(?i)[а-яё]+", "[\\p{L}\\p{N}_-]{1,20}", "[A-\\x{1E942}]", "(?i)straße-größe"])(
-    "that is moderate is accepted: %s",
+    "a moderate pattern is accepted: %s",
     (source) => {
       expect(patternProblem(source)).toBeUndefined();
     },

@@ -3,7 +3,7 @@ import { type Answer, expectProblem } from "../../support/app";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { usePingProgram } from "../../support/ping-program";
 
-/** Which fields were refused. */
+/** Returns the pointers of the rejected fields. */
 function broken(answer: Answer): string[] {
   return expectProblem(answer, "validation_failed").errors.map(
     ({ pointer }: { pointer: string }) => pointer,
@@ -109,7 +109,7 @@ const REFUSED: [what: string, body: unknown, fields: string[]][] = [
   ["a list", [HTTP], ["#"]],
 ];
 
-describe("a monitor is not created, and nothing is written, with", () => {
+describe("invalid input for a new monitor", () => {
   for (const [what, body, fields] of REFUSED) {
     test(what, async () => {
       using _ping = usePingProgram("exit 1");
@@ -123,7 +123,7 @@ describe("a monitor is not created, and nothing is written, with", () => {
     });
   }
 
-  test("the type ping where there is no ping, in a sentence that says so", async () => {
+  test("a ping monitor is rejected with a reason if the program ping is not installed", async () => {
     await using api = await createMonitorApi();
     const body = { type: "ping", name: "Gateway", config: { host: "gateway.example.com" } };
     {
@@ -139,7 +139,7 @@ describe("a monitor is not created, and nothing is written, with", () => {
   });
 });
 
-describe("a monitor is not changed, and nothing is written, by", () => {
+describe("invalid changes of a monitor", () => {
   const CHANGES: [what: string, body: unknown, fields: string[]][] = [
     ["nothing", {}, ["#"]],
     ["another type", { type: "tcp" }, ["#/type"]],
@@ -170,7 +170,7 @@ describe("a monitor is not changed, and nothing is written, by", () => {
   }
 });
 
-test("what does not exist is not found, by whatever verb", async () => {
+test("every request for an unknown monitor is not_found", async () => {
   await using api = await createMonitorApi();
   const before = api.written();
   const none = "mon_01kah2v9w0e0rs6x0h3ye0a1bc";

@@ -12,13 +12,13 @@ const SECRETS = {
   },
 };
 
-/** What is kept of a monitor's config, secrets included. */
+/** Returns the stored configuration of a monitor, secrets included. */
 function keptConfig(api: MonitorApi, id: string) {
   return getMonitorRecord(api.app.ctx.db, id).row.config;
 }
 
 describe("PATCH /monitors/{id}", () => {
-  test("changes what it names and keeps the rest, secrets too", async () => {
+  test("PATCH of a monitor changes the given fields and keeps the others, secrets included", async () => {
     await using api = await createMonitorApi();
     const before = await api.create(SECRETS);
     await api.app.clock.advance(1_000);
@@ -44,7 +44,7 @@ describe("PATCH /monitors/{id}", () => {
     });
   });
 
-  test("clears an optional field with null", async () => {
+  test("PATCH of a monitor clears an optional field with null", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create({ ...SECRETS, degraded_after_ms: 500 });
     const { body } = await api.patch(id, { degraded_after_ms: null, config: { body: null } });
@@ -52,7 +52,7 @@ describe("PATCH /monitors/{id}", () => {
     expect(keptConfig(api, id)).not.toHaveProperty("body");
   });
 
-  test("replaces one secret and leaves the others", async () => {
+  test("PATCH of a monitor replaces one secret and keeps the others", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create(SECRETS);
     const headers = { "x-region": "us", Authorization: null };
@@ -61,7 +61,7 @@ describe("PATCH /monitors/{id}", () => {
     expect(keptConfig(api, id)).toMatchObject({ headers: { "x-region": "us" }, body: "hush" });
   });
 
-  test("does not take secrets to another server unless they are given again", async () => {
+  test("PATCH of a monitor to another server requires its secrets again", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create(SECRETS);
     const before = api.written();
@@ -76,7 +76,7 @@ describe("PATCH /monitors/{id}", () => {
     expect((await api.patch(id, { config })).body.config).toMatchObject({ url, header_names: [] });
   });
 
-  test("that says what is so already writes nothing and raises no version", async () => {
+  test("PATCH of a monitor to its current values writes nothing and keeps the version", async () => {
     await using api = await createMonitorApi();
     const components = [api.components["API"], api.components["Website"]];
     const { id } = await api.create({ ...SECRETS, component_ids: components });
@@ -86,7 +86,7 @@ describe("PATCH /monitors/{id}", () => {
     expect(api.written()).toEqual(before);
   });
 
-  test("is judged by If-Match inside the transaction, and so are all verbs", async () => {
+  test("a stale If-Match is precondition_failed for every change of a monitor", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create({ type: "push", config: {} });
     const stale = { "if-match": '"7"' };

@@ -14,7 +14,7 @@ const CONFIGS: Record<(typeof MONITOR_TYPES)[number], object> = {
 
 describe("POST /monitors", () => {
   for (const type of MONITOR_TYPES) {
-    test(`creates one of the type ${type} that waits for its first check, with all defaults`, async () => {
+    test(`POST /monitors creates a pending ${type} monitor with all defaults`, async () => {
       using _ping = usePingProgram("exit 1");
       await using api = await createMonitorApi();
       const answer = await api.post({ type, name: "Shop", config: CONFIGS[type] });
@@ -54,7 +54,7 @@ describe("POST /monitors", () => {
     });
   }
 
-  test("takes every setting, and components of several pages", async () => {
+  test("POST /monitors accepts every setting and components of several pages", async () => {
     await using api = await createMonitorApi();
     const other = await api.app.page({ slug: "other", name: "Other" }, ["Mail"]);
     const settings = {
@@ -73,12 +73,12 @@ describe("POST /monitors", () => {
     expect(monitor).toMatchObject({ ...settings, state: "paused" });
   });
 
-  test("checks again no later than its interval where that is short", async () => {
+  test("a new monitor with a short interval has a retry interval of the same length", async () => {
     await using api = await createMonitorApi();
     expect((await api.create({ interval_seconds: 5 })).retry_interval_seconds).toBe(5);
   });
 
-  test("gives each a ref of its own", async () => {
+  test("POST /monitors gives each monitor a unique ref", async () => {
     await using api = await createMonitorApi();
     const refs = [];
     for (const name of ["Shop", "shop!", "Shop", "店", "店"]) {
@@ -87,7 +87,7 @@ describe("POST /monitors", () => {
     expect(refs).toEqual(["shop", "shop-2", "shop-3", "http", "http-2"]);
   });
 
-  test("wakes whoever watches, after the commit; a refused one wakes nobody", async () => {
+  test("a created monitor emits monitorsChanged once, and a rejected one does not", async () => {
     await using api = await createMonitorApi();
     let woken = 0;
     api.app.ctx.signals.monitorsChanged.on(() => (woken += 1));
@@ -99,7 +99,7 @@ describe("POST /monitors", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  test("makes one of twenty at once, and shows the token once only", async () => {
+  test("twenty concurrent requests with one Idempotency-Key create one monitor and show its token once", async () => {
     await using api = await createMonitorApi();
     const body = { type: "push", name: "Backup" };
     const headers = { "idempotency-key": "one" };

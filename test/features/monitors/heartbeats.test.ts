@@ -7,7 +7,7 @@ import { type Answer, type CallOptions, createTestApp, expectProblem } from "../
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
 import { temporaryFolder } from "../../support/temporary-folder";
 
-/** Who paid for an answer, and what that bucket has left. */
+/** Returns the rate limit policy that was charged for an answer, and the rest of its bucket. */
 function paid({ headers }: Answer): string {
   const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(headers.get("ratelimit") ?? "") ?? [];
   return `${policy} ${left}`;
@@ -21,8 +21,8 @@ function beat(api: MonitorApi, token: string, options: CallOptions = {}, query =
   return api.app.call(`/api/v1/heartbeats/${token}${query}`, options);
 }
 
-describe("a heartbeat", () => {
-  test("is taken by GET, HEAD and POST, with the token in the path or as bearer, whatever its body is", async () => {
+describe("requests with a heartbeat", () => {
+  test("a heartbeat is accepted by GET, HEAD and POST, with the token in the path or header, and with any body", async () => {
     await using api = await createMonitorApi();
     const { id, token } = await push(api);
     const post = { method: "POST" };
@@ -48,7 +48,7 @@ describe("a heartbeat", () => {
     }
   });
 
-  test("says how the job went", async () => {
+  test("a heartbeat reports status, message and duration in its query", async () => {
     await using api = await createMonitorApi();
     const { id, token } = await push(api);
     await beat(api, token, {}, "?status=down&msg=disk%20full&ping=12.6");
@@ -61,7 +61,7 @@ describe("a heartbeat", () => {
     ]);
   });
 
-  test("with a message of more than 1,000 characters is taken, and the answer says that it was cut", async () => {
+  test("a heartbeat with a message of more than 1,000 characters is accepted and answered with msg_truncated", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     expect((await beat(api, token, {}, `?msg=${"é".repeat(1_000)}`)).body).toEqual({ ok: true });
@@ -70,7 +70,7 @@ describe("a heartbeat", () => {
     expect(api.heartbeats.at(-1)?.message).toBe("😀".repeat(1_000));
   });
 
-  test("takes the text of a POST as its message, unless the query has one", async () => {
+  test("a heartbeat uses the text of its body as message unless the query has one", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     const said = async (options: CallOptions, query = "") => {
@@ -88,7 +88,7 @@ describe("a heartbeat", () => {
     expect(await said({ raw: `called ${token}` })).toBe("called [redacted]");
   });
 
-  test("reads 10,000 bytes of a body, never half a character, and no more of it", async () => {
+  test("a heartbeat reads 10,000 bytes of its body, without partial characters", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     let pulled = 0;
@@ -108,7 +108,7 @@ describe("a heartbeat", () => {
     expect(api.heartbeats.at(-1)?.message).toBeNull();
   });
 
-  test("that makes no sense is refused, and nothing is taken", async () => {
+  test("a heartbeat with an invalid query is rejected", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     for (const query of ["?status=fine", "?ping=fast", "?ping=-1", "?state=down", "?msg=%00"]) {
@@ -119,7 +119,7 @@ describe("a heartbeat", () => {
     expect(api.heartbeats).toHaveLength(1);
   });
 
-  test("leaves what it must not say out of its message: its own token, and keys", async () => {
+  test("a heartbeat's message has its token redacted, and is rejected with an API key", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     await beat(api, token, {}, `?msg=called%20${token}%20twice`);
@@ -130,8 +130,8 @@ describe("a heartbeat", () => {
   });
 });
 
-describe("a right token pays for itself", () => {
-  test("from a bucket of its own of 60 a minute, whatever else its address does", async () => {
+describe("rate limits of valid heartbeat tokens", () => {
+  test("a valid token has its own bucket of 60 requests per minute", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     for (let i = 0; i < 100; i++) await api.app.call("/");
@@ -142,7 +142,7 @@ describe("a right token pays for itself", () => {
     expect(paid(await api.app.call("/api/v1/heartbeats", { key: token }))).toBe("heartbeat 58");
   });
 
-  test("so that of a hundred jobs behind one address none is refused", async () => {
+  test("a hundred jobs behind one address can send heartbeats", async () => {
     await using api = await createMonitorApi();
     const tokens: string[] = [];
     for (let i = 0; i < 100; i++) tokens.push((await push(api, `Job ${i}`)).token);
@@ -154,7 +154,7 @@ describe("a right token pays for itself", () => {
     expect(paid(await api.app.call("/"))).toBe("public 99");
   });
 
-  test("and ten thousand in a minute are 60, and one for each second that refilled it", async () => {
+  test("ten thousand heartbeats in a minute are limited to 60 and one per second", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     let refused: Answer | undefined;
@@ -172,7 +172,7 @@ describe("a right token pays for itself", () => {
     expect((await beat(api, token)).status).toBe(200);
   });
 
-  test("also after a rotation, which does not fill it", async () => {
+  test("a rotated token keeps the bucket of the old one", async () => {
     await using api = await createMonitorApi();
     const { id, token } = await push(api);
     await beat(api, token);
@@ -181,8 +181,8 @@ describe("a right token pays for itself", () => {
   });
 });
 
-describe("a wrong token costs the caller's address", () => {
-  test("and says the same of each: that the token is unknown", async () => {
+describe("rate limits of invalid heartbeat tokens", () => {
+  test("every invalid token is answered alike and charged to the client address", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     const wrong = [
@@ -213,7 +213,7 @@ describe("a wrong token costs the caller's address", () => {
     expect(api.heartbeats).toEqual([]);
   });
 
-  test("so that guessing ends with the address's limit, and right tokens go on", async () => {
+  test("guessed tokens are limited by client address, and valid tokens still work", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
     for (let i = 0; i < 100; i++) {
@@ -225,8 +225,8 @@ describe("a wrong token costs the caller's address", () => {
   });
 });
 
-describe("a token is good until", () => {
-  test("it is rotated: the new one is shown once and works at once", async () => {
+describe("lifetime of a heartbeat token", () => {
+  test("rotation replaces a token at once and shows the new one once", async () => {
     await using api = await createMonitorApi();
     const { id, token } = await push(api);
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
@@ -240,7 +240,7 @@ describe("a token is good until", () => {
     expect((await api.call(`/${id}`)).text).not.toContain(rotated.body.token);
   });
 
-  test("its monitor is deleted", async () => {
+  test("a token is unknown after its monitor is deleted", async () => {
     await using api = await createMonitorApi();
     const { id, token } = await push(api);
     expect((await beat(api, token)).status).toBe(200);
@@ -249,7 +249,7 @@ describe("a token is good until", () => {
     expect(api.heartbeats).toHaveLength(1);
   });
 
-  test("another process takes it away", async () => {
+  test("a token that another process removes is unknown", async () => {
     using folder = temporaryFolder();
     const databasePath = `${folder.path}/allclear.db`;
     await using api = await createMonitorApi({ databasePath });
@@ -275,7 +275,7 @@ test("only push monitors have a token to rotate", async () => {
   expect(api.written()).toEqual(before);
 });
 
-test("where nothing is checked, a heartbeat is refused as unavailable, not taken and lost", async () => {
+test("a heartbeat is unavailable if the server runs no monitoring", async () => {
   await using app = await createTestApp();
   const key = await app.keyWith("manage:monitors");
   const json = { type: "push", name: "Backup" };
@@ -285,7 +285,7 @@ test("where nothing is checked, a heartbeat is refused as unavailable, not taken
   expect(answer.headers.get("retry-after")).toBe("5");
 });
 
-test("a heartbeat that says down takes its monitor down at once, and the next brings it back", async () => {
+test("a heartbeat with status=down takes its monitor down at once, and the next brings it up", async () => {
   let engine: ReturnType<typeof createMonitoring> | undefined;
   await using app = await createTestApp({
     monitoring: (ctx) => (engine = createMonitoring(ctx)),

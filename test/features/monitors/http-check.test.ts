@@ -6,14 +6,14 @@ import { answering, httpAnswer, startRawServer, startTlsServer } from "../../sup
 
 const DAY_MS = 86_400_000;
 
-describe("a check", () => {
-  test.each([200, 204, 299])("is well with %d", async (status) => {
+describe("HTTP checks", () => {
+  test.each([200, 204, 299])("an HTTP check succeeds with status %d", async (status) => {
     await using server = await startRawServer(answering(httpAnswer(status)));
     const result = await checkHttp({ url: `http://127.0.0.1:${server.port}/` });
     expect(result).toEqual({ outcome: "ok", latencyMs: 0, message: null });
   });
 
-  test.each([301, 404, 500, 599])("fails with %d", async (status) => {
+  test.each([301, 404, 500, 599])("an HTTP check fails with status %d", async (status) => {
     await using server = await startRawServer(answering(httpAnswer(status)));
     const result = await checkHttp({ url: `http://127.0.0.1:${server.port}/` });
     expect(result).toEqual({
@@ -24,7 +24,7 @@ describe("a check", () => {
     });
   });
 
-  test("fails where nothing answers, without a latency", async () => {
+  test("an HTTP check fails without a latency if the connection is refused", async () => {
     const server = await startRawServer(() => {});
     await server[Symbol.asyncDispose]();
     const result = await checkHttp({ url: `http://127.0.0.1:${server.port}/` });
@@ -35,7 +35,7 @@ describe("a check", () => {
     });
   });
 
-  test("opens a connection of its own each time: one that is kept would hide that no new one can be had", async () => {
+  test("each HTTP check opens a new connection", async () => {
     await using server = await startRawServer(answering(httpAnswer(200)));
     const url = `http://127.0.0.1:${server.port}/`;
     for (let nth = 0; nth < 3; nth += 1) expect((await checkHttp({ url })).outcome).toBe("ok");
@@ -43,7 +43,7 @@ describe("a check", () => {
     await server.allClosed();
   });
 
-  test("measures by the monotonic clock, and latency can be asserted", async () => {
+  test("an HTTP check measures latency by the monotonic clock", async () => {
     const clock = createTestClock();
     await using server = await startRawServer((socket) =>
       socket.once("data", async () => {
@@ -65,7 +65,7 @@ describe("a check", () => {
     });
   });
 
-  test("holds a compressed body against what it says, and a bomb does not burst", async () => {
+  test("an HTTP check decompresses a body up to a limit", async () => {
     const gzip = { "Content-Encoding": "gzip" };
     const bodies = {
       "/well": gzipSync('{"status":"ok"}'),
@@ -94,10 +94,10 @@ describe("a check", () => {
   });
 });
 
-describe("a certificate", () => {
+describe("certificates in HTTP checks", () => {
   const AT_THE_END = Date.UTC(2099, 0);
 
-  test("is kept with the result, and a check that is well warns of its end", async () => {
+  test("a successful check stores the certificate's end and warns of it", async () => {
     await using server = await startTlsServer("good", answering(httpAnswer(200)));
     const url = `https://shop.test:${server.port}/`;
     const daysBefore = (days: number) => ({ clock: createTestClock(AT_THE_END - days * DAY_MS) });
@@ -112,7 +112,7 @@ describe("a certificate", () => {
     expect(await checkHttp({ url, certificate_warning_days: 0 }, daysBefore(1))).toEqual(well);
   });
 
-  test("that has too few days left fails where that is asserted", async () => {
+  test("a certificate with too few days left fails an assertion about it", async () => {
     await using server = await startTlsServer("good", answering(httpAnswer(200)));
     const config = {
       url: `https://shop.test:${server.port}/`,
@@ -131,7 +131,7 @@ describe("a certificate", () => {
     ["self", "The certificate is self-signed.", AT_THE_END],
     ["other", "The certificate is for another name.", AT_THE_END],
   ] as const)(
-    "that is wrong fails, unless it is not looked at: %s",
+    "an invalid certificate fails the check unless verify_tls is false: %s",
     async (name, message, expiresAt) => {
       await using server = await startTlsServer(name, answering(httpAnswer(200)));
       const url = `https://shop.test:${server.port}/`;

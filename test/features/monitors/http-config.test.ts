@@ -12,7 +12,7 @@ const SECRETS: HttpConfig = {
   body: "s3cret",
 };
 
-/** What is wrong with a config, by its schema and beyond it. */
+/** Returns the errors of a configuration, from its schema or else from its probe. */
 function problems(config: object) {
   const broken = schemaErrors(httpProbe.config, config);
   return broken.length > 0 ? broken : httpProbe.validate(config as HttpConfig);
@@ -21,7 +21,7 @@ function problems(config: object) {
 const pointers = (config: object) => problems(config).map(({ pointer }) => pointer);
 
 describe("the config of an http monitor", () => {
-  test("needs no more than a URL, and may have all", () => {
+  test("the configuration of an HTTP monitor needs only a URL and accepts all fields", () => {
     expect(problems({ url: URL_HERE })).toEqual([]);
     expect(problems({ url: "http://192.168.1.5:8080/x?y=z" })).toEqual([]);
     expect(
@@ -43,7 +43,7 @@ describe("the config of an http monitor", () => {
     ).toEqual([]);
   });
 
-  test("may name a header as objects name what they inherit", () => {
+  test("a header can be named __proto__ or constructor", () => {
     const headers = JSON.parse('{"__proto__": "a", "constructor": "b"}');
     expect(problems({ url: URL_HERE, headers })).toEqual([]);
     expect(httpProbe.present({ url: URL_HERE, headers }).header_names).toEqual([
@@ -84,11 +84,11 @@ describe("the config of an http monitor", () => {
     "http://224.0.0.1/",
     `https://example.com/${"a".repeat(2_000)}`,
     "",
-  ])("refuses the URL %p", (url) => {
+  ])("the configuration rejects the URL %p", (url) => {
     expect(pointers({ url })).toEqual(["#/url"]);
   });
 
-  test("says why, without repeating a password", () => {
+  test("the error of a rejected URL gives a reason and contains no password", () => {
     const [problem] = problems({ url: "https://user:hunter2@example.com/" });
     expect(problem?.detail).toContain("Authorization header");
     expect(problem?.detail).not.toContain("hunter2");
@@ -110,13 +110,13 @@ describe("the config of an http monitor", () => {
     "X A",
     "X\n",
     "",
-  ])("refuses the header %p", (name) => {
+  ])("the configuration rejects the header %p", (name) => {
     const found = problems({ url: URL_HERE, headers: { [name]: "s3cret" } });
     expect(found.map(({ pointer }) => pointer)).toEqual([`#/headers/${name}`]);
     expect(JSON.stringify(found)).not.toContain("s3cret");
   });
 
-  test("refuses values of headers that would break out of them, without repeating them", () => {
+  test("the configuration rejects control characters in header values and does not repeat the values", () => {
     for (const value of ["s3cret\r\nX-B: 1", "s3cret\u2028", "s3cret\u0001"]) {
       const found = problems({ url: URL_HERE, headers: { "X-A": value } });
       expect(found.map(({ pointer }) => pointer)).toEqual(["#/headers/X-A"]);
@@ -127,7 +127,7 @@ describe("the config of an http monitor", () => {
     ]);
   });
 
-  test("refuses a body where the method has none", () => {
+  test("the configuration rejects a body for GET and HEAD", () => {
     expect(pointers({ url: URL_HERE, body: "x" })).toEqual(["#/body"]);
     expect(pointers({ url: URL_HERE, method: "HEAD", body: "x" })).toEqual(["#/body"]);
     expect(pointers({ url: URL_HERE, method: "PUT", body: "x" })).toEqual([]);
@@ -156,19 +156,19 @@ describe("the config of an http monitor", () => {
     [{ source: "json", property: "$..a", op: "eq", value: 1 }, "property"],
     [{ source: "json", property: "$[?@.a]", op: "eq", value: 1 }, "property"],
     [{ source: "json", property: "$.a", op: "eq", value: {} }, "value"],
-  ])("refuses the assertion %j", (assertion, field) => {
+  ])("the configuration rejects the assertion %j", (assertion, field) => {
     expect(pointers({ url: URL_HERE, assertions: [assertion] })).toEqual([
       `#/assertions/0/${field}`,
     ]);
   });
 
-  test("asserts a certificate only where there is one", () => {
+  test("the configuration rejects an assertion about the certificate for http URLs", () => {
     const assertions = [{ source: "certificate_days", op: "gte", value: 14 }];
     expect(pointers({ url: "https://example.com/", assertions })).toEqual([]);
     expect(pointers({ url: "http://example.com/", assertions })).toEqual(["#/assertions/0/source"]);
   });
 
-  test("refuses fields that it does not know, and more of anything than it holds", () => {
+  test("the configuration rejects unknown fields and too many headers or assertions", () => {
     expect(pointers({ url: URL_HERE, uri: "x" })).toEqual(["#/uri"]);
     const headers = Object.fromEntries(Array.from({ length: 31 }, (_, nth) => [`X-${nth}`, "1"]));
     expect(pointers({ url: URL_HERE, headers })).toEqual(["#/headers"]);
@@ -177,8 +177,8 @@ describe("the config of an http monitor", () => {
   });
 });
 
-describe("what is shown", () => {
-  test("has the defaults and no secret", () => {
+describe("the representation of an HTTP monitor's configuration", () => {
+  test("a shown configuration contains the defaults and no secret", () => {
     expect(httpProbe.present({ url: URL_HERE })).toEqual({
       url: URL_HERE,
       method: "GET",
@@ -196,7 +196,7 @@ describe("what is shown", () => {
     expect(schemaErrors(httpProbe.shown, shown)).toEqual([]);
   });
 
-  test("in lists is the host and the path alone", () => {
+  test("the target in lists contains only host and path", () => {
     expect(httpProbe.targetOf({ url: "https://example.com/a/b?token=s3cret#x" })).toBe(
       "example.com/a/b",
     );
@@ -204,8 +204,8 @@ describe("what is shown", () => {
   });
 });
 
-describe("a change", () => {
-  test("touches only what it names; null clears", () => {
+describe("changes of an HTTP monitor's configuration", () => {
+  test("a change of a configuration affects the given fields only, and null clears a field", () => {
     const before: HttpConfig = { ...SECRETS, verify_tls: false, certificate_warning_days: 30 };
     const after = httpProbe.merge(before, { verify_tls: null, method: "PUT" });
     expect(after).toEqual({ ...SECRETS, certificate_warning_days: 30, method: "PUT" });
@@ -216,7 +216,7 @@ describe("a change", () => {
     });
   });
 
-  test("of headers goes by name, in any case; null removes one", () => {
+  test("a change of headers merges by case-insensitive name, and null removes one", () => {
     const change = { headers: { authorization: "new", "x-key": null, "X-More": "1" } };
     expect(httpProbe.merge(SECRETS, change).headers).toEqual({
       authorization: "new",
@@ -224,14 +224,14 @@ describe("a change", () => {
     });
   });
 
-  test("within the same server keeps the secrets", () => {
+  test("a change of the URL within a server keeps the secrets", () => {
     const change = { url: "https://example.com/other?x" };
     expect(httpProbe.merge(SECRETS, change)).toEqual({ ...SECRETS, ...change });
     expect(httpProbe.validateChange(SECRETS, change)).toEqual([]);
   });
 
   test.each(["https://evil.test/", "http://example.com/health", "https://example.com:8443/"])(
-    "to another server takes no secret along: %s",
+    "a change of the URL to another server drops the secrets: %s",
     (url) => {
       expect(httpProbe.merge(SECRETS, { url })).toEqual({ url, method: "POST" });
       expect(httpProbe.validateChange(SECRETS, { url }).map(({ pointer }) => pointer)).toEqual([
@@ -244,7 +244,7 @@ describe("a change", () => {
     },
   );
 
-  test("to another server that gives the secrets again, or does without them, is right", () => {
+  test("a change of the server is accepted if all secrets are given again or removed", () => {
     const url = "https://new.test/";
     const headers = { authorization: "again", "X-Key": null };
     expect(httpProbe.validateChange(SECRETS, { url, headers, body: "again" })).toEqual([]);

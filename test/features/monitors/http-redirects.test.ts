@@ -17,15 +17,18 @@ async function startSite(answers: (path: string) => string) {
 const to = (location: string, status = 302) => httpAnswer(status, "", { Location: location });
 const ok = () => httpAnswer(200, "here");
 
-describe("a redirect", () => {
-  test.each([301, 302, 303, 307, 308])("is followed: %d", async (status) => {
-    await using site = await startSite((path) => (path === "/b" ? ok() : to("b", status)));
-    const result = await checkHttp({ url: `http://shop.test:${site.port}/a` });
-    expect(result.outcome).toBe("ok");
-    expect(site.requests.map((request) => request.split(" ")[1])).toEqual(["/a", "/b"]);
-  });
+describe("redirects in HTTP checks", () => {
+  test.each([301, 302, 303, 307, 308])(
+    "a check follows a redirect with status %d",
+    async (status) => {
+      await using site = await startSite((path) => (path === "/b" ? ok() : to("b", status)));
+      const result = await checkHttp({ url: `http://shop.test:${site.port}/a` });
+      expect(result.outcome).toBe("ok");
+      expect(site.requests.map((request) => request.split(" ")[1])).toEqual(["/a", "/b"]);
+    },
+  );
 
-  test("is an answer like any other where redirects are not followed", async () => {
+  test("a redirect is a normal response if redirects are not followed", async () => {
     await using site = await startSite(() => to("/b", 301));
     const config = { url: `http://shop.test:${site.port}/a`, follow_redirects: false };
     const moved = [{ source: "status" as const, op: "eq" as const, value: 301 }];
@@ -34,7 +37,7 @@ describe("a redirect", () => {
     expect(site.requests).toHaveLength(2);
   });
 
-  test("in a circle ends after ten", async () => {
+  test("a check fails after ten redirects", async () => {
     await using site = await startSite(() => to("/again"));
     const result = await checkHttp({ url: `http://shop.test:${site.port}/` });
     expect(result).toMatchObject({
@@ -52,7 +55,7 @@ describe("a redirect", () => {
     "http://[fd00:ec2::254]/",
     "//169.254.169.254/",
     "http://metadata.test/",
-  ])("to a metadata address is refused: %s", async (location) => {
+  ])("a redirect to a metadata address fails the check: %s", async (location) => {
     await using site = await startSite(() => to(location));
     const names = { "shop.test": [["127.0.0.1"]], "metadata.test": [["169.254.169.254"]] };
     const result = await checkHttp({ url: `http://shop.test:${site.port}/` }, { names });
@@ -61,7 +64,7 @@ describe("a redirect", () => {
     expect(site.connections()).toBe(1);
   });
 
-  test("back to the same name is resolved and judged anew", async () => {
+  test("a redirect to the same name is resolved and checked again", async () => {
     await using site = await startSite(() => to("/b"));
     const names = { "rebinding.test": [["127.0.0.1"], ["169.254.169.254"]] };
     const result = await checkHttp({ url: `http://rebinding.test:${site.port}/` }, { names });
@@ -74,14 +77,14 @@ describe("a redirect", () => {
     ["data:text/plain,hi", "After a redirect: Only http and https addresses are requested."],
     ["http://user:pw@shop.test/", "After a redirect: The address holds credentials."],
     ["http://[::1", "The redirect does not lead to a URL."],
-  ])("to %s is refused", async (location, message) => {
+  ])("a redirect to %s fails the check", async (location, message) => {
     await using site = await startSite(() => to(location));
     const result = await checkHttp({ url: `http://shop.test:${site.port}/` });
     expect(result).toMatchObject({ outcome: "failed", message });
     expect(site.connections()).toBe(1);
   });
 
-  test("keeps the headers on the same origin and drops them on any other", async () => {
+  test("a redirect keeps headers on the same origin and drops them on another", async () => {
     await using there = await startSite(ok);
     await using site = await startSite((path) =>
       path === "/a" ? to("/b") : to(`http://shop.test:${there.port}/c`),
@@ -95,7 +98,7 @@ describe("a redirect", () => {
     expect(there.requests[0]).not.toContain("s3cret");
   });
 
-  test("from https to http on the same name is another origin", async () => {
+  test("a redirect from https to http drops the headers", async () => {
     await using there = await startSite(ok);
     await using site = await startTlsServer(
       "good",
@@ -107,7 +110,7 @@ describe("a redirect", () => {
     expect(there.requests[0]).not.toContain("s3cret");
   });
 
-  test("sends a body again only where the status says so, and never to another origin", async () => {
+  test("a redirect repeats a body only with status 307 on the same origin", async () => {
     await using there = await startSite(ok);
     await using site = await startSite((path) => {
       if (path === "/away") return to(`http://shop.test:${there.port}/`, 307);

@@ -84,7 +84,7 @@ function expectCounted(
 }
 
 describe("the latency of a span", () => {
-  test("is that of its checks by whole minutes, whatever of it is rolled up yet", async () => {
+  test("the latency of a span equals that of its checks, before and after rollups", async () => {
     using store = openMonitorStore();
     const end = MIDNIGHT + 30 * HOUR_MS;
     const nums = await scheduled(store, end);
@@ -104,7 +104,7 @@ describe("the latency of a span", () => {
     }
   });
 
-  test("outlives the results that it came from", async () => {
+  test("the latency of a span is known after its results are deleted", async () => {
     using store = openMonitorStore();
     const nums = await scheduled(store, MIDNIGHT + 30 * HOUR_MS);
     const day = { from: MIDNIGHT, to: MIDNIGHT + DAY_MS };
@@ -120,7 +120,7 @@ describe("the latency of a span", () => {
     expectCounted(latencyOf(store.ctx.db, nums, askew), nums, hour.from, hour.to);
   });
 
-  test("in which nothing was checked is nothing", async () => {
+  test("the latency of a span without checks is empty", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record({ ...check(num, MIDNIGHT + 5, null), outcome: "unknown" });
@@ -130,7 +130,7 @@ describe("the latency of a span", () => {
     expect(latencyByInterval(store.ctx.db, [num], [])).toEqual([]);
   });
 
-  test("without any answer counts its checks", async () => {
+  test("the latency of a span without responses counts its checks and failures", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(check(num, MIDNIGHT + 5, null), check(num, MIDNIGHT + 65_000, null));
@@ -141,7 +141,7 @@ describe("the latency of a span", () => {
     expect(latencyOf(store.ctx.db, [num], span)).toEqual(told);
   });
 
-  test("never tells a quantile beyond what was measured", async () => {
+  test("quantiles of a span stay within the measured range", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(check(num, MIDNIGHT, 1_000));
@@ -156,7 +156,7 @@ describe("the latency of intervals", () => {
     ["hours", HOUR_MS, MIDNIGHT + 3.5 * HOUR_MS, MIDNIGHT + 27.25 * HOUR_MS],
     ["days", DAY_MS, MIDNIGHT + HOUR_MS, MIDNIGHT + 29.5 * HOUR_MS],
     ["no size of rollups", 90_000, MIDNIGHT + 28.5 * HOUR_MS, MIDNIGHT + 29 * HOUR_MS],
-  ])("of %s is that of each by itself", async (_, size, from, to) => {
+  ])("the latency of intervals of %s equals that of each interval", async (_, size, from, to) => {
     using store = openMonitorStore();
     const nums = await scheduled(store, MIDNIGHT + 30 * HOUR_MS);
     await rollUpAll(store, MIDNIGHT + 28.5 * HOUR_MS);
@@ -175,7 +175,7 @@ describe("the latency of intervals", () => {
 });
 
 describe("a span in rollups", () => {
-  test("takes the largest that lie within it, and smaller ones at its ends", () => {
+  test("a span is divided into the largest rollups within it and smaller ones at its ends", () => {
     const sizes = [DAY_MS, HOUR_MS, MINUTE_MS];
     const from = MIDNIGHT - 90 * MINUTE_MS;
     const to = MIDNIGHT + 3 * DAY_MS + 61 * MINUTE_MS;

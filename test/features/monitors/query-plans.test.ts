@@ -7,11 +7,11 @@ import * as monitors from "../../../src/features/monitors/store";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
-/** What grows with every check, or with the years. */
+/** Plan steps that scan a table that grows with every check or over the years. */
 const LARGE = /^SCAN (monitor_checks|monitor_rollups|monitor_spans|component_no_data|c|r|s)\b/;
 
-describe("every statement about monitors", () => {
-  test("finds its rows in the large tables by an index, and sorts none of them", async () => {
+describe("statements about monitors", () => {
+  test("statements about monitors use indexes of large tables and do not sort", async () => {
     using store = openMonitorStore();
     const page = await store.page("shop", ["Cart"]);
     const { id: monitorId, num } = await store.monitor({ componentIds: page.components });
@@ -79,7 +79,7 @@ describe("every statement about monitors", () => {
     }
   });
 
-  test("reads no other monitor but where all of them are meant", async () => {
+  test("filtered lists of monitors scan no table", async () => {
     using store = openMonitorStore();
     const page = await store.page("shop", ["Cart"]);
     const [componentId = ""] = page.components;

@@ -23,8 +23,8 @@ function remove(store: MonitorStore, row: MonitorRow): Promise<void> {
   return store.ctx.db.write((tx) => updateMonitorRow(tx, { ...row, deletedAt: store.clock.now() }));
 }
 
-describe("a monitor's record", () => {
-  test("has its components, where it stands and its last check", async () => {
+describe("monitor records", () => {
+  test("a monitor's record contains its components, state and last check", async () => {
     using store = openMonitorStore();
     const shop = await store.page("shop", ["Cart", "Search"]);
     const tools = await store.page("tools", ["Gateway"]);
@@ -42,7 +42,7 @@ describe("a monitor's record", () => {
     ]);
   });
 
-  test("of one that is deleted, or never was, is not found", async () => {
+  test("the record of a deleted or unknown monitor is not found", async () => {
     using store = openMonitorStore();
     const row = await store.monitor();
     expect(getMonitorRecord(store.ctx.db, row.id).lastCheck).toBeUndefined();
@@ -53,8 +53,8 @@ describe("a monitor's record", () => {
   });
 });
 
-describe("a list of monitors", () => {
-  test("runs from the newest, and goes on behind the last of the page before", async () => {
+describe("lists of monitors", () => {
+  test("a list of monitors is newest first and continues after the last one of the previous part", async () => {
     using store = openMonitorStore();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await store.monitor()).id);
@@ -67,7 +67,7 @@ describe("a list of monitors", () => {
     expect(page(ids[3])).toEqual(ids.slice(4));
   });
 
-  test("is narrowed by page, component, state, type and name", async () => {
+  test("a list of monitors filters by page, component, state, type and name", async () => {
     using store = openMonitorStore();
     const shop = await store.page("shop", ["Cart", "Search"]);
     const tools = await store.page("tools", ["Gateway"]);
@@ -94,7 +94,7 @@ describe("a list of monitors", () => {
     expect(names({ search: "SHOP" })).toEqual(["Cart of the shop"]);
   });
 
-  test("takes as many statements for many as for one", async () => {
+  test("a list of many monitors needs as many statements as a list of one", async () => {
     using store = openMonitorStore();
     const { components } = await store.page("shop", ["Cart"]);
     await store.monitor({ componentIds: components });
@@ -114,8 +114,8 @@ describe("a list of monitors", () => {
   });
 });
 
-describe("a sparkline", () => {
-  test("has the averages of the last 24 hours, and gaps where nothing answered", async () => {
+describe("sparklines of monitors", () => {
+  test("a sparkline contains the averages of the last 24 hours, with gaps without responses", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     for (const hour of [0, 20, 22, 23]) {
@@ -137,7 +137,7 @@ describe("a sparkline", () => {
     expect(later?.values).toEqual([...expected.slice(1), null]);
   });
 
-  test("of a young monitor has its newest checks", async () => {
+  test("the sparkline of a new monitor contains its newest checks", async () => {
     using store = openMonitorStore();
     const [young, empty] = [await store.monitor({ createdAt: MIDNIGHT }), await store.monitor()];
     const times = Array.from({ length: 30 }, (_, minute) => minute);

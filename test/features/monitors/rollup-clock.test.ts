@@ -12,8 +12,8 @@ function rolledHours(store: MonitorStore): number {
   return store.sqlite.query<{ rows: number }, []>(sql).get()?.rows ?? 0;
 }
 
-describe("a server that runs", () => {
-  test("rolls up at its start what was left behind, part by part", async () => {
+describe("rollups while the server runs", () => {
+  test("a started server rolls up old results in parts", async () => {
     using store = openMonitorStore();
     for (let i = 0; i < 120; i++) {
       const { num } = await store.monitor({ createdAt: TEST_START - 3 * HOUR_MS });
@@ -29,7 +29,7 @@ describe("a server that runs", () => {
     rollUps.cancel();
   });
 
-  test("rolls up an hour within some minutes of its end, and waits for what is not written", async () => {
+  test("an hour is rolled up some minutes after its end, once all its results are written", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor();
     await store.record(check(num, TEST_START + 1, 10));
@@ -49,7 +49,7 @@ describe("a server that runs", () => {
     expect(rolledHours(store)).toBe(1);
   });
 
-  test("tries again what the database refuses, and says so once", async () => {
+  test("rollups are retried while the database fails, and that is logged once", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor();
     const { db } = store.ctx;

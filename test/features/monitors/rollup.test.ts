@@ -50,7 +50,7 @@ describe.each([
   ["in memory", ":memory:"],
   ["in a file", join(folder.path, "rollups.db")],
 ])("rolling up, %s,", (_, path) => {
-  test("says of minutes, hours and days what a recount of the results says", async () => {
+  test("rollups of minutes, hours and days equal a recount of the results", async () => {
     using store = openMonitorStore(path);
     const { num } = await store.monitor({ createdAt: MIDNIGHT + 6 * HOUR_MS });
     const rows = results(num, MIDNIGHT + 6.3 * HOUR_MS, MIDNIGHT + 29 * HOUR_MS, 20_000);
@@ -72,8 +72,8 @@ describe.each([
   });
 });
 
-describe("an hour", () => {
-  test("is rolled up once it is over and its last results had time to be written", async () => {
+describe("rollups of an hour", () => {
+  test("an hour is rolled up after its end, the delay and its last unwritten result", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(...results(num, MIDNIGHT, MIDNIGHT + HOUR_MS, MINUTE_MS));
@@ -87,7 +87,7 @@ describe("an hour", () => {
     expect(findMonitorState(store.ctx.db, { monitorNum: num })?.rolledUntil).toBe(end);
   });
 
-  test("in which nothing could be known leaves no row", async () => {
+  test("an hour with unknown results only has no rollup", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record({ ...check(num, MIDNIGHT + 1, null), outcome: "unknown" });
@@ -95,7 +95,7 @@ describe("an hour", () => {
     expect(listRollupRows(store.ctx.db, { num })).toEqual([]);
   });
 
-  test("that was rolled up before the clock was set back is counted anew", async () => {
+  test("an hour is rolled up again after the clock was set back before it", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(check(num, MIDNIGHT + 60_000, 100));
@@ -119,8 +119,8 @@ describe("an hour", () => {
   });
 });
 
-describe("after a stop", () => {
-  test("what was not rolled up is, however long ago, and its days with it", async () => {
+describe("rollups after a stop", () => {
+  test("old results and their days are rolled up after a long stop", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     const before = results(num, MIDNIGHT, MIDNIGHT + 3 * HOUR_MS, MINUTE_MS);
@@ -133,7 +133,7 @@ describe("after a stop", () => {
     expect(rolledUp(store.ctx.db, num, DAY_MS)).toEqual(recounted(before, DAY_MS));
   });
 
-  test("a call does a bounded part of it, and says that there is more", async () => {
+  test("one call of rollUp does a limited amount of work and returns true if there is more", async () => {
     using store = openMonitorStore();
     const monitors = await Promise.all(
       Array.from({ length: 4 }, () => store.monitor({ createdAt: MIDNIGHT })),
@@ -150,15 +150,15 @@ describe("after a stop", () => {
     expect(rows()).toBe(20);
   });
 
-  test("many monitors without any result take more than one call", async () => {
+  test("rollUp needs several calls for many monitors without results", async () => {
     using store = openMonitorStore();
     for (let i = 0; i < 120; i++) await store.monitor({ createdAt: MIDNIGHT });
     expect(await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS)).toBe(3);
   });
 });
 
-describe("what was kept long enough", () => {
-  test("is trimmed with the next hour: results, minutes and hours, never days", async () => {
+describe("retention of results and rollups", () => {
+  test("expired results, minutes and hours are deleted with the next rollup, and days are kept", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(...results(num, MIDNIGHT, MIDNIGHT + 2 * HOUR_MS, MINUTE_MS));
@@ -185,7 +185,7 @@ describe("what was kept long enough", () => {
     expect(left()).toEqual([0, 0, 0, 1]);
   });
 
-  test("is not trimmed of others, and results that are not rolled up never are", async () => {
+  test("deletion affects one monitor only and keeps results that are not rolled up", async () => {
     using store = openMonitorStore();
     const [old, young] = [
       await store.monitor({ createdAt: MIDNIGHT }),
@@ -199,7 +199,7 @@ describe("what was kept long enough", () => {
     expect(listResults(store.ctx.db, { num: young.num })).toHaveLength(1);
   });
 
-  test("goes in bounded parts where much is to go at once", async () => {
+  test("many expired results are deleted in parts of at most 2,000", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(...results(num, MIDNIGHT, MIDNIGHT + 8 * HOUR_MS, 5_000));

@@ -38,21 +38,21 @@ function told({ from, to, at }: Transition): string {
   return `${from} → ${to} at ${at}`;
 }
 
-describe("a monitor", () => {
-  test("is up with the first check that answers", () => {
+describe("states of a monitor", () => {
+  test("a pending monitor is up after its first successful check", () => {
     expect(run(".").transitions).toEqual(["pending → up at 0"]);
   });
 
-  test("is down after as many failures in a row as its threshold, dated from the first of them", () => {
+  test("a monitor is down after as many consecutive failures as its threshold, dated from the first", () => {
     expect(run("..xx.xxx").transitions).toEqual(["pending → up at 0", "up → down at 50"]);
     expect(run("..xx").transitions).toEqual(["pending → up at 0"]);
   });
 
-  test("that never answered is down from its first failure on", () => {
+  test("a monitor without any success is down from its first failure", () => {
     expect(run("xxx").transitions).toEqual(["pending → down at 0"]);
   });
 
-  test("is up again after as many successes in a row as its threshold, dated from the first", () => {
+  test("a monitor is up again after as many consecutive successes as its threshold, dated from the first", () => {
     expect(run(".xxx.x..").transitions).toEqual([
       "pending → up at 0",
       "up → down at 10",
@@ -60,7 +60,7 @@ describe("a monitor", () => {
     ]);
   });
 
-  test("is degraded by slow answers in a row and comes back by quick ones", () => {
+  test("a monitor is degraded after consecutive slow responses and up after fast ones", () => {
     expect(run(".ss.sss.s..").transitions).toEqual([
       "pending → up at 0",
       "up → degraded at 40",
@@ -68,7 +68,7 @@ describe("a monitor", () => {
     ]);
   });
 
-  test("that answers slowly after an outage is no longer down", () => {
+  test("a monitor that responds slowly after an outage is up, then degraded", () => {
     expect(run(".xxxsss").transitions).toEqual([
       "pending → up at 0",
       "up → down at 10",
@@ -77,7 +77,7 @@ describe("a monitor", () => {
     ]);
   });
 
-  test("is neither up nor down while the server could not know, and then counts from nothing", () => {
+  test("a monitor has no_data after an unknown result and then counts from zero", () => {
     expect(run(".xx?xx.").transitions).toEqual([
       "pending → up at 0",
       "up → no_data at 30",
@@ -92,7 +92,7 @@ describe("a monitor", () => {
     ]);
   });
 
-  test("counts nothing under maintenance, and from nothing afterwards", () => {
+  test("a monitor in maintenance counts no results and counts from zero afterwards", () => {
     expect(run(".xxmxx.").transitions).toEqual([
       "pending → up at 0",
       "up → maintenance at 30",
@@ -101,7 +101,7 @@ describe("a monitor", () => {
     ]);
   });
 
-  test("should be looked at again soon while a streak has not decided, and only then", () => {
+  test("a monitor needs a recheck only while a series of results is below its threshold", () => {
     expect(run(".").needsRecheck).toBe(false);
     expect(run(".x").needsRecheck).toBe(true);
     expect(run(".xxx").needsRecheck).toBe(false);
@@ -111,7 +111,7 @@ describe("a monitor", () => {
     expect(run(".sss").needsRecheck).toBe(false);
   });
 
-  test("that is as it was keeps its very standing, so that nothing needs to be written", () => {
+  test("an unchanged monitor keeps the same evaluation object", () => {
     for (const steady of [".", ".sss", ".xxx"]) {
       const { evaluation } = run(steady);
       const next = observe(steady.at(-1) ?? "", 1_000);
@@ -119,7 +119,7 @@ describe("a monitor", () => {
     }
   });
 
-  test("dates nothing before its present state, wherever the clock was set", () => {
+  test("a transition is not dated before the current state", () => {
     const up = newEvaluation("up", 5_000);
     const result = evaluateCheck(
       up,
@@ -130,7 +130,7 @@ describe("a monitor", () => {
     expect(result.transition).toEqual({ from: "up", to: "down", at: 5_000 });
   });
 
-  test("whatever comes: times never run backwards and every change of state is told", () => {
+  test("transitions of any series of results have ascending times and match the changes of state", () => {
     const marks = fc.array(fc.constantFrom(".", "s", "x", "?", "m"), { maxLength: 60 });
     const thresholds = fc.record({
       failureThreshold: fc.integer({ min: 1, max: 4 }),

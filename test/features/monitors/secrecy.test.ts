@@ -67,8 +67,8 @@ async function useMonitor(api: MonitorApi, body: object): Promise<string[]> {
   return said;
 }
 
-describe("header values and bodies", () => {
-  test("stand in the monitor's own row, and nowhere else: no answer, event, audit row or log line", async () => {
+describe("secrecy of header values and bodies", () => {
+  test("header values and bodies are stored only in the monitor's row, and in no answer, event, audit entry or log line", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using api = await createMonitorApi({ databasePath, logLevel: "trace" });
@@ -92,7 +92,7 @@ describe("header values and bodies", () => {
     }
   });
 
-  test("are gone with the monitor", async () => {
+  test("header values and bodies are deleted with the monitor", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using api = await createMonitorApi({ databasePath });
@@ -104,8 +104,8 @@ describe("header values and bodies", () => {
   });
 });
 
-describe("a push token", () => {
-  test("is in the answer that creates and the one that rotates, and its hash alone on the disk", async () => {
+describe("secrecy of push tokens", () => {
+  test("a push token is shown only when created or rotated, and stored only as a hash", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using api = await createMonitorApi({ databasePath, logLevel: "trace" });
@@ -144,7 +144,7 @@ describe("a push token", () => {
     for (const token of tokens) expect(files.includes(token)).toBe(false);
   });
 
-  test("is redacted in every line of the log, also where it is mistyped or encoded", async () => {
+  test("a push token is redacted in the log, even if mistyped or encoded", async () => {
     await using api = await createMonitorApi({ logLevel: "trace" });
     const { token } = await api.create({ type: "push", config: {} });
     const typed = [token, `${token}x`, token.slice(0, 30), `%${hex(token)}${token.slice(1)}`];

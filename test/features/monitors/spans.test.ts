@@ -61,7 +61,7 @@ function counted(spans: readonly StateSpan[], from: number, to: number) {
 }
 
 describe("the times of a monitor's states", () => {
-  test("are those of every millisecond counted by itself, in each interval", () => {
+  test("the times of states equal a count of all milliseconds in each interval", () => {
     fc.assert(
       fc.property(timelines, intervalLists, (spans, intervals) => {
         const told = timesByInterval(spans, intervals);
@@ -70,7 +70,7 @@ describe("the times of a monitor's states", () => {
     );
   });
 
-  test("of a whole are the sum of those of its parts", () => {
+  test("the times of states of a span are the sum of those of its parts", () => {
     fc.assert(
       fc.property(timelines, fc.integer({ min: 0, max: END }), (spans, cut) => {
         const parts = [
@@ -84,7 +84,7 @@ describe("the times of a monitor's states", () => {
 });
 
 describe("a monitor's uptime", () => {
-  test("is one less the share of the known time in which it was down, rounded down", () => {
+  test("a monitor's uptime is 1 minus the down share of the known time, rounded down", () => {
     fc.assert(
       fc.property(timelines, (spans) => {
         const times = counted(spans, 0, END);
@@ -101,7 +101,7 @@ describe("a monitor's uptime", () => {
     );
   });
 
-  test("leaves out what is not known: pending, paused, under maintenance, no data", () => {
+  test("a monitor's uptime excludes pending, paused, maintenance and no_data", () => {
     const spans = (["pending", "paused", "maintenance", "no_data"] as const).map(
       (state, index) => ({
         state,
@@ -116,7 +116,7 @@ describe("a monitor's uptime", () => {
     expect(uptimeOf(timesByState([...spans, up, down], { from: 0, to: 50 }))).toBe(0.9);
   });
 
-  test("shows a second of outage in a year, and is exact where it can be", () => {
+  test("a monitor's uptime shows a second of outage in a year and is exact for whole percents", () => {
     const year = 365 * 86_400_000;
     const times = { ...timesByState([], { from: 0, to: 0 }), up: year - 1_000, down: 1_000 };
     expect(uptimeOf(times)).toBe(0.999999);
@@ -131,7 +131,7 @@ describe("outages", () => {
   const down = (startedAt: number, endedAt: number | null, message: string | null = null) =>
     ({ state: "down", startedAt, endedAt, message }) as const;
 
-  test("are the times down that reach into a span, whole", () => {
+  test("outages of a span include those that overlap it, with their full times", () => {
     const spans = [down(10, 100), down(105, 110, "refused"), down(190, 230), down(300, 310)];
     expect(outagesOf(spans, within, 400)).toEqual([
       { startedAt: 105, endedAt: 110, durationMs: 5, message: "refused" },
@@ -139,18 +139,18 @@ describe("outages", () => {
     ]);
   });
 
-  test("that go on have lasted until now", () => {
+  test("an open outage lasts until now", () => {
     expect(outagesOf([down(150, null)], within, 180)).toEqual([
       { startedAt: 150, endedAt: null, durationMs: 30, message: null },
     ]);
   });
 
-  test("that touch are one, with the reason of the first", () => {
+  test("adjacent outages are one, with the first reason", () => {
     const told = outagesOf([down(120, 130, "refused"), down(130, null, "timed out")], within, 140);
     expect(told).toEqual([{ startedAt: 120, endedAt: null, durationMs: 20, message: "refused" }]);
   });
 
-  test("last together as long as the monitor was down", () => {
+  test("the total of outages equals the time in which the monitor was down", () => {
     fc.assert(
       fc.property(timelines, (spans) => {
         const total = outagesOf(spans, { from: 0, to: END }, END)

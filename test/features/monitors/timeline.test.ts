@@ -8,7 +8,7 @@ import { openMonitorStore } from "../../support/monitor-store";
 const BEGIN = 1_000_000;
 
 describe("the timeline of a monitor", () => {
-  test("has neither gap nor overlap nor empty span, in whatever order times come", async () => {
+  test("the timeline of a monitor has no gap, overlap or empty span for any order of times", async () => {
     using store = openMonitorStore();
     const entries = fc.array(
       fc.record({
@@ -40,7 +40,7 @@ describe("the timeline of a monitor", () => {
     );
   });
 
-  test("keeps why, and lets the state that goes on go on", async () => {
+  test("the timeline of a monitor keeps the first message of a state that continues", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: BEGIN });
     const enter = (state: MonitorState, at: number, message: string | null = null) =>
@@ -63,7 +63,7 @@ describe("the timeline of a monitor", () => {
     ]);
   });
 
-  test("is found by any time in it: the span that reaches into it is its first", async () => {
+  test("listSpans returns all spans that overlap a time range", async () => {
     using store = openMonitorStore();
     const [first, second] = [await store.monitor({ createdAt: BEGIN }), await store.monitor()];
     await store.ctx.db.write((tx) => {

@@ -35,8 +35,8 @@ function timelineOf(api: MonitorApi, id: string) {
   );
 }
 
-describe("pausing", () => {
-  test("ends what the monitor marks, and the time is neither up nor down", async () => {
+describe("pausing a monitor", () => {
+  test("pausing a monitor ends its causes, and paused time is its own state", async () => {
     await using api = await createMonitorApi();
     const id = await downMonitor(api);
     const paused = await api.call(`/${id}/pause`, { method: "POST" });
@@ -55,7 +55,7 @@ describe("pausing", () => {
     ).toEqual(["monitor.pause", "monitor.resume"]);
   });
 
-  test("and resuming once more change nothing", async () => {
+  test("pausing or resuming a monitor again changes nothing", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create();
     const before = api.written();
@@ -68,8 +68,8 @@ describe("pausing", () => {
   });
 });
 
-describe("deleting", () => {
-  test("ends what the monitor marks, keeps what it marked, and it is not found from then on", async () => {
+describe("deleting a monitor", () => {
+  test("deleting a monitor ends its causes, keeps the component's history and makes it not_found", async () => {
     await using api = await createMonitorApi();
     const id = await downMonitor(api);
     const answer = await api.call(`/${id}`, { method: "DELETE" });
@@ -86,7 +86,7 @@ describe("deleting", () => {
     expect(api.app.audit().map(({ action }) => action)).toContain("monitor.delete");
   });
 
-  test("frees the ref and never uses the number of its results again", async () => {
+  test("deleting a monitor frees its ref, and its number is not used again", async () => {
     await using api = await createMonitorApi();
     const first = await api.create();
     const { num } = getMonitorRecord(api.app.ctx.db, first.id).row;
@@ -97,8 +97,8 @@ describe("deleting", () => {
   });
 });
 
-describe("a monitor that is down marks, from the change on,", () => {
-  test("the components that it is given, and lets go of those that are taken from it", async () => {
+describe("changes of a monitor that is down", () => {
+  test("a down monitor changes the statuses of components that are added and removed", async () => {
     await using api = await createMonitorApi();
     const id = await downMonitor(api);
     await api.patch(id, { component_ids: [api.components["Website"]] });
@@ -106,7 +106,7 @@ describe("a monitor that is down marks, from the change on,", () => {
     expect(statusOf(api, "Website")).toBe("partial_outage");
   });
 
-  test("as it is told to", async () => {
+  test("a change of on_down applies to a down monitor at once", async () => {
     await using api = await createMonitorApi();
     const id = await downMonitor(api);
     await api.patch(id, { on_down: "major_outage" });
@@ -114,8 +114,8 @@ describe("a monitor that is down marks, from the change on,", () => {
   });
 });
 
-describe("a check on demand", () => {
-  test("answers with its result, which the list of results has too, newest first", async () => {
+describe("checks on demand by API", () => {
+  test("a check on demand returns its result, which is first in the list of results", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create();
     const found = [];
@@ -141,7 +141,7 @@ describe("a check on demand", () => {
     expectProblem(await api.call(`/${id}/checks?cursor=x`), "invalid_request");
   });
 
-  test("is a conflict for a monitor that is paused, and for one whose job calls by itself", async () => {
+  test("a check on demand is a conflict for paused and push monitors", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create({ paused: true });
     const push = await api.create({ type: "push", config: {} });
@@ -154,7 +154,7 @@ describe("a check on demand", () => {
   });
 });
 
-test("lists show the newest first, by page, component, type and state", async () => {
+test("GET /monitors lists monitors newest first and filters by page, component, type and state", async () => {
   await using api = await createMonitorApi();
   const other = await api.app.page({ slug: "other", name: "Other" }, ["Mail"]);
   const { API } = api.components;

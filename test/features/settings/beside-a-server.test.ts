@@ -16,7 +16,7 @@ setDefaultTimeout(PROCESS_TEST_MS);
 const ADDRESS = "https://status.acme.test";
 const WARNING = "no public address is set";
 
-/** What an operator is promised of a change by another process. */
+/** Documented limit for a server to notice a change by another process, in milliseconds. */
 const NOTICED_MS = 1_000;
 
 /** Lets a test ask more often than a stranger may; and listens where others could come from. */
@@ -36,7 +36,7 @@ async function pageUrl(server: Server, key: string): Promise<string> {
 }
 
 describe("the public address of a running server", () => {
-  test("is followed within a second once it is set elsewhere, and from the next start on without a warning", async () => {
+  test("a running server uses a public address set by another process within a second", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value } = await site.createKey(["read:status"]);
@@ -54,7 +54,7 @@ describe("the public address of a running server", () => {
     expect(next.stderr()).not.toContain(WARNING);
   });
 
-  test("is the one of --base-url, whatever is set", async () => {
+  test("a running server with --base-url ignores the stored public address", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value } = await site.createKey(["read:status"]);

@@ -37,7 +37,7 @@ describe("the public address", () => {
     ["http://nas", "http://nas"],
     ["https://status.acme.test:8443/", "https://status.acme.test:8443"],
     [" HTTPS://Status.ACME.test ", ADDRESS],
-  ])("is set from %p as %p, kept and audited", async (text, kept) => {
+  ])("the public address %p is stored as %p with an audit entry", async (text, kept) => {
     await using installation = openPeopleInstallation();
     expect(readPublicAddress(installation.ctx.db)).toBeUndefined();
     expect(await set(installation, text)).toBe(kept);
@@ -64,7 +64,7 @@ describe("the public address", () => {
     ["javascript:alert(1)", "must begin with http:// or https://"],
     ["acme.test", "must be a URL"],
     ["", "must be a URL"],
-  ])("is not %p, and stays what it was", async (text, complaint) => {
+  ])("the public address %p is rejected, and the previous one is kept", async (text, complaint) => {
     await using installation = openPeopleInstallation();
     await set(installation, ADDRESS);
     const { ctx } = installation;
@@ -77,7 +77,7 @@ describe("the public address", () => {
     expect([readPublicAddress(ctx.db), ctx.baseUrl]).toEqual([ADDRESS, ADDRESS]);
   });
 
-  test("is followed by links at once, and told of once", async () => {
+  test("a new public address is used in links at once and signalled once", async () => {
     await using installation = openPeopleInstallation();
     const shown = await shownAddress(installation);
     let told = 0;
@@ -89,7 +89,7 @@ describe("the public address", () => {
     expect([shown(), told]).toEqual(["https://other.acme.test/status/acme", 2]);
   });
 
-  test("set again as it is changes nothing, and is told of and audited no more", async () => {
+  test("setting the current public address again changes nothing", async () => {
     await using installation = openPeopleInstallation();
     await set(installation, ADDRESS);
     let told = 0;
@@ -99,7 +99,7 @@ describe("the public address", () => {
     expect([told, installation.audit().length]).toEqual([0, 1]);
   });
 
-  test("is not followed when its change was undone", async () => {
+  test("a public address that is rolled back is not used", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     const undone = ctx.db.write((tx) => {
@@ -110,7 +110,7 @@ describe("the public address", () => {
     expect([readPublicAddress(ctx.db), ctx.baseUrl]).toEqual([undefined, "http://127.0.0.1:8080"]);
   });
 
-  test("gives way to --base-url, and is kept for when that is gone", async () => {
+  test("--base-url overrides the stored public address, which is used again without it", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     const unset = ctx.config;
@@ -125,7 +125,7 @@ describe("the public address", () => {
     expect(shown()).toBe(`${ADDRESS}/status/acme`);
   });
 
-  test("without it, links are built from the address that is listened on", async () => {
+  test("links without a public address use the listening address", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     const shown = await shownAddress(installation);
@@ -139,7 +139,7 @@ describe("the public address", () => {
     }
   });
 
-  test("set by another process is followed as soon as that is noticed", async () => {
+  test("a public address set by another process is used once that is noticed", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     await using installation = openPeopleInstallation(path);

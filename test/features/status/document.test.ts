@@ -5,7 +5,7 @@ import { CLI_ACTOR } from "../../../src/kernel/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 
 describe("GET /api/v1/status/{slug}", () => {
-  test("a key with read:status reads the page's data", async () => {
+  test("a key with read:status can read the status document", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme", name: "Acme", description: "All of it" }, ["API", "Website"]);
     const key = await app.keyWith("read:status");
@@ -33,7 +33,7 @@ describe("GET /api/v1/status/{slug}", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("an unknown slug, and a deleted page, are not found", async () => {
+  test("the status document of an unknown slug or deleted page is not_found", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "acme" });
     const key = await app.keyWith("read:status");
@@ -44,7 +44,7 @@ describe("GET /api/v1/status/{slug}", () => {
     expectProblem(await app.call("/api/v1/status/acme", { key }), "not_found");
   });
 
-  test("a slug that the page had before goes on answering", async () => {
+  test("the status document is served under an old slug, which cannot be used by another page", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "old" });
     await app.ctx.db.write((tx) => updatePage(app.ctx, tx, page.id, { slug: "fresh" }, CLI_ACTOR));
@@ -59,7 +59,7 @@ describe("GET /api/v1/status/{slug}", () => {
     expect(taken).rejects.toThrow("The slug old is taken.");
   });
 
-  test("a private page is read with a key and shown to nobody else", async () => {
+  test("the status document of a private page needs a key", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "inside", visibility: "private" });
     const key = await app.keyWith("read:status");
@@ -70,7 +70,7 @@ describe("GET /api/v1/status/{slug}", () => {
     expect((await app.call("/")).text).not.toContain("inside");
   });
 
-  test("an unchanged page is 304 to who has it, and its tag changes with it", async () => {
+  test("the status document is 304 for its current ETag, which changes with the page", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const key = await app.keyWith("read:status");
@@ -85,7 +85,7 @@ describe("GET /api/v1/status/{slug}", () => {
     expect(changed.body.page.name).toBe("New");
   });
 
-  test("reads between changes ask the database nothing", async () => {
+  test("the status document is read between changes without a database query", async () => {
     await using app = await createTestApp();
     await app.page();
     const key = await app.keyWith("read:status");
@@ -100,7 +100,7 @@ describe("GET /api/v1/status/{slug}", () => {
 });
 
 describe("GET /api/v1/status", () => {
-  test("lists every page with its headline, private ones too", async () => {
+  test("GET /api/v1/status lists all pages with their headlines, including private ones", async () => {
     await using app = await createTestApp();
     const { components } = await app.page({ slug: "one" }, ["API"]);
     await app.page({ slug: "two", visibility: "private" }, ["Web"]);

@@ -16,7 +16,7 @@ test.each<[ComponentStatus[], string, string]>([
   [["degraded_performance", OK], "minor", "Partially Degraded Service"],
   [["under_maintenance", OK], "maintenance", "Service Under Maintenance"],
   [["under_maintenance", "degraded_performance"], "minor", "Partially Degraded Service"],
-])("components %j make the headline %s", (statuses, indicator, description) => {
+])("components with the statuses %j have the headline %s", (statuses, indicator, description) => {
   expect(headlineOf(statuses)).toEqual({ indicator, description } as ReturnType<typeof headlineOf>);
 });
 

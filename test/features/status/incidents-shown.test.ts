@@ -6,7 +6,7 @@ async function namesShown(site: PublicSite): Promise<string[]> {
 }
 
 describe("the incidents of a page's document", () => {
-  test("are those that are open, the last started first, each as it is by itself", async () => {
+  test("the status document contains open incidents, last started first, as single reads return them", async () => {
     await using site = await createPublicSite();
     await site.open({ name: "Old", started_at: "2026-03-01T00:00:00Z" });
     await site.open({ name: "New", components: { [site.ids["API"] ?? ""]: "major_outage" } });
@@ -21,7 +21,7 @@ describe("the incidents of a page's document", () => {
     expect(updated_at).toBe("2026-03-10T12:00:00.000Z");
   });
 
-  test("follow every change at the next read: opened, told of, renamed, resolved, reopened", async () => {
+  test("the status document shows each change of an incident at the next read", async () => {
     await using site = await createPublicSite();
     expect(await namesShown(site)).toEqual([]);
     const { id } = await site.open();
@@ -37,7 +37,7 @@ describe("the incidents of a page's document", () => {
     expect(await namesShown(site)).toEqual(["Errors, mostly"]);
   });
 
-  test("hold no draft until it is published, whoever reads, and no unpublished post-mortem", async () => {
+  test("the status document contains no drafts and no unpublished post-mortem", async () => {
     await using site = await createPublicSite();
     const draft = await site.open({ name: "Draft", draft: true, impact_override: "critical" });
     const { incidents, status } = await site.document();
@@ -52,7 +52,7 @@ describe("the incidents of a page's document", () => {
     expect(shown).toMatchObject({ name: "Draft", draft: false, postmortem: null });
   });
 
-  test("are 50 at most, with their 20 newest updates, however many are open and were told", async () => {
+  test("the status document contains at most 50 incidents with their 20 newest updates", async () => {
     await using site = await createPublicSite();
     const { id } = await site.open({ name: "Much told" });
     for (let n = 1; n <= 21; n++) await site.update(id, { body: `No. ${n}` });
@@ -69,7 +69,7 @@ describe("the incidents of a page's document", () => {
 });
 
 describe("the headline", () => {
-  test("is the worse of the components' and of the open incidents' impact, in lists too", async () => {
+  test("the headline is the worse of component statuses and open incidents' impact, also in lists", async () => {
     await using site = await createPublicSite();
     const headline = async () => {
       const { status } = await site.document();
@@ -90,7 +90,7 @@ describe("the headline", () => {
     expect(await headline()).toBe("All Systems Operational");
   });
 
-  test("counts the impact of an incident beyond those that the document carries", async () => {
+  test("the headline counts the impact of open incidents that the document leaves out", async () => {
     await using site = await createPublicSite();
     await site.open({ impact_override: "major", started_at: "1970-01-01T00:00:00Z" });
     for (let n = 1; n <= 50; n++) await site.open({ name: `${n}` });

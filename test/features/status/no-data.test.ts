@@ -4,7 +4,7 @@ import { touchPage } from "../../../src/features/pages";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 
-test("what nobody was there to see leaves the uptime, and is grey in its day", async () => {
+test("time without data is excluded from uptime and shown as no data in its day", async () => {
   await using app = await createTestApp();
   const { page, components } = await app.page({}, ["API", "Website"]);
   const key = await app.keyWith("read:status", "write:components");

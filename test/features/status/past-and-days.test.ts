@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 
-describe("what is past", () => {
+describe("past entries", () => {
   const names = (of: readonly { name: string }[]) => of.map(({ name }) => name);
   const pastOf = (site: PublicSite) =>
     names(
@@ -11,7 +11,7 @@ describe("what is past", () => {
         .map(({ thing }) => (thing.kind === "incident" ? thing.incident : thing.maintenance)),
     );
 
-  test("is what ended within 15 UTC days, the last begun first, apart from what is open", async () => {
+  test("past incidents are those that ended within 15 UTC days, last started first", async () => {
     await using site = await createPublicSite();
     const ended = (name: string, started_at: string, resolved_at: string) =>
       site.open({ name, started_at, resolved_at });
@@ -31,7 +31,7 @@ describe("what is past", () => {
     expect(pastOf(site)).toEqual(["Short"]);
   });
 
-  test("is maintenance that was completed, or cancelled once it had begun", async () => {
+  test("past maintenance is that which was completed, or cancelled after its start", async () => {
     await using site = await createPublicSite();
     const plan = async (name: string, statuses: string[]) => {
       const span = ["2026-03-10T13:00:00Z", "2026-03-10T14:00:00Z"] as const;
@@ -51,7 +51,7 @@ describe("what is past", () => {
 });
 
 describe("the days of a snapshot", () => {
-  test("are as many as the page shows, of every component, and follow what marks it", async () => {
+  test("a snapshot contains the days of every component as configured, with their outages", async () => {
     await using site = await createPublicSite({ history_days: 30 });
     const { Docs = "", API = "" } = site.ids;
     await site.open({
@@ -69,7 +69,7 @@ describe("the days of a snapshot", () => {
     expect(days.get(API)?.map(({ known }) => known)).toEqual(Array.from({ length: 30 }, () => 0));
   });
 
-  test("are folded over a longer history than the uptime, where the page shows one", async () => {
+  test("a snapshot contains up to 365 days if the page shows them", async () => {
     await using site = await createPublicSite({ history_days: 365 });
     const { Docs = "" } = site.ids;
     await site.open({

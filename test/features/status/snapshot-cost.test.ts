@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 import { counted } from "../../support/counted";
 import { createPublicSite } from "../../support/public-site";
 
-/** What a snapshot reads of a page with as many incidents that are over since some days. */
+/** Measures the reads of a snapshot of a page with resolved incidents from some days ago. */
 async function costOf(incidents: number, daysAgo: number) {
   await using site = await createPublicSite();
   const { ctx } = site.app;
@@ -29,7 +29,7 @@ async function costOf(incidents: number, daysAgo: number) {
   });
 }
 
-test("a snapshot reads nothing of what is over but what marked components within the days shown", async () => {
+test("a snapshot reads only those past incidents whose causes are within the shown days", async () => {
   const none = await costOf(0, 10);
   expect(await costOf(50, 10)).toEqual({ ...none, rows: none.rows + 50 });
   expect(await costOf(50, 100)).toEqual(none);

@@ -14,8 +14,8 @@ async function around<T>(
   return { before, after: await read() };
 }
 
-describe("time alone changes what a page shows", () => {
-  test("when planned maintenance comes within 30 days, and when its time is over", async () => {
+describe("changes of a page by time alone", () => {
+  test("a page changes when maintenance comes within 30 days and when its planned time ends", async () => {
     await using site = await createPublicSite();
     const manual = { auto_start: false };
     await site.plan("2026-04-10T12:00:10Z", "2026-04-10T13:00:00Z", { ...manual, name: "Far" });
@@ -33,7 +33,7 @@ describe("time alone changes what a page shows", () => {
     });
   });
 
-  test("at midnight in UTC, when a day begins", async () => {
+  test("a page changes at midnight UTC", async () => {
     await using site = await createPublicSite();
     const docs = site.ids["Docs"] ?? "";
     const today = async () => new Date(site.snapshot().days.get(docs)?.at(-1)?.start ?? 0).toJSON();
@@ -43,7 +43,7 @@ describe("time alone changes what a page shows", () => {
     });
   });
 
-  test("after five minutes, for what is counted in time, and not before", async () => {
+  test("a snapshot is renewed after exactly five minutes", async () => {
     await using site = await createPublicSite();
     const first = site.snapshot();
     await site.app.clock.advance(5 * MINUTE_MS - 1);
@@ -52,7 +52,7 @@ describe("time alone changes what a page shows", () => {
     expect(site.snapshot()).not.toBe(first);
   });
 
-  test("no later than that where it was changed meanwhile", async () => {
+  test("a change of a page does not postpone the renewal of its snapshot", async () => {
     await using site = await createPublicSite();
     const { staleAt } = site.snapshot();
     await site.app.clock.advance(4 * MINUTE_MS);
@@ -60,7 +60,7 @@ describe("time alone changes what a page shows", () => {
     expect(site.snapshot().staleAt).toBe(staleAt);
   });
 
-  test("at no edge for maintenance of other pages", async () => {
+  test("maintenance of other pages does not renew a snapshot", async () => {
     await using site = await createPublicSite();
     const other = await site.app.page({ slug: "other" }, []);
     const page = { page: other.page.id };

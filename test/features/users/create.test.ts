@@ -16,7 +16,7 @@ const ADA = { email: "ada@acme.test", name: "Ada" };
 const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;
 
 describe("the first user", () => {
-  test("is the owner without being given a role, and is audited", async () => {
+  test("the first user is the owner by default, with an audit entry", async () => {
     await using installation = openPeopleInstallation();
     expect(hasUsers(installation.ctx.db)).toBe(false);
     const user = await installation.write((tx) => createUser(installation.ctx, tx, ADA, CLI_ACTOR));
@@ -41,7 +41,7 @@ describe("the first user", () => {
     ]);
   });
 
-  test.each(["admin", "editor", "viewer"] as const)("is refused as %s", async (role) => {
+  test.each(["admin", "editor", "viewer"] as const)("the first user cannot be %s", async (role) => {
     await using installation = openPeopleInstallation();
     const rejection = await installation.refused((tx) =>
       createUser(installation.ctx, tx, { ...ADA, role }, CLI_ACTOR),
@@ -52,7 +52,7 @@ describe("the first user", () => {
 });
 
 describe("a later user", () => {
-  test("has the role that it is given, and the hash that makes a password", async () => {
+  test("a later user has the given role and password hash", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     const bob = await installation.write((tx) =>
@@ -62,7 +62,7 @@ describe("a later user", () => {
     expect(listUsers(installation.ctx.db).map(({ name }) => name)).toEqual(["Bob", "Ada"]);
   });
 
-  test("is refused without a role", async () => {
+  test("a later user without a role is rejected", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     const { role: _, ...roleless } = BOB;
@@ -73,7 +73,7 @@ describe("a later user", () => {
   });
 
   test.each(["ada@acme.test", "ADA@Acme.Test", "  ada@acme.test\t"])(
-    "is refused with the email %p of another user",
+    "a user with the email %p of another user is rejected",
     async (email) => {
       await using installation = openPeopleInstallation();
       const ada = await installation.user("Ada");
@@ -88,7 +88,7 @@ describe("a later user", () => {
     },
   );
 
-  test("is refused with another's email in a case, or a composition, that only Unicode knows", async () => {
+  test("a user with another's email in another Unicode case or composition is rejected", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada", { email: "zoë@ÜBER.test" });
     for (const email of ["ZOË@über.test", "zoe\u0308@u\u0308ber.test"]) {
@@ -125,7 +125,7 @@ describe("the fields of a user", () => {
     ["name", "a".repeat(256), "is 256 characters long; 255 is the most"],
     ["role", "king", "must be one of owner, admin, editor, viewer"],
     ["role", "", "must be one of owner, admin, editor, viewer"],
-  ])("%s %p is refused", async (field, value, complaint) => {
+  ])("a user with the %s %p is rejected", async (field, value, complaint) => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     for (const make of [createUser, inviteUser]) {
@@ -136,7 +136,7 @@ describe("the fields of a user", () => {
     }
   });
 
-  test("are complained of together, a taken email included", async () => {
+  test("all invalid fields of a user are listed together, including a used email", async () => {
     await using installation = openPeopleInstallation();
     const together = { email: "ada", name: "", role: "king" as never };
     const all = await installation.refused((tx) =>
@@ -151,7 +151,7 @@ describe("the fields of a user", () => {
     expect(Object.keys(complaintsOf(some)).toSorted()).toEqual(["#/email", "#/name", "#/role"]);
   });
 
-  test("may be as long as can be", async () => {
+  test("the fields of a user can have their maximum length", async () => {
     await using installation = openPeopleInstallation();
     const email = `${"a".repeat(244)}@acme.test`;
     expect(email).toHaveLength(254);
@@ -162,7 +162,7 @@ describe("the fields of a user", () => {
 });
 
 describe("changing a user", () => {
-  test("a name and a role are changed and audited, each once", async () => {
+  test("renaming a user and changing the role write one audit entry each", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     const bob = await installation.user("Bob");
@@ -183,7 +183,7 @@ describe("changing a user", () => {
     ]);
   });
 
-  test("a wrong name, a wrong role and an unknown user are refused", async () => {
+  test("an invalid name, an invalid role and an unknown user are rejected", async () => {
     await using installation = openPeopleInstallation();
     const { id } = await installation.user("Ada");
     const { ctx } = installation;

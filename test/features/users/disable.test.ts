@@ -13,7 +13,7 @@ import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
 import { openPeopleInstallation } from "../../support/people";
 
 describe("disabling a user", () => {
-  test("ends their sessions and voids their links at once, and nobody else's", async () => {
+  test("disabling a user ends their sessions and links, and no others", async () => {
     await using installation = openPeopleInstallation();
     const { ctx, clock } = installation;
     const [ada, bob] = [await installation.user("Ada"), await installation.user("Bob")];
@@ -39,7 +39,7 @@ describe("disabling a user", () => {
     });
   });
 
-  test("is not undone for their old sessions by enabling them", async () => {
+  test("enabling a user does not restore old sessions", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     await installation.user("Ada");
@@ -52,7 +52,7 @@ describe("disabling a user", () => {
     expect(installation.audit().at(-1)).toMatchObject({ action: "user.enable", target_id: bob.id });
   });
 
-  test("twice changes nothing more, and neither does enabling twice", async () => {
+  test("disabling or enabling a user again changes nothing", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     await installation.user("Ada");
@@ -67,7 +67,7 @@ describe("disabling a user", () => {
     expect(actions.slice(2)).toEqual(["user.disable", "user.enable"]);
   });
 
-  test("leaves their keys alone, and the live ones can be listed", async () => {
+  test("disabling a user keeps their keys, and the live ones can be listed", async () => {
     await using installation = openPeopleInstallation();
     const { ctx, clock } = installation;
     const [ada, bob] = [await installation.user("Ada"), await installation.user("Bob")];
@@ -94,7 +94,7 @@ describe("disabling a user", () => {
   });
 });
 
-test("a role that is changed is the role of an open session at its next look", async () => {
+test("a changed role applies to open sessions at once", async () => {
   await using installation = openPeopleInstallation();
   const { ctx, clock } = installation;
   await installation.user("Ada");

@@ -12,10 +12,10 @@ const WAYS_OUT = {
 };
 const ways = Object.keys(WAYS_OUT) as (keyof typeof WAYS_OUT)[];
 
-describe.each(ways)("%s", (way) => {
+describe.each(ways)("owners that are %s", (way) => {
   const out = WAYS_OUT[way];
 
-  test("the only owner cannot be, whoever else there is", async () => {
+  test("the only owner cannot be disabled or demoted", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     await installation.user("Bob", { role: "admin" });
@@ -25,7 +25,7 @@ describe.each(ways)("%s", (way) => {
     expect(getUser(installation.ctx.db, ada.id)).toEqual(ada);
   });
 
-  test("of two owners the one can be, and then not the other", async () => {
+  test("one of two owners can be disabled or demoted, and then not the other", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     const bob = await installation.user("Bob", { role: "owner" });
@@ -36,7 +36,7 @@ describe.each(ways)("%s", (way) => {
     expect((await installation.refused(out(installation, bob.id))).code).toBe("conflict");
   });
 
-  test("of two owners in the same turn only one is", async () => {
+  test("only one of two owners can be disabled or demoted concurrently", async () => {
     await using installation = openPeopleInstallation();
     const ids = [
       (await installation.user("Ada")).id,
@@ -48,7 +48,7 @@ describe.each(ways)("%s", (way) => {
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("an owner cannot be while the only other one is disabled, and can once they are enabled", async () => {
+  test("an owner cannot be disabled or demoted while the only other one is disabled", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     const bob = await installation.user("Bob", { role: "owner" });
@@ -59,7 +59,7 @@ describe.each(ways)("%s", (way) => {
     expect((await installation.refused(out(installation, bob.id))).code).toBe("conflict");
   });
 
-  test("an owner cannot be while the only other one has not chosen a password yet, who can", async () => {
+  test("an owner cannot be disabled or demoted while the only other one has no password", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     const bob = { email: "bob@acme.test", name: "Bob", role: "owner" } as const;
@@ -70,7 +70,7 @@ describe.each(ways)("%s", (way) => {
     await installation.write(out(installation, user.id));
   });
 
-  test("of two owners without a password the one can be, and then not the other", async () => {
+  test("one of two owners without a password can be disabled or demoted, and then not the other", async () => {
     await using installation = openPeopleInstallation();
     const invite = (name: string) =>
       installation.write((tx) => {
@@ -82,7 +82,7 @@ describe.each(ways)("%s", (way) => {
     expect((await installation.refused(out(installation, bob))).code).toBe("conflict");
   });
 
-  test("a disabled owner and users who are none can be", async () => {
+  test("a disabled owner and other users can be disabled or demoted", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     const bob = await installation.user("Bob", { role: "owner" });

@@ -60,8 +60,8 @@ function find(installation: PeopleInstallation, sessionToken: string) {
   return createSessions(installation.ctx).find(sessionToken, installation.clock.now());
 }
 
-describe("an invitation", () => {
-  test("lets its user choose a password and a name, and signs them in", async () => {
+describe("invitations", () => {
+  test("an invitation sets the user's password and name and signs them in", async () => {
     await using at = await invited();
     const { installation, bob, token } = at;
     expect(bob).toMatchObject({ ...BOB, has_password: false });
@@ -88,7 +88,7 @@ describe("an invitation", () => {
     ]);
   });
 
-  test("opens once", async () => {
+  test("an invitation can be used once", async () => {
     await using at = await invited();
     const { installation, token } = at;
     const { sessionToken } = await installation.write(accept(installation, token));
@@ -96,7 +96,7 @@ describe("an invitation", () => {
     expect(find(installation, sessionToken)).toBeDefined();
   });
 
-  test("opens for seven days and not a moment longer", async () => {
+  test("an invitation is valid for exactly seven days", async () => {
     for (const [waitedMs, isOpen] of [
       [7 * DAY_MS - 1, true],
       [7 * DAY_MS, false],
@@ -110,7 +110,7 @@ describe("an invitation", () => {
     }
   });
 
-  test("survives a wrong name", async () => {
+  test("an invitation is still valid after an invalid name", async () => {
     await using at = await invited();
     const { installation, token } = at;
     const rejection = await installation.refused(accept(installation, token, { name: "" }));
@@ -118,7 +118,7 @@ describe("an invitation", () => {
     expect((await installation.write(accept(installation, token))).user.name).toBe("Bob");
   });
 
-  test("is dead once its user is disabled, and stays so when they are enabled", async () => {
+  test("an invitation is void after its user is disabled, also after they are enabled", async () => {
     await using at = await invited();
     const { installation, bob, token } = at;
     await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
@@ -127,7 +127,7 @@ describe("an invitation", () => {
     expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
   });
 
-  test("issued anew replaces the one before", async () => {
+  test("a new invitation replaces the previous one", async () => {
     await using at = await invited();
     const { installation, bob, token } = at;
     const anew = await reset(installation, bob.id);
@@ -137,8 +137,8 @@ describe("an invitation", () => {
   });
 });
 
-describe("a link to choose a new password", () => {
-  test("is for who has one; it ends the user's sessions, those of nobody else, and signs in", async () => {
+describe("password reset links", () => {
+  test("a password reset link ends the user's sessions and signs them in", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     const bob = await installation.user("Bob");
@@ -159,7 +159,7 @@ describe("a link to choose a new password", () => {
     ]);
   });
 
-  test("opens for a day and not a moment longer", async () => {
+  test("a password reset link is valid for exactly one day", async () => {
     for (const [waitedMs, isOpen] of [
       [DAY_MS - 1, true],
       [DAY_MS, false],
@@ -173,7 +173,7 @@ describe("a link to choose a new password", () => {
     }
   });
 
-  test("is not issued to who is disabled or unknown", async () => {
+  test("a password reset link is not issued for disabled or unknown users", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     const { id } = await installation.user("Bob");
@@ -184,7 +184,7 @@ describe("a link to choose a new password", () => {
     expect((await installation.refused(issue("usr_nobody"))).code).toBe("not_found");
   });
 
-  test("voids whatever else the user had been sent", async () => {
+  test("using a password reset link voids the user's other links", async () => {
     await using installation = openPeopleInstallation();
     const { id } = await installation.user("Ada");
     const other = await installation.write((tx) => issueForged(installation, tx, "invite", id));
@@ -193,7 +193,7 @@ describe("a link to choose a new password", () => {
     expect((await installation.refused(accept(installation, other))).code).toBe("not_found");
   });
 
-  test("opens nothing for a disabled user, however it came to be", async () => {
+  test("a password reset link does not work for a disabled user", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     const { id } = await installation.user("Bob");
@@ -204,7 +204,7 @@ describe("a link to choose a new password", () => {
     expect((await installation.write(accept(installation, token))).user.id).toBe(id);
   });
 
-  test("is not what the set-up link is, which stays as it was", async () => {
+  test("a set-up link cannot be used as a password reset link and stays valid", async () => {
     await using installation = openPeopleInstallation();
     const token =
       (await installation.write((tx) => issueSetUpLink(installation.ctx, tx))) ?? "none";

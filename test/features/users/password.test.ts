@@ -40,7 +40,7 @@ function hashOf(installation: PeopleInstallation, id: string): unknown {
 }
 
 describe("changing a password", () => {
-  test("ends all other sessions of the user and keeps the own", async () => {
+  test("changing a password ends all other sessions of the user", async () => {
     await using at = await threeSessions();
     const { installation, ada } = at;
     const actor = userActor(ada, "203.0.113.7");
@@ -63,7 +63,7 @@ describe("changing a password", () => {
     });
   });
 
-  test("ends every session where none is to be kept, and voids the user's links", async () => {
+  test("changing a password without a session to keep ends all sessions and voids the user's links", async () => {
     await using at = await threeSessions();
     const { installation, ada } = at;
     const { ctx, clock } = installation;
@@ -78,7 +78,7 @@ describe("changing a password", () => {
     expect(findLink(ctx.db, token, clock.now())).toBeUndefined();
   });
 
-  test("is refused when the session to keep was ended, as by another change, or is another's", async () => {
+  test("changing a password is a conflict if the session to keep has ended or is another user's", async () => {
     await using at = await threeSessions();
     const { installation, ada } = at;
     const change = (hash: string, keep: number) => (tx: Tx) =>
@@ -96,7 +96,7 @@ describe("changing a password", () => {
     expect(hashOf(installation, ada.id)).toEqual({ hash: HASH });
   });
 
-  test("is refused for a disabled user and for nobody", async () => {
+  test("changing a password is rejected for disabled and unknown users", async () => {
     await using at = await threeSessions();
     const { installation, bob } = at;
     await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
@@ -108,7 +108,7 @@ describe("changing a password", () => {
 });
 
 describe("ending sessions", () => {
-  test("ends all, or all but one, tells how many, and is audited where there were any", async () => {
+  test("ending sessions returns their number and writes an audit entry if there were any", async () => {
     await using at = await threeSessions();
     const { installation, ada } = at;
     const end = (except?: number) =>
@@ -126,7 +126,7 @@ describe("ending sessions", () => {
     ]);
   });
 
-  test("ends one of the user's own, and never another's", async () => {
+  test("ending one session works for the user's own only", async () => {
     await using at = await threeSessions();
     const { installation, ada } = at;
     const end = (id: number) =>

@@ -21,7 +21,7 @@ import { temporaryFolder } from "../../support/temporary-folder";
 
 const PASSWORDS = ["correct horse battery", "a wrong guess at it", "staple of another kind"];
 
-test("no password, token or hash is in an audit row, a log line or a refusal, and no token or password on the disk", async () => {
+test("passwords, tokens and hashes are in no audit entry, log line or error, and only hashes are stored", async () => {
   using folder = temporaryFolder();
   await using installation = openPeopleInstallation(join(folder.path, "allclear.db"));
   const { ctx } = installation;

@@ -30,7 +30,7 @@ function setUp(installation: PeopleInstallation, token: string, input = ADA) {
 }
 
 describe("the set-up link", () => {
-  test("makes the owner, signs them in, and is audited with their address", async () => {
+  test("the set-up link creates the owner, signs them in and writes an audit entry with their address", async () => {
     await using installation = openPeopleInstallation();
     const { user, sessionToken } = await installation.write(
       setUp(installation, await setUpLink(installation)),
@@ -56,7 +56,7 @@ describe("the set-up link", () => {
     ]);
   });
 
-  test("opens once", async () => {
+  test("the set-up link can be used once", async () => {
     await using installation = openPeopleInstallation();
     const token = await setUpLink(installation);
     await installation.write(setUp(installation, token));
@@ -65,7 +65,7 @@ describe("the set-up link", () => {
     expect(listUsers(installation.ctx.db)).toHaveLength(1);
   });
 
-  test("makes one owner of those who send it together", async () => {
+  test("the set-up link creates one owner for concurrent requests", async () => {
     await using installation = openPeopleInstallation();
     const token = await setUpLink(installation);
     const attempts = ["ada", "bob", "eve"].map((name) =>
@@ -76,7 +76,7 @@ describe("the set-up link", () => {
     expect(listUsers(installation.ctx.db)).toHaveLength(1);
   });
 
-  test("opens to the end of its hour, and from then on nothing", async () => {
+  test("the set-up link is valid for exactly one hour", async () => {
     for (const [waitedMs, isOpen] of [
       [HOUR_MS - 1, true],
       [HOUR_MS, false],
@@ -90,7 +90,7 @@ describe("the set-up link", () => {
     }
   });
 
-  test("is replaced by the next start's", async () => {
+  test("the set-up link is replaced at the next start", async () => {
     await using installation = openPeopleInstallation();
     const first = await setUpLink(installation);
     const second = await setUpLink(installation);
@@ -101,17 +101,22 @@ describe("the set-up link", () => {
   test.each([
     ["created", createUser],
     ["invited", inviteUser],
-  ] as const)("dies when a user is %s, and is not issued any more", async (_how, make) => {
-    await using installation = openPeopleInstallation();
-    const token = await setUpLink(installation);
-    const bob = { email: "bob@acme.test", name: "Bob" };
-    await installation.write((tx) => make(installation.ctx, tx, bob, CLI_ACTOR));
-    expect((await installation.refused(setUp(installation, token))).code).toBe("not_found");
-    expect(await installation.write((tx) => issueSetUpLink(installation.ctx, tx))).toBeUndefined();
-    expect(listUsers(installation.ctx.db).map(({ name }) => name)).toEqual(["Bob"]);
-  });
+  ] as const)(
+    "the set-up link is void after a user is %s, and is not issued again",
+    async (_how, make) => {
+      await using installation = openPeopleInstallation();
+      const token = await setUpLink(installation);
+      const bob = { email: "bob@acme.test", name: "Bob" };
+      await installation.write((tx) => make(installation.ctx, tx, bob, CLI_ACTOR));
+      expect((await installation.refused(setUp(installation, token))).code).toBe("not_found");
+      expect(
+        await installation.write((tx) => issueSetUpLink(installation.ctx, tx)),
+      ).toBeUndefined();
+      expect(listUsers(installation.ctx.db).map(({ name }) => name)).toEqual(["Bob"]);
+    },
+  );
 
-  test("survives a form with wrong fields, all of which are told", async () => {
+  test("the set-up link is still valid after a form with invalid fields", async () => {
     await using installation = openPeopleInstallation();
     const token = await setUpLink(installation);
     const wrong = { ...ADA, email: "ada", name: "" };
@@ -121,7 +126,7 @@ describe("the set-up link", () => {
   });
 
   test.each(["", "short", "0".repeat(43), "a".repeat(100_000)])(
-    "is no text but its own",
+    "the set-up link cannot be replaced by another text",
     async (text) => {
       await using installation = openPeopleInstallation();
       await setUpLink(installation);
@@ -129,7 +134,7 @@ describe("the set-up link", () => {
     },
   );
 
-  test("is not what an invitation is, which stays as it was", async () => {
+  test("an invitation cannot be used as a set-up link and stays valid", async () => {
     await using installation = openPeopleInstallation();
     const bob = { email: "bob@acme.test", name: "Bob" };
     const { token } = await installation.write((tx) =>
@@ -139,7 +144,7 @@ describe("the set-up link", () => {
     expect(findLink(installation.ctx.db, token, installation.clock.now())?.purpose).toBe("invite");
   });
 
-  test("makes nobody where there is a user already", async () => {
+  test("the set-up link creates no owner if there is a user", async () => {
     await using installation = openPeopleInstallation();
     const token = await setUpLink(installation);
     // As a row that came in behind the verbs' backs.

@@ -72,7 +72,7 @@ async function authenticated(installation: PeopleInstallation, email: string): P
 
 describe("authenticating", () => {
   test.each(["ada@acme.test", " ADA@Acme.test "])(
-    "the right password with %p is right",
+    "the correct password with the email %p succeeds",
     async (email) => {
       await using at = await knocking();
       expect(await at.knock(email, RIGHT)).toMatchObject({ user: { name: "Ada" } });
@@ -80,7 +80,7 @@ describe("authenticating", () => {
     },
   );
 
-  test("answers the same for a wrong password, an unknown user, a disabled one and one without a password", async () => {
+  test("authentication fails alike for a wrong password, an unknown or disabled user and one without a password", async () => {
     await using at = await knocking();
     const attempts = [
       ["ada@acme.test", "wrong horse battery"],
@@ -102,7 +102,7 @@ describe("authenticating", () => {
     expect(await at.knock("bob@acme.test", RIGHT)).toMatchObject({ user: { name: "Bob" } });
   });
 
-  test("works with real hashes", async () => {
+  test("authentication works with real hashes", async () => {
     await using installation = openPeopleInstallation();
     const passwords = createPasswords();
     const throttle = createLoginThrottle(installation.ctx);
@@ -114,7 +114,7 @@ describe("authenticating", () => {
     expect(await knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
   });
 
-  test("waits after three failures, whatever the case of the email, and the right password gets in after it", async () => {
+  test("authentication waits after three failures in any case of the email, and then accepts the correct password", async () => {
     await using at = await knocking();
     for (const email of ["ada@acme.test", "ADA@acme.test", " Ada@Acme.Test"]) {
       expect(await at.knock(email, "wrong horse battery")).toEqual({ rejection: "wrong" });
@@ -132,7 +132,7 @@ describe("authenticating", () => {
     expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
   });
 
-  test("lets the right password in from elsewhere while one address keeps guessing", async () => {
+  test("authentication accepts the correct password from another address while one keeps guessing", async () => {
     await using at = await knocking();
     const guess = async () => await at.knock("ada@acme.test", "wrong", client("198.51.100.9"));
     const outcomes = [];
@@ -141,7 +141,7 @@ describe("authenticating", () => {
     expect(await at.knock("ada@acme.test", RIGHT)).toMatchObject({ user: { name: "Ada" } });
   });
 
-  test("logs a refusal with the email and the address, and never what was typed as a password", async () => {
+  test("a failed authentication is logged with email and address, never with the password", async () => {
     await using at = await knocking();
     await at.knock(" ADA@acme.test", "wrong horse battery");
     // A password in the place of the email.
@@ -155,7 +155,7 @@ describe("authenticating", () => {
 });
 
 describe("signing in", () => {
-  test("starts a session, notes when, and is audited with the address", async () => {
+  test("signing in starts a session, records the time and writes an audit entry with the address", async () => {
     await using installation = openPeopleInstallation();
     const { id } = await installation.user("Ada");
     const user = await authenticated(installation, "ada@acme.test");
@@ -174,7 +174,7 @@ describe("signing in", () => {
     });
   });
 
-  test("ends the session that the browser had, whoever's it was, and no other", async () => {
+  test("signing in ends the browser's previous session only", async () => {
     await using installation = openPeopleInstallation();
     const { ctx, clock } = installation;
     await installation.user("Ada");
@@ -191,7 +191,7 @@ describe("signing in", () => {
     expect(found).toEqual([undefined, "Bob", "Ada"]);
   });
 
-  test("is refused when the user was disabled since the password was verified", async () => {
+  test("signing in is a conflict if the user was disabled after the password was verified", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     await installation.user("Ada");
@@ -203,7 +203,7 @@ describe("signing in", () => {
     expect(await installation.write((tx) => signIn(ctx, tx, user, FROM))).toMatch(/^\w{43}$/);
   });
 
-  test("is refused when the password was changed since it was verified", async () => {
+  test("signing in is a conflict if the password was changed after it was verified", async () => {
     await using installation = openPeopleInstallation();
     const { ctx } = installation;
     const { id } = await installation.user("Ada");

@@ -62,27 +62,33 @@ const SECRETS: [string, unknown, string][] = [
   ["that is nothing", null, "must be text"],
 ];
 
-describe("a webhook with", () => {
-  test.each(REFUSED)("%s is refused, and nothing is written", async (_, json, pointer, detail) => {
-    await using site = await createWebhookSite();
-    const before = await site.state();
-    const answer = await site.post({ url: RECEIVER, ...json });
-    const { errors } = expectProblem(answer, "validation_failed");
-    expect(errors).toEqual([{ pointer, detail: expect.stringContaining(detail) }]);
-    expect(await site.state()).toEqual(before);
-  });
+describe("invalid input for a webhook", () => {
+  test.each(REFUSED)(
+    "a webhook with %s is rejected, and nothing is written",
+    async (_, json, pointer, detail) => {
+      await using site = await createWebhookSite();
+      const before = await site.state();
+      const answer = await site.post({ url: RECEIVER, ...json });
+      const { errors } = expectProblem(answer, "validation_failed");
+      expect(errors).toEqual([{ pointer, detail: expect.stringContaining(detail) }]);
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test.each(SECRETS)("a secret %s is refused without being repeated", async (_, secret, detail) => {
-    await using site = await createWebhookSite();
-    const before = await site.state();
-    const answer = await site.post({ url: RECEIVER, secret });
-    const { errors } = expectProblem(answer, "validation_failed");
-    expect(errors).toEqual([{ pointer: "#/secret", detail: expect.stringContaining(detail) }]);
-    if (typeof secret === "string") expect(answer.text).not.toContain(secret);
-    expect(await site.state()).toEqual(before);
-  });
+  test.each(SECRETS)(
+    "a webhook with a secret %s is rejected, and the secret is not repeated",
+    async (_, secret, detail) => {
+      await using site = await createWebhookSite();
+      const before = await site.state();
+      const answer = await site.post({ url: RECEIVER, secret });
+      const { errors } = expectProblem(answer, "validation_failed");
+      expect(errors).toEqual([{ pointer: "#/secret", detail: expect.stringContaining(detail) }]);
+      if (typeof secret === "string") expect(answer.text).not.toContain(secret);
+      expect(await site.state()).toEqual(before);
+    },
+  );
 
-  test("several faults is told of all of them, one a field", async () => {
+  test("a webhook with several invalid fields is rejected with one error per field", async () => {
     await using site = await createWebhookSite();
     const json = {
       url: "http://127.0.0.1/",
@@ -110,7 +116,7 @@ describe("a webhook with", () => {
     ]);
   });
 
-  test("what comes close to that is made", async () => {
+  test("a webhook with unusual but valid input is created", async () => {
     await using site = await createWebhookSite();
     const bodies = [
       { url: "http://93.184.215.14:8080/hooks?a=1" },
@@ -126,7 +132,7 @@ describe("a webhook with", () => {
     for (const json of bodies) expect((await site.post(json)).status).toBe(201);
   });
 
-  test("a private address is made where the installation allows its network, and no other", async () => {
+  test("a webhook with a private address is created only if the installation allows its network", async () => {
     const env = { ALLCLEAR_OUTBOUND_ALLOW: "10.0.0.0/8,169.254.0.0/16" };
     await using site = await createWebhookSite({ env });
     expect((await site.post({ url: "http://10.1.2.3/" })).status).toBe(201);
@@ -136,12 +142,12 @@ describe("a webhook with", () => {
   });
 });
 
-describe("a change of a webhook", () => {
+describe("invalid changes of a webhook", () => {
   // What is missing from a change stays as it is.
   const refused = REFUSED.filter(([name]) => name !== "no URL");
 
   test.each([...refused, ["no field", {}, "#", "names nothing to change"] as const])(
-    "to %s is refused, and nothing is written",
+    "a change of a webhook to %s is rejected, and nothing is written",
     async (_, json, pointer, detail) => {
       await using site = await createWebhookSite();
       const { id } = await site.create();
@@ -152,7 +158,7 @@ describe("a change of a webhook", () => {
     },
   );
 
-  test("to another secret than rotation gives is refused", async () => {
+  test("a change of a webhook's secret is rejected", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create();
     const before = await site.state();
@@ -163,7 +169,7 @@ describe("a change of a webhook", () => {
   });
 });
 
-describe("a webhook that is not there", () => {
+describe("requests for an unknown webhook", () => {
   test.each([
     ["GET", ""],
     ["PATCH", ""],
@@ -173,7 +179,7 @@ describe("a webhook that is not there", () => {
     ["GET", "/deliveries"],
     ["GET", "/deliveries/dlv_1"],
     ["POST", "/deliveries/dlv_1/redeliver"],
-  ])("answers %s %s with 404, and nothing is written", async (method, path) => {
+  ])("an unknown webhook answers %s %s with 404, and nothing is written", async (method, path) => {
     await using site = await createWebhookSite();
     const { id } = await site.create({ url: SLACK, format: "slack" });
     expect((await site.call(`/${id}`, { method: "DELETE" })).status).toBe(204);

@@ -31,8 +31,8 @@ async function createSite(url: string, endpointCount = ENDPOINTS) {
 const writeSlice = ({ app: { ctx } }: DeliverySite) =>
   ctx.db.write((tx) => writeBatchedDeliveries(ctx, tx));
 
-describe("the deliveries of a change that has many", () => {
-  test("are written after it, at most 250 in one transaction", async () => {
+describe("many deliveries of one change", () => {
+  test("many deliveries of one change are written after it, at most 250 per transaction", async () => {
     await using receiver = startReceiver();
     const { site, change } = await createSite(receiver.url);
     await using _ = site;
@@ -44,7 +44,7 @@ describe("the deliveries of a change that has many", () => {
     expect(counts).toEqual([0, 250, 500, 750, 1_000, ALL]);
   });
 
-  test("reach each endpoint that existed at the change once, also after a restart", async () => {
+  test("many deliveries reach each endpoint of the time of the change once, also after a restart", async () => {
     await using receiver = startReceiver();
     const { site, change } = await createSite(receiver.url);
     await using _ = site;
@@ -61,7 +61,7 @@ describe("the deliveries of a change that has many", () => {
     expect(rows.filter(({ webhookId }) => webhookId === later.id)).toEqual([]);
   });
 
-  test("reach the endpoints of a running server without a further change", async () => {
+  test("many deliveries are sent by a running server without a further change", async () => {
     await using receiver = startReceiver();
     const { site, change } = await createSite(receiver.url);
     await using _ = site;
@@ -79,7 +79,7 @@ describe("the deliveries of a change that has many", () => {
     expect(receiver.received).toHaveLength(300);
   });
 
-  test("come before those of a later change of the same component", async () => {
+  test("many deliveries are ordered before those of a later change of the same component", async () => {
     await using receiver = startReceiver();
     const { site, ids, endpoints, change } = await createSite(receiver.url);
     await using _ = site;
@@ -99,7 +99,7 @@ describe("the deliveries of a change that has many", () => {
     }
   });
 
-  test("are undone with the change", async () => {
+  test("many deliveries are rolled back with their change", async () => {
     await using receiver = startReceiver();
     const { site } = await createSite(receiver.url);
     await using _ = site;
@@ -116,7 +116,7 @@ describe("the deliveries of a change that has many", () => {
     expect(await writeSlice(site)).toBe(false);
   });
 
-  test("keep their events until they are written, however old these are", async () => {
+  test("events are kept until all their deliveries are written", async () => {
     await using receiver = startReceiver();
     const { site, change } = await createSite(receiver.url);
     await using _ = site;
@@ -134,8 +134,8 @@ describe("the deliveries of a change that has many", () => {
   });
 });
 
-describe("the deliveries of a change that has few", () => {
-  test("are written in its transaction", async () => {
+describe("few deliveries of one change", () => {
+  test("few deliveries are written in the transaction of their change", async () => {
     await using receiver = startReceiver();
     const { site, ids, change } = await createSite(receiver.url);
     await using _ = site;

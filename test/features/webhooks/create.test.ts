@@ -4,8 +4,8 @@ import { createWebhookSite, RECEIVER, WEBHOOKS } from "../../support/webhook-sit
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-describe("a webhook that is created", () => {
-  test("listens to everything in the standard format unless it says otherwise", async () => {
+describe("a new webhook", () => {
+  test("a new webhook receives all events in the standard format by default", async () => {
     await using site = await createWebhookSite();
     const { status, headers, body } = await site.post({ url: RECEIVER });
     expect(status).toBe(201);
@@ -43,7 +43,7 @@ describe("a webhook that is created", () => {
     });
   });
 
-  test("is as it says", async () => {
+  test("a new webhook has the given fields", async () => {
     await using site = await createWebhookSite();
     const given = {
       url: RECEIVER,
@@ -63,7 +63,7 @@ describe("a webhook that is created", () => {
     });
   });
 
-  test("has a secret and a ref of its own, however alike it is", async () => {
+  test("each of several equal webhooks has its own secret and ref", async () => {
     await using site = await createWebhookSite();
     const made = [await site.create(), await site.create(), await site.create()];
     expect(new Set(made.map(({ secret }) => secret)).size).toBe(3);
@@ -78,7 +78,7 @@ describe("a webhook that is created", () => {
 describe("an Idempotency-Key", () => {
   const headers = { "idempotency-key": "8e03978e" };
 
-  test("makes one of twenty at once; all but the first answer null in the place of the secret", async () => {
+  test("twenty concurrent requests with one Idempotency-Key create one webhook and show its secret once", async () => {
     await using site = await createWebhookSite();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => site.post({ url: RECEIVER }, { headers })),
@@ -94,7 +94,7 @@ describe("an Idempotency-Key", () => {
     expect((await site.call("")).body.data).toHaveLength(1);
   });
 
-  test("with another body is refused, and nothing is written", async () => {
+  test("the same Idempotency-Key with another body is idempotency_mismatch, and nothing is written", async () => {
     await using site = await createWebhookSite();
     await site.post({ url: RECEIVER }, { headers });
     const before = await site.state();
@@ -104,7 +104,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-test("webhooks are listed newest first, page by page, while more are made", async () => {
+test("GET /webhooks lists webhooks newest first in pages that skip nothing while more are created", async () => {
   await using site = await createWebhookSite();
   const ids: string[] = [];
   for (let n = 0; n < 5; n++) ids.unshift((await site.create()).id);

@@ -21,7 +21,7 @@ const again = ({ app: { ctx } }: DeliverySite, webhookId: string, id: string) =>
   ctx.db.write((tx) => redeliver(ctx, tx, webhookId, id, CLI_ACTOR));
 
 describe("the log of deliveries", () => {
-  test("has the newest first, each with its type and its last try", async () => {
+  test("the log of deliveries is newest first and contains event types and last attempts", async () => {
     await using receiver = startReceiver(({ data }, count) =>
       data.id === "mon_1" ? (count > 1 ? new Response("slow down", { status: 503 }) : 500) : 200,
     );
@@ -42,7 +42,7 @@ describe("the log of deliveries", () => {
     expect(listed(site, id, { before: rows[0]?.row.id })).toHaveLength(1);
   });
 
-  test("tells each try of a delivery, and knows no other endpoint's", async () => {
+  test("the log contains each attempt of a delivery, and not those of another endpoint", async () => {
     await using receiver = startReceiver((_message, count) => (count < 3 ? 500 : 200));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -57,8 +57,8 @@ describe("the log of deliveries", () => {
   });
 });
 
-describe("a redelivery", () => {
-  test("sends what has arrived once more, with the same id", async () => {
+describe("redeliveries", () => {
+  test("a redelivery sends a delivered event again with the same id", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -74,7 +74,7 @@ describe("a redelivery", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "webhook.redeliver", targetId: id });
   });
 
-  test("of what was given up begins the waits anew", async () => {
+  test("a redelivery of a failed event starts with the first retry delay", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -90,7 +90,7 @@ describe("a redelivery", () => {
     expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 14 }]);
   });
 
-  test("of all since a moment takes what never arrived, in order, and nothing else", async () => {
+  test("a redelivery of all failures since a time sends only undelivered events", async () => {
     await using receiver = startReceiver(({ data }) => (data.id === "cmp_ok" ? 200 : 500));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -116,7 +116,7 @@ describe("a redelivery", () => {
     expect(statuses).toEqual(["failed", "delivered", "delivered", "delivered", "delivered"]);
   });
 
-  test("of more than a transaction should hold goes on where it ended", async () => {
+  test("a redelivery of many failures continues in further transactions", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);

@@ -3,9 +3,9 @@ import { FORMATS, validateDestination } from "../../../src/features/webhooks/for
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/kernel/webhook";
 import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";
 
-describe("a destination", () => {
+describe("destinations of formats", () => {
   test.each([...WEBHOOK_FORMATS])(
-    "as %s documents it is accepted, with no setting it does not know",
+    "a destination as documented by %s is accepted, and an unknown setting is rejected",
     (name) => {
       const { url, settings } = DESTINATIONS[name];
       expect(FORMATS[name].name).toBe(name);
@@ -50,12 +50,12 @@ describe("a destination", () => {
       "#/settings/message_thread_id",
     ],
     ["teams", "https://acme.webhook.office.com/webhookb2/1", {}, "#/url"],
-  ])("of %s at %s with %j is refused", (name, url, settings, pointer) => {
+  ])("the destination of %s at %s with %j is rejected", (name, url, settings, pointer) => {
     const errors = validateDestination(name, url, settings as Record<string, unknown>);
     expect(errors.map((error) => error.pointer)).toEqual([pointer]);
   });
 
-  test("of a server below a path keeps the path", () => {
+  test("a destination of a server below a path keeps the path", () => {
     const event = incidentEvent("Name", "Text");
     const urlOf = (name: WebhookFormat, url: string) => writeFor(name, event, { url })?.url;
     expect(urlOf("ntfy", "https://home.test/ntfy/acme")).toBe("https://home.test/ntfy/");

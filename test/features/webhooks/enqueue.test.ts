@@ -11,8 +11,8 @@ async function queuedFor(site: DeliverySite, ...ids: string[]) {
   return ids.map((id) => rows.filter(({ webhookId }) => webhookId === id).length);
 }
 
-describe("an event is queued", () => {
-  test("for the endpoints that listen to its type, once each", async () => {
+describe("queueing of events", () => {
+  test("an event is queued once for each endpoint that listens to its type", async () => {
     await using site = await createDeliverySite();
     const all = await site.endpoint(NOBODY);
     const some = await site.endpoint(NOBODY, { events: ["incident.created", "monitor.down"] });
@@ -21,7 +21,7 @@ describe("an event is queued", () => {
     expect(await queuedFor(site, all.id, some.id, others.id)).toEqual([2, 2, 0]);
   });
 
-  test("for the endpoints of its page and for those of every page", async () => {
+  test("an event is queued for the endpoints of its page and of all pages", async () => {
     await using site = await createDeliverySite();
     const acme = await site.app.page({ slug: "acme", name: "Acme" });
     const other = await site.app.page({ slug: "other", name: "Other" });
@@ -35,7 +35,7 @@ describe("an event is queued", () => {
     expect(await queuedFor(site, every.id, one.id, another.id)).toEqual([2, 1, 0]);
   });
 
-  test("for nobody who is disabled or deleted, or comes later", async () => {
+  test("an event is not queued for disabled, deleted or later endpoints", async () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
     const enabled = await site.endpoint(NOBODY);
@@ -53,7 +53,7 @@ describe("an event is queued", () => {
     expect(await queuedFor(site, ...ids)).toEqual([1, 0, 0, 0, 0]);
   });
 
-  test("in the transaction of the change: both or neither", async () => {
+  test("an event is queued in the transaction of its change", async () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
     const { id } = await site.endpoint(NOBODY);
@@ -70,7 +70,7 @@ describe("an event is queued", () => {
     expect(await queuedFor(site, id)).toEqual([1]);
   });
 
-  test("for the one endpoint that is tried out, whatever it listens to", async () => {
+  test("a test event is queued only for the tested endpoint", async () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
     const tried = await site.endpoint(NOBODY, { events: ["incident.created"] });

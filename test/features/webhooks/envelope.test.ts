@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { incidentEvent, writeFor } from "../../support/webhook-formats";
 
 describe("the standard format", () => {
-  test("sends type, time and data exactly as they were recorded, and nothing else", () => {
+  test("the standard format sends the recorded type, time and data only", () => {
     const event = incidentEvent("a <b>", "c\u0000 @everyone", { notify: false });
     expect(writeFor("standard", event)).toEqual({
       headers: { "content-type": "application/json" },

@@ -28,10 +28,10 @@ function shown(message: Message, url: string): string {
 
 const fileOf = (format: string, type: string) => `${format}/${type}.http`;
 
-describe("what is sent for an event", () => {
+describe("messages of all formats and events", () => {
   for (const format of WEBHOOK_FORMATS) {
     for (const type of TYPES) {
-      test(`is, as ${format}, what the file of ${type} says`, async () => {
+      test(`the ${format} message for ${type} equals its golden file`, async () => {
         const message = writeFor(format, events[type]);
         const file = Bun.file(join(FOLDER, fileOf(format, type)));
         if (!message) return expect(await file.exists()).toBe(false);
@@ -43,7 +43,7 @@ describe("what is sent for an event", () => {
     }
   }
 
-  test("is left out by statuspage alone, where that service tells of nothing", async () => {
+  test("only the statuspage format skips events", async () => {
     const untold = WEBHOOK_FORMATS.flatMap((format) =>
       TYPES.filter((type) => !writeFor(format, events[type])).map((type) => fileOf(format, type)),
     );

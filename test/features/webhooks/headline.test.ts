@@ -5,7 +5,7 @@ import { createTestEgress } from "../../support/egress";
 import { startReceiver } from "../../support/receiver";
 import { createWebhookSite } from "../../support/webhook-site";
 
-test("the statuspage format tells what the page shows as a whole, not what the event is about", async () => {
+test("the statuspage format contains the headline of the page", async () => {
   await using receiver = startReceiver();
   const outboundAllow = "127.0.0.0/8";
   await using site = await createWebhookSite({ env: { ALLCLEAR_OUTBOUND_ALLOW: outboundAllow } });

@@ -7,7 +7,7 @@ import { startReceiver } from "../../support/receiver";
 const rateOf = ({ app }: DeliverySite, id: string) => successRate(app.ctx.db, id, app.clock.now());
 
 describe("an endpoint's success rate", () => {
-  test("is the share of the last day's tries that succeeded, null without any", async () => {
+  test("an endpoint's success rate is the share of successful attempts of the last day; null without any", async () => {
     await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -29,8 +29,8 @@ describe("an endpoint's success rate", () => {
   });
 });
 
-describe("an hour that is still to come", () => {
-  test("since the clock was ahead for a while, is none of the last day's", async () => {
+describe("hours in the future", () => {
+  test("an hour recorded while the clock was ahead does not count in the success rate", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { clock } = site.app;
@@ -50,7 +50,7 @@ describe("an hour that is still to come", () => {
 });
 
 describe("an endpoint's last failure", () => {
-  test("is told, also after a success", async () => {
+  test("an endpoint's last failure is known after a success", async () => {
     await using receiver = startReceiver(({ data }) => (data.id === "cmp_bad" ? 418 : 200));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -67,8 +67,8 @@ describe("an endpoint's last failure", () => {
   });
 });
 
-describe("what is on its way", () => {
-  test("is counted by endpoint, with the age of the oldest", async () => {
+describe("pending deliveries", () => {
+  test("pending deliveries are counted by endpoint, with the time of the oldest", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { db } = site.app.ctx;
@@ -90,7 +90,7 @@ describe("what is on its way", () => {
     expect(health().isStuck).toBe(false);
   });
 
-  test("is stuck when nobody has tried what is due for five minutes", async () => {
+  test("deliveries are stuck if due ones are not attempted for five minutes", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -106,7 +106,7 @@ describe("what is on its way", () => {
     expect(isStuck()).toBe(false);
   });
 
-  test("is counted by endpoint as it ends", async () => {
+  test("ended attempts are counted by endpoint and result", async () => {
     await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);

@@ -44,8 +44,8 @@ const openIncident = (api: string) => ({
   components: { [api]: "major_outage" },
 });
 
-describe("an incident", () => {
-  test("that is opened through the API reaches a program, verified by the published library, and people", async () => {
+describe("delivery of an incident", () => {
+  test("an incident created by API reaches a program, verified by the published library, and a chat", async () => {
     await using program = startReceiver();
     await using chat = startReceiver();
     const { site, post, secret, api, deliveriesOf } = await createSite(program, chat);
@@ -88,7 +88,7 @@ describe("an incident", () => {
     for (const one of delivered) expect(one).toMatchObject({ status: "delivered", tries: 1 });
   });
 
-  test("whose update asks to notify nobody reaches the program, which is told so, and no people", async () => {
+  test("an incident with notify: false reaches the program with that field, and no chat", async () => {
     await using program = startReceiver();
     await using chat = startReceiver();
     const { site, post, secret, api } = await createSite(program, chat);
@@ -105,7 +105,7 @@ describe("an incident", () => {
     expect(chat.received).toHaveLength(1);
   });
 
-  test("reaches a program that was down for an hour when it is back, with the same id, and delays nobody", async () => {
+  test("an incident reaches a program that was down for an hour with the same id, without delaying the chat", async () => {
     await using program = startReceiver(() => 503);
     await using chat = startReceiver();
     const { site, post, secret, api, deliveriesOf } = await createSite(program, chat);

@@ -17,7 +17,7 @@ const NAME = "&".repeat(255);
 
 const bytes = (text: string) => Buffer.byteLength(text);
 
-/** What must hold of a text that was cut. */
+/** Asserts that a text was cut correctly. */
 function expectCut(text: string): void {
   expect(text).toContain("…");
   expect(text.isWellFormed()).toBe(true);
@@ -29,7 +29,7 @@ function expectCut(text: string): void {
 describe.each(Object.entries(LONG))("a message of %s", (_kind, text) => {
   const event = incidentEvent(NAME, text);
 
-  test("fits into a text object of Slack, its entities and marks whole", () => {
+  test("a long message fits into a Slack text object with complete entities and markup", () => {
     const body = bodyFor("slack", event);
     const section: string = body.attachments[0].blocks[0].text.text;
     expect(section.length).toBeLessThanOrEqual(3_000);
@@ -39,7 +39,7 @@ describe.each(Object.entries(LONG))("a message of %s", (_kind, text) => {
     expect((section.match(/```/g) ?? []).length % 2).toBe(0);
   });
 
-  test("fits into an embed of Discord", () => {
+  test("a long message fits into a Discord embed", () => {
     const embed = bodyFor("discord", event).embeds[0];
     expect(embed.title.length).toBeLessThanOrEqual(256);
     expect(embed.title).toEndWith("…");
@@ -48,7 +48,7 @@ describe.each(Object.entries(LONG))("a message of %s", (_kind, text) => {
     expect(embed.description).toContain("Partial outage");
   });
 
-  test("fits into a message of Telegram, its tags closed", () => {
+  test("a long message fits into a Telegram message with closed tags", () => {
     const html: string = bodyFor("telegram", event).text;
     expect(html.length).toBeLessThanOrEqual(4_096);
     expectCut(html);
@@ -63,7 +63,7 @@ describe.each(Object.entries(LONG))("a message of %s", (_kind, text) => {
     );
   });
 
-  test("fits into a message of ntfy, and the whole into what its server reads", () => {
+  test("a long message fits into an ntfy message and request", () => {
     const body = bodyFor("ntfy", event);
     expect(bytes(body.message)).toBeLessThanOrEqual(4_096);
     expect(bytes(JSON.stringify(body))).toBeLessThanOrEqual(8_192);
@@ -71,14 +71,14 @@ describe.each(Object.entries(LONG))("a message of %s", (_kind, text) => {
     expect(body.message).toContain("Partial outage");
   });
 
-  test("fits into what a workflow of Microsoft Teams posts", () => {
+  test("a long message fits into a Microsoft Teams card", () => {
     expect(bytes(JSON.stringify(bodyFor("teams", event)))).toBeLessThanOrEqual(28_000);
     expect(JSON.stringify(bodyFor("teams", event))).toContain("Partial outage");
   });
 });
 
-describe("a text that fits", () => {
-  test("is not cut, and one that was cut before says so", () => {
+describe("short messages", () => {
+  test("a short text is not truncated, and an already truncated one ends with an ellipsis", () => {
     const whole = incidentEvent("Name", "All of it.");
     const cut = incidentEvent("Name", "", {
       latest_update: { body: "Some of it", truncated: true },
@@ -89,7 +89,7 @@ describe("a text that fits", () => {
     }
   });
 
-  test("names ten components and says how many more there are", () => {
+  test("a message names ten components and the number of others", () => {
     const components = Array.from({ length: 13 }, (_, index) => ({
       name: `C${index}`,
       status: "major_outage",

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import createMarkdown, { type Token } from "markdown-it";
 import { bodyFor, incidentEvent } from "../../support/webhook-formats";
 
-/** What a reader of CommonMark with GitHub's tables and strikes sees of a text. */
+/**
+ * Renders a text as CommonMark with GitHub's tables and strikethrough, as text and markup found.
+ */
 function read(markdown: string): { text: string; markup: string[] } {
   const tokens = createMarkdown({ html: true }).parse(markdown, {});
   const flat = tokens.flatMap((token) => [token, ...(token.children ?? [])]);
@@ -31,8 +33,8 @@ const PIECES = [
   "---",
 ];
 
-describe("plain text that is written as Markdown", () => {
-  test("reads as that text, whatever it is, without any markup", () => {
+describe("escaping of plain text as Markdown", () => {
+  test("any plain text renders as itself without markup", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }), (pieces) => {
         // Lines as people see them: spaces at their ends do not show, and an empty one ends a paragraph.
@@ -57,8 +59,8 @@ describe("plain text that is written as Markdown", () => {
   });
 });
 
-describe("Markdown that is written anew", () => {
-  test("fetches no picture, holds no HTML, and shows where its links lead, whatever was written", () => {
+describe("rewriting of Markdown", () => {
+  test("rewritten Markdown contains no images, HTML or hidden link targets", () => {
     const pieces = [
       ...PIECES,
       "](https://a.example/c)",

@@ -29,8 +29,8 @@ async function createSite(events?: string[]) {
   return { ...site, ...(await createEndpointPair(app, events)), send, open, api };
 }
 
-describe("an incident that changes components", () => {
-  test("is one message for people at its beginning and one at its end; a program receives every event", async () => {
+describe("an incident with components", () => {
+  test("an incident sends people one message at its start and one at its end, and a program every event", async () => {
     await using site = await createSite();
     const { id } = await site.open();
     expect(await site.people()).toEqual(["incident.created"]);
@@ -40,7 +40,7 @@ describe("an incident that changes components", () => {
     expect(await site.program()).toEqual(["incident.resolved", CHANGED, CHANGED]);
   });
 
-  test("is one message for people when it is deleted", async () => {
+  test("a deleted incident sends people one message", async () => {
     await using site = await createSite();
     const { id } = await site.open();
     await site.people();
@@ -49,7 +49,7 @@ describe("an incident that changes components", () => {
     expect(await site.people()).toEqual(["incident.deleted"]);
   });
 
-  test("sends the changes of its components to people who listen to these alone", async () => {
+  test("an incident sends component changes to people who do not listen to incident.created", async () => {
     await using site = await createSite([CHANGED, "incident.resolved"]);
     const { id } = await site.open();
     expect(await site.people()).toEqual([CHANGED, CHANGED]);
@@ -57,7 +57,7 @@ describe("an incident that changes components", () => {
     expect(await site.people()).toEqual(["incident.resolved"]);
   });
 
-  test("leaves later changes of its components to messages of their own", async () => {
+  test("a later change of a component sends people a separate message", async () => {
     await using site = await createSite();
     await site.open();
     await site.people();
@@ -66,7 +66,7 @@ describe("an incident that changes components", () => {
   });
 });
 
-test("a maintenance that begins and ends at its time is one message for people each", async () => {
+test("a maintenance that starts and ends on time sends people one message each", async () => {
   await using site = await createSite();
   const { app } = site;
   const at = (hours: number) => new Date(app.clock.now() + hours * HOUR_MS).toISOString();

@@ -3,15 +3,18 @@ import { FORMATS } from "../../../src/features/webhooks/formats";
 import { WEBHOOK_FORMATS } from "../../../src/kernel/webhook";
 import { bodyFor, incidentEvent, writeFor } from "../../support/webhook-formats";
 
-describe("an event of which nobody is to be notified", () => {
-  test.each([...WEBHOOK_FORMATS])("is told by %s only if that is for programs", (name) => {
-    const loud = incidentEvent("Name", "Text");
-    const silent = incidentEvent("Name", "Text", { notify: false });
-    expect(writeFor(name, loud)).toBeDefined();
-    expect(writeFor(name, silent) !== undefined).toBe(!FORMATS[name].isForPeople);
-  });
+describe("events with notify: false", () => {
+  test.each([...WEBHOOK_FORMATS])(
+    "an event with notify: false is sent by %s only if it is a format for programs",
+    (name) => {
+      const loud = incidentEvent("Name", "Text");
+      const silent = incidentEvent("Name", "Text", { notify: false });
+      expect(writeFor(name, loud)).toBeDefined();
+      expect(writeFor(name, silent) !== undefined).toBe(!FORMATS[name].isForPeople);
+    },
+  );
 
-  test("says so to programs that read Statuspage's", () => {
+  test("an event with notify: false has deliver_notifications: false in the statuspage format", () => {
     const silent = incidentEvent("Name", "Text", { notify: false });
     expect(bodyFor("statuspage", silent).incident.incident_updates).toMatchObject([
       { deliver_notifications: false },
@@ -20,7 +23,7 @@ describe("an event of which nobody is to be notified", () => {
 });
 
 describe("Statuspage's headline", () => {
-  test("is the page's where that is known, else what the event tells of", () => {
+  test("Statuspage's headline is the page's if known, else derived from the event", () => {
     const headline = { indicator: "minor", description: "Minor Service Outage" };
     const event = incidentEvent("Name", "Text", { impact: "critical" });
     const pageOf = (context: object) =>
@@ -30,8 +33,8 @@ describe("Statuspage's headline", () => {
   });
 });
 
-describe("people read on", () => {
-  test("at what they are told of, and at the page where that has no address or is gone", () => {
+describe("links of notifications", () => {
+  test("a notification links to its subject, or to the page if that has no address or is deleted", () => {
     const urlOf = (event: Parameters<typeof writeFor>[1]) =>
       bodyFor("discord", event).embeds[0].url;
     const created = incidentEvent("Name", "Text");
@@ -48,12 +51,12 @@ describe("people read on", () => {
   });
 });
 
-describe("a secret setting", () => {
+describe("secret settings", () => {
   test.each([
     ["ntfy", "token"],
     ["gotify", "token"],
     ["telegram", "bot_token"],
-  ] as const)("of %s stands in no body", (name, setting) => {
+  ] as const)("a message for %s contains no secret %s", (name, setting) => {
     const settings = { [setting]: "123456:quite-private", chat_id: "1" };
     expect(FORMATS[name].secretSettings).toEqual([setting]);
     const message = writeFor(name, incidentEvent("Name", "Text"), { settings });

@@ -8,7 +8,7 @@ import { createWebhookSite, WEBHOOKS } from "../../support/webhook-site";
 const rotation = (id: string) => [`/${id}/rotate-secret`, { method: "POST" }] as const;
 
 describe("rotating a webhook's secret", () => {
-  test("shows another one, this once", async () => {
+  test("rotating a webhook's secret returns a new secret once", async () => {
     await using site = await createWebhookSite();
     const { id, secret, ...made } = await site.create({ description: "Chat" });
     const { status, headers, body } = await site.call(...rotation(id));
@@ -29,7 +29,7 @@ describe("rotating a webhook's secret", () => {
     });
   });
 
-  test("has both sign for 24 hours, and the new one alone from then on", async () => {
+  test("both secrets sign for 24 hours after a rotation, then only the new one", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const { id, secret: before } = await site.endpoint(receiver.url);

@@ -21,14 +21,14 @@ const ended = (more: Partial<EndedTry> = {}): EndedTry => ({
 const asking = (statusCode: number | null, retryAfter: string, more: Partial<EndedTry> = {}) =>
   classifyAttempt(ended({ statusCode, retryAfter, ...more })).waitMs;
 
-describe("a try", () => {
-  test.each([200, 201, 202, 204, 299])("that is answered %d has succeeded", (statusCode) => {
+describe("attempts", () => {
+  test.each([200, 201, 202, 204, 299])("an attempt answered with %d succeeds", (statusCode) => {
     const verdict = classifyAttempt(ended({ statusCode, failingSince: TEST_START - DAY_MS }));
     expect(verdict).toEqual({ status: "delivered", failingSince: null });
   });
 
   test.each([null, 100, 199, 300, 301, 302, 304, 307, 400, 401, 404, 429, 500, 503])(
-    "that is answered %p has failed and is made again",
+    "an attempt answered with %p fails and is retried",
     (statusCode) => {
       expect(classifyAttempt(ended({ statusCode }))).toEqual({
         status: "pending",
@@ -38,7 +38,7 @@ describe("a try", () => {
     },
   );
 
-  test("is made again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, 76 hours in all", () => {
+  test("an attempt is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, 76 hours in total", () => {
     const waits = RETRY_DELAYS_MS.map(
       (_delay, failuresBefore) => classifyAttempt(ended({ failuresBefore })).waitMs,
     );
@@ -57,7 +57,7 @@ describe("a try", () => {
     expect(Math.round(sum / HOUR_MS)).toBe(76);
   });
 
-  test("that fails after the last wait is the last", () => {
+  test("an attempt that fails after the last delay ends the delivery", () => {
     const verdict = classifyAttempt(ended({ failuresBefore: 9 }));
     expect(verdict).toEqual({ status: "failed", failingSince: TEST_START });
   });
@@ -65,57 +65,60 @@ describe("a try", () => {
   test.each([
     [0, 4 * SECOND_MS],
     [1, 6 * SECOND_MS],
-  ])("is made again a fifth earlier or later, by chance (%d)", (chance, waitMs) => {
+  ])("an attempt is retried up to a fifth earlier or later, by chance (%d)", (chance, waitMs) => {
     expect(classifyAttempt(ended({ chance })).waitMs).toBe(waitMs);
   });
 
-  test("of who tries an endpoint out is made once", () => {
+  test("an attempt of a test event is not retried", () => {
     expect(classifyAttempt(ended({ mayRetry: false })).status).toBe("failed");
     expect(classifyAttempt(ended({ mayRetry: false, statusCode: 200 })).status).toBe("delivered");
   });
 });
 
 describe("Retry-After", () => {
-  test.each([429, 503])("of a %d is waited for, in seconds or until a date", (statusCode) => {
-    expect(asking(statusCode, "90")).toBe(90 * SECOND_MS);
-    expect(asking(statusCode, " 90 ")).toBe(90 * SECOND_MS);
-    const date = new Date(TEST_START + HOUR_MS).toUTCString();
-    expect(asking(statusCode, date)).toBe(HOUR_MS);
-    // The obsolete form, which receivers must not send and some do.
-    expect(asking(statusCode, "Tuesday, 10-Mar-26 13:00:00 GMT")).toBe(HOUR_MS);
-  });
+  test.each([429, 503])(
+    "Retry-After of a %d is respected, in seconds or as a date",
+    (statusCode) => {
+      expect(asking(statusCode, "90")).toBe(90 * SECOND_MS);
+      expect(asking(statusCode, " 90 ")).toBe(90 * SECOND_MS);
+      const date = new Date(TEST_START + HOUR_MS).toUTCString();
+      expect(asking(statusCode, date)).toBe(HOUR_MS);
+      // The obsolete form, which receivers must not send and some do.
+      expect(asking(statusCode, "Tuesday, 10-Mar-26 13:00:00 GMT")).toBe(HOUR_MS);
+    },
+  );
 
-  test("is waited for a day at most", () => {
+  test("Retry-After is limited to a day", () => {
     expect(asking(503, "864000")).toBe(DAY_MS);
     expect(asking(503, "9".repeat(400))).toBe(DAY_MS);
     expect(asking(503, "Fri, 31 Dec 2038 23:59:59 GMT")).toBe(DAY_MS);
   });
 
-  test("never shortens the wait that is due", () => {
+  test("Retry-After never shortens the regular delay", () => {
     expect(asking(503, "1", { failuresBefore: 2 })).toBe(30 * MINUTE_MS);
     expect(asking(503, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(5 * SECOND_MS);
   });
 
   test.each(["", "soon", "-5", "1.5", "0x10", "2026", "10 Mar 2026 13:00:00"])(
-    "that says %p says nothing or too little",
+    "the Retry-After value %p is ignored or shorter than the regular delay",
     (retryAfter) => {
       expect(asking(503, retryAfter) ?? 0).toBeLessThan(HOUR_MS);
     },
   );
 
-  test.each([null, 301, 404, 500])("of a %p is not heard", (statusCode) => {
+  test.each([null, 301, 404, 500])("Retry-After of a %p is ignored", (statusCode) => {
     expect(asking(statusCode, "3600")).toBe(5 * SECOND_MS);
   });
 });
 
-describe("an endpoint", () => {
-  test("that answers 410 is disabled at once", () => {
+describe("disabling of endpoints", () => {
+  test("an endpoint that answers 410 is disabled at once", () => {
     const verdict = classifyAttempt(ended({ statusCode: 410 }));
     expect(verdict.status).toBe("failed");
     expect(verdict.disable).toContain("410 Gone");
   });
 
-  test("that has failed for 5 days is disabled, and not a moment before", () => {
+  test("an endpoint is disabled after failing for exactly 5 days", () => {
     const after = (ms: number) =>
       classifyAttempt(ended({ failingSince: TEST_START - ms, failuresBefore: 6 }));
     expect(after(5 * DAY_MS - 1)).toMatchObject({ status: "pending" });
@@ -124,7 +127,7 @@ describe("an endpoint", () => {
     expect(after(5 * DAY_MS).disable).toContain("5 days");
   });
 
-  test("that failed long ago and again now is not disabled before the present delivery failed for most of a day", () => {
+  test("an endpoint that failed long ago is not disabled before the current delivery has failed repeatedly", () => {
     const failingSince = TEST_START - 30 * DAY_MS;
     for (const failuresBefore of [0, 1, 5]) {
       const verdict = classifyAttempt(ended({ failingSince, failuresBefore }));
@@ -135,7 +138,7 @@ describe("an endpoint", () => {
     expect(classifyAttempt(ended({ failingSince, failuresBefore: 6 })).disable).toBeDefined();
   });
 
-  test("has been failing since its first failure, and no more after a success", () => {
+  test("an endpoint's failing time starts with its first failure and ends with a success", () => {
     expect(classifyAttempt(ended()).failingSince).toBe(TEST_START);
     const since = TEST_START - HOUR_MS;
     expect(classifyAttempt(ended({ failingSince: since })).failingSince).toBe(since);

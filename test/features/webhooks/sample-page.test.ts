@@ -3,7 +3,7 @@ import { createSamplePage } from "../../../src/features/sample";
 import { createTestApp, expectProblem } from "../../support/app";
 import { RECEIVER, WEBHOOKS } from "../../support/webhook-site";
 
-test("no webhook is for the sample page alone, with which it would go unnoticed", async () => {
+test("a webhook cannot be limited to the sample page", async () => {
   await using app = await createTestApp();
   const { ctx } = app;
   await ctx.db.write((tx) => createSamplePage(ctx, tx));

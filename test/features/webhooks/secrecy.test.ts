@@ -29,7 +29,7 @@ function dump(path: string): Map<string, string> {
 
 describe("a webhook's secrets", () => {
   test.each(FORMATS)(
-    "as %s are written, and stand in nothing that is read back",
+    "a webhook's secrets for %s are stored in its row only and never returned",
     async (format) => {
       const { url, settings, shown, secrets } = SECRET_DESTINATIONS[format] ?? {
         url: "",
@@ -84,7 +84,7 @@ describe("a webhook's secrets", () => {
     },
   );
 
-  test("are shown to no page and no export of what can be asked for without a key", async () => {
+  test("a webhook's secrets are in no public response", async () => {
     await using site = await createWebhookSite();
     const { secret } = await site.create({ url: SLACK, format: "slack", page: "acme" });
     for (const path of ["/status/acme", "/openapi.json", "/status/acme/summary.json"]) {
@@ -95,8 +95,8 @@ describe("a webhook's secrets", () => {
   });
 });
 
-describe("a URL that is a secret", () => {
-  test("is kept where it is given as it is shown", async () => {
+describe("secret URLs", () => {
+  test("a secret URL is kept if a change contains its masked form", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create({ url: SLACK, format: "slack" });
     const { body } = await site.patch(id, { url: shownUrl("slack", SLACK), description: "Chat" });
@@ -109,7 +109,7 @@ describe("a URL that is a secret", () => {
     expect(site.app.audit().at(-1)?.summary).toBe("Changed the webhook “Chat”: URL");
   });
 
-  test("is not uncovered by another format, nor sent there without being given", async () => {
+  test("a change of the format requires a secret URL again", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create({ url: SLACK, format: "slack" });
     const before = await site.state();
@@ -126,8 +126,8 @@ describe("a URL that is a secret", () => {
   });
 });
 
-describe("a token among the settings", () => {
-  test("goes to no other server than the one that it was given for", async () => {
+describe("secret tokens among the settings", () => {
+  test("a change to another server requires the token again", async () => {
     await using site = await createWebhookSite();
     const { url, settings } = SECRET_DESTINATIONS.gotify ?? { url: "" };
     const { id } = await site.create({ url, settings, format: "gotify" });
@@ -142,7 +142,7 @@ describe("a token among the settings", () => {
     expect((await site.patch(id, { ...elsewhere, settings })).status).toBe(200);
   });
 
-  test("that may be left out is kept from another server by being cleared", async () => {
+  test("a change to another server can clear an optional token", async () => {
     await using site = await createWebhookSite();
     const { url, settings } = SECRET_DESTINATIONS.ntfy ?? { url: "" };
     const { id } = await site.create({ url, settings, format: "ntfy" });

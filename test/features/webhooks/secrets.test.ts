@@ -11,7 +11,7 @@ import { systemRandom } from "../../../src/kernel/random";
 const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 7).toString("base64")}`;
 
 describe("a new secret", () => {
-  test("is whsec_ and the base64 of 32 bytes from the source of randomness, never the same twice", () => {
+  test("a new secret is whsec_ and the base64 of 32 random bytes", () => {
     const secret = newSecret((size) => new Uint8Array(size).fill(1));
     expect(secret).toBe(`whsec_${Buffer.alloc(32, 1).toString("base64")}`);
     expect(secretError(secret)).toBeUndefined();
@@ -20,7 +20,7 @@ describe("a new secret", () => {
 });
 
 describe("a secret", () => {
-  test("holds 24 to 64 bytes in base64", () => {
+  test("a secret contains 24 to 64 bytes in base64", () => {
     for (const count of [24, 25, 32, 64]) {
       expect(secretError(ofBytes(count))).toBeUndefined();
       expect(secretBytes(ofBytes(count))).toEqual(Buffer.alloc(count, 7));
@@ -39,12 +39,12 @@ describe("a secret", () => {
     ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "must be whsec_ and base64, with its padding"],
     [ofBytes(25).replace(/=+$/, ""), "must be whsec_ and base64, with its padding"],
     ["whsec_-_KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must be whsec_ and base64, with its padding"],
-  ])("is not %j", (text, detail) => {
+  ])("the secret %j is rejected", (text, detail) => {
     expect(secretError(text)).toBe(detail);
     expect(() => secretBytes(text)).toThrow(detail);
   });
 
-  test("that was rotated away signs beside the new one until its time is over", () => {
+  test("a rotated secret is valid with the new one until its overlap ends", () => {
     const row = { secret: "new", previousSecret: "old", previousSecretEndsAt: ROTATION_OVERLAP_MS };
     expect(ROTATION_OVERLAP_MS).toBe(24 * 60 * 60 * 1_000);
     expect(secretsInForce(row, ROTATION_OVERLAP_MS - 1)).toEqual(["new", "old"]);

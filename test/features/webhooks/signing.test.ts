@@ -14,7 +14,7 @@ const signed = (secrets: string[], body = BODY) =>
   signatureHeaders({ id: "evt_1", at: Date.now(), body, secrets });
 
 describe("a signature", () => {
-  test("is what the reference libraries of Standard Webhooks publish for their secret", () => {
+  test("a signature equals that of the reference libraries of Standard Webhooks", () => {
     const headers = signatureHeaders({
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
       at: 1_614_265_330_999,
@@ -28,7 +28,7 @@ describe("a signature", () => {
     });
   });
 
-  test("is verified by the published library, and by nobody with another secret or another body", () => {
+  test("a signature is verified by the published library only with its secret, id and body", () => {
     const headers = signed([secret]);
     expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY));
     expect(() => new Webhook(other).verify(BODY, headers)).toThrow("No matching signature");
@@ -37,7 +37,7 @@ describe("a signature", () => {
     expect(() => new Webhook(secret).verify(BODY, renamed)).toThrow("No matching signature");
   });
 
-  test("is made with each secret in force, so that either verifies", () => {
+  test("a message is signed with each valid secret", () => {
     const headers = signed([secret, other]);
     expect(headers["webhook-signature"]).toMatch(/^v1,\S{44} v1,\S{44}$/);
     for (const one of [secret, other]) {
@@ -45,7 +45,7 @@ describe("a signature", () => {
     }
   });
 
-  test("is not made with what is no secret, which is not repeated either", () => {
+  test("signing with an invalid secret throws an error that does not contain it", () => {
     const attempt = () => signed(["whsec_not-base64-and-quite-private"]);
     expect(attempt).toThrow("The secret of a webhook must be whsec_ and base64");
     expect(attempt).not.toThrow("private");

@@ -39,7 +39,7 @@ async function createStatuspageSite() {
   };
 }
 
-test("a Statuspage notification says of each component what it shows, also where the incident is over", async () => {
+test("a Statuspage notification contains the current status of each component, also after the incident", async () => {
   await using site = await createStatuspageSite();
   const { API: api = "", Web: web = "" } = site.components;
   const of = async () =>
@@ -67,7 +67,7 @@ test("a Statuspage notification says of each component what it shows, also where
   expect(shown[0]).toBe("operational");
 });
 
-test("a Statuspage notification of a planned maintenance says what its components show meanwhile", async () => {
+test("a Statuspage notification of a planned maintenance contains the current statuses of its components", async () => {
   await using site = await createStatuspageSite();
   const { API: api = "", Web: web = "" } = site.components;
   await site.send("PATCH", `components/${web}`, { status: "partial_outage" });
@@ -85,7 +85,7 @@ test("a Statuspage notification of a planned maintenance says what its component
   ]);
 });
 
-test("a test in Statuspage's format names an incident of the default page that is over", async () => {
+test("a test event in Statuspage's format contains a resolved incident of the default page", async () => {
   await using site = await createStatuspageSite();
   const { status } = await site.call(`/${site.webhook.id}/test`, { method: "POST" });
   expect(status).toBe(200);

@@ -4,8 +4,8 @@ import { createDeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
 import { createWebhookSite, SECRET_DESTINATIONS, WEBHOOKS } from "../../support/webhook-site";
 
-describe("trying a webhook out", () => {
-  test("sends one event to it alone, whatever it listens to, and tells how that went", async () => {
+describe("test events of webhooks", () => {
+  test("a test event is sent to one webhook only, and its delivery shows the result", async () => {
     await using receiver = startReceiver(() => new Response("Thank you", { status: 202 }));
     await using other = startReceiver();
     await using site = await createDeliverySite();
@@ -35,7 +35,7 @@ describe("trying a webhook out", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "webhook.test", targetId: id });
   });
 
-  test("says what the webhook is, and neither where nor with what it is reached", async () => {
+  test("a test event contains the webhook without its URL, settings and secrets", async () => {
     await using site = await createWebhookSite();
     const { url, settings } = SECRET_DESTINATIONS.telegram ?? { url: "" };
     const given = { url, settings, format: "telegram", page: "acme", description: "Chat" };
@@ -55,7 +55,7 @@ describe("trying a webhook out", () => {
     });
   });
 
-  test("that is disabled is refused, and nothing is written", async () => {
+  test("a test event for a disabled webhook is a conflict, and nothing is written", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create({ enabled: false });
     const before = await site.state();

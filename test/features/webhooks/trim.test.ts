@@ -11,8 +11,8 @@ const countsOf = (site: DeliverySite) => ({
   tries: site.tries().length,
 });
 
-describe("events and what tells of their delivery", () => {
-  test("are kept for 30 days", async () => {
+describe("retention of events and deliveries", () => {
+  test("events, deliveries and attempts are kept for 30 days", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -33,7 +33,7 @@ describe("events and what tells of their delivery", () => {
     keeping.cancel();
   });
 
-  test("go a little at a time, however much there is", async () => {
+  test("expired events are deleted in parts", async () => {
     await using site = await createDeliverySite();
     await site.deliverer.stop(0);
     const { db } = site.app.ctx;
@@ -49,7 +49,7 @@ describe("events and what tells of their delivery", () => {
     expect(left).toEqual([250, 50, 0]);
   });
 
-  test("go with all deliveries of an event that many were told of, two hundred a call", async () => {
+  test("expired deliveries are deleted two hundred per call, with their events", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const { db } = site.app.ctx;
@@ -63,7 +63,7 @@ describe("events and what tells of their delivery", () => {
     expect(countsOf(site)).toEqual({ events: 0, deliveries: 0, tries: 0 });
   });
 
-  test("stay while they wait to be delivered, however old", async () => {
+  test("expired events with pending deliveries are kept", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { db } = site.app.ctx;

@@ -11,8 +11,8 @@ import {
 
 const lastAudit = (site: WebhookSite) => site.app.audit().at(-1);
 
-describe("a change of a webhook", () => {
-  test("changes what it names, and tells of what it was about", async () => {
+describe("changes of a webhook", () => {
+  test("a change of a webhook affects the given fields and names them in the audit log", async () => {
     await using site = await createWebhookSite();
     const { secret, ...made } = await site.create({ description: "Chat" });
     expect(secret).toBeDefined();
@@ -38,14 +38,14 @@ describe("a change of a webhook", () => {
     });
   });
 
-  test("clears what it names as null", async () => {
+  test("a change of a webhook clears fields that are null", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create({ description: "Chat", page: "acme" });
     const { body } = await site.patch(id, { description: null, page: null });
     expect(body).toMatchObject({ description: null, page: null, page_id: null });
   });
 
-  test("to what it is already changes nothing", async () => {
+  test("a change of a webhook to its current values changes nothing", async () => {
     await using site = await createWebhookSite();
     const { secret, id, ...made } = await site.create({ description: "Chat" });
     expect(secret).toBeDefined();
@@ -56,7 +56,7 @@ describe("a change of a webhook", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("keeps settings that it does not name, clears those that are null, and judges the whole", async () => {
+  test("a change of settings merges by name, clears null and validates the result", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create({
       format: "telegram",
@@ -79,7 +79,7 @@ describe("a change of a webhook", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("to another format begins without settings", async () => {
+  test("a change of the format removes all settings", async () => {
     await using site = await createWebhookSite();
     const settings = { token: "AWnhsVvNnMtXp3q" };
     const { id } = await site.create({ format: "gotify", settings });
@@ -91,7 +91,7 @@ describe("a change of a webhook", () => {
   });
 });
 
-test("a webhook whose network is allowed no more can be disabled, and led elsewhere", async () => {
+test("a webhook whose network is no longer allowed can be disabled and get another URL", async () => {
   using folder = temporaryFolder();
   const databasePath = join(folder.path, "allclear.db");
   const env = { ALLCLEAR_OUTBOUND_ALLOW: "10.0.0.0/8" };
@@ -107,8 +107,8 @@ test("a webhook whose network is allowed no more can be disabled, and led elsewh
   expect((await patch({ url: RECEIVER })).body.url).toBe(RECEIVER);
 });
 
-describe("a webhook that is disabled by hand", () => {
-  test("is told of nothing until it is enabled, and each is written down", async () => {
+describe("disabling a webhook", () => {
+  test("a disabled webhook rejects test events until it is enabled, and both changes are in the audit log", async () => {
     await using site = await createWebhookSite();
     const { id } = await site.create({ description: "Chat" });
     const woken: string[] = [];
@@ -138,30 +138,33 @@ describe("If-Match", () => {
     ["POST", "/rotate-secret", undefined],
   ];
 
-  test.each(changes)("of another version stops %s %s", async (method, path, json) => {
-    await using site = await createWebhookSite();
-    const { id } = await site.create();
-    const before = await site.state();
-    const send = (ifMatch: string) =>
-      site.call(`/${id}${path}`, {
-        method,
-        ...(json ? { json } : {}),
-        headers: { "if-match": ifMatch },
-      });
-    for (const stale of ['"2"', 'W/"1"', "nonsense"]) {
-      const answer = await send(stale);
-      expectProblem(answer, "precondition_failed");
-      expect(answer.headers.get("etag")).toBe('"1"');
-    }
-    expect(await site.state()).toEqual(before);
-    const answers = await Promise.all([send('"1"'), send('"1"')]);
-    const statuses = answers.map(({ status }) => status).toSorted();
-    // What is deleted is not there for the second.
-    expect(statuses).toEqual(method === "DELETE" ? [204, 404] : [200, 412]);
-  });
+  test.each(changes)(
+    "a stale If-Match is precondition_failed for %s %s",
+    async (method, path, json) => {
+      await using site = await createWebhookSite();
+      const { id } = await site.create();
+      const before = await site.state();
+      const send = (ifMatch: string) =>
+        site.call(`/${id}${path}`, {
+          method,
+          ...(json ? { json } : {}),
+          headers: { "if-match": ifMatch },
+        });
+      for (const stale of ['"2"', 'W/"1"', "nonsense"]) {
+        const answer = await send(stale);
+        expectProblem(answer, "precondition_failed");
+        expect(answer.headers.get("etag")).toBe('"1"');
+      }
+      expect(await site.state()).toEqual(before);
+      const answers = await Promise.all([send('"1"'), send('"1"')]);
+      const statuses = answers.map(({ status }) => status).toSorted();
+      // What is deleted is not there for the second.
+      expect(statuses).toEqual(method === "DELETE" ? [204, 404] : [200, 412]);
+    },
+  );
 });
 
-test("a webhook that is deleted is gone, and its ref is free", async () => {
+test("a deleted webhook is not_found, and its ref is free", async () => {
   await using site = await createWebhookSite();
   const { id, ref } = await site.create();
   const kept = await site.create({ description: "Kept" });

@@ -2,7 +2,7 @@ import { inDemoData, type Screen } from "./screen";
 
 const LIST = "/admin/settings/activity";
 
-/** Who changed what. */
+/** Screens of the audit log. */
 export const ACTIVITY_SCREENS: readonly Screen[] = [
   { name: "activity", open: inDemoData(() => LIST) },
   {

@@ -23,7 +23,7 @@ export const COMPONENT_SCREENS: readonly Screen[] = [
     name: "component-status-dialog",
     isOverlay: true,
     open: inDemoData(() => "/admin/components"),
-    reach: (page) => openDialog(page, "Mark status of Search"),
+    reach: (page) => openDialog(page, "Set status of Search"),
   },
   { name: "component-delete", open: inComponent("Search", "/delete") },
   { name: "component-create", open: inDemoData(() => "/admin/components/new") },

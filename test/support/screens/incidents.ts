@@ -13,7 +13,7 @@ const OPEN = "Order emails arrive late";
 const DRAFT = "Some product images are missing";
 const OVER = "Payments by card fail for some customers";
 
-/** What is going on, and incidents. */
+/** Screens of the overview and of incidents. */
 export const INCIDENT_SCREENS: readonly Screen[] = [
   { name: "overview", open: inDemoData(() => "/admin") },
   { name: "overview-as-editor", open: inDemoData(() => "/admin", "editor") },

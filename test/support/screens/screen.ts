@@ -14,11 +14,11 @@ export interface Screen {
   /** Of the document; 200 unless given. */
   status?: number;
   open(demoSites: DemoSites): { site: BrowserSite; path: string; session?: string };
-  /** Whether it lies over another, so that what is to be seen of it is in the window. */
+  /** True if it overlays another screen, so that only the window shows all of it. */
   isOverlay?: boolean;
-  /** Whether it is there in a small window only. */
+  /** True if it exists in a small window only. */
   isSmallOnly?: boolean;
-  /** What is to be done until the screen is there. */
+  /** Performs the actions that lead from the opened page to the screen. */
   reach?(page: Page, demoSites: DemoSites): Promise<void>;
 }
 

@@ -34,7 +34,7 @@ async function webhookForm(installation: ActionInstallation, verb: string, field
   );
 }
 
-/** What changes something by the dashboard: settings, and who comes in. */
+/** Dashboard requests that change settings, users or sessions. */
 export const ADMINISTERING_VERBS: Verbs = {
   "POST /admin/sign-in": {
     leaves: ["user.sign_in"],

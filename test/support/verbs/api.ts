@@ -13,7 +13,7 @@ async function pushToken(installation: ActionInstallation): Promise<string> {
   return (made as { token?: string }).token ?? "";
 }
 
-/** What changes something by API. */
+/** API requests that change something. */
 export const API_VERBS: Verbs = {
   "PATCH /api/v1/components": {
     leaves: ["component.set_status"],

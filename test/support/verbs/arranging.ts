@@ -38,7 +38,7 @@ const GENERAL = {
   history_days: "90",
 };
 
-/** What changes something by the dashboard: pages, and how components stand on them. */
+/** Dashboard requests that change pages, or the arrangement of their components. */
 export const ARRANGING_VERBS: Verbs = {
   "POST /admin/components/new": {
     leaves: ["component.create"],

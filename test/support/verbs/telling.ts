@@ -97,7 +97,7 @@ function step(name: "start" | "finish" | "cancel", action: string): Verb {
   };
 }
 
-/** What changes something by the dashboard: incidents, maintenance and what components show. */
+/** Dashboard requests that change incidents, maintenance or component statuses. */
 export const TELLING_VERBS: Verbs = {
   "POST /admin/incidents/new": report,
   "POST /admin/incidents/new/preview": previewOf(report),

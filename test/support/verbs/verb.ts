@@ -39,7 +39,7 @@ export interface Sent {
 export interface Verb {
   /** The actions of the entries that it leaves in the audit log, in their order. */
   leaves: readonly string[];
-  /** Why it leaves none. */
+  /** Reason for which it records no audit entry. */
   because?: string;
   /** Makes ready what it is done to. */
   prepare(installation: ActionInstallation): Sent | Promise<Sent>;

@@ -24,7 +24,7 @@ async function monitorForm(
   });
 }
 
-/** What changes something by the dashboard: monitors. */
+/** Dashboard requests that change monitors. */
 export const WATCHING_VERBS: Verbs = {
   "POST /admin/monitors/new": {
     leaves: ["monitor.create"],

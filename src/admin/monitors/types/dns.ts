@@ -2,7 +2,7 @@ import { DNS_RECORD_TYPES } from "../../../egress";
 import type { TypeForm } from "./type-form";
 
 export const dnsForm: TypeForm = {
-  sentence: "Looks a name up, and fails where its records are not as they should be.",
+  sentence: "Looks up a name, and fails unless the records are as expected.",
   fields: [
     {
       name: "name",
@@ -29,7 +29,7 @@ export const dnsForm: TypeForm = {
     {
       name: "resolver",
       label: "Resolver",
-      hint: "Optional. The IP address of the server to ask, with a port where it is not 53. Otherwise the system's.",
+      hint: "Optional. IP address of the name server, with a port unless that is 53. Empty means the system's.",
       kind: "text",
       initial: "",
       isOptional: true,

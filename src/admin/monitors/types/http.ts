@@ -3,7 +3,7 @@ import type { TypeForm } from "./type-form";
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export const httpForm: TypeForm = {
-  sentence: "Asks a web address, and fails unless the answer is as it should be.",
+  sentence: "Requests a web address, and fails unless the response is as expected.",
   sendsRequests: true,
   fields: [
     {

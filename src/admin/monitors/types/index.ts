@@ -7,7 +7,7 @@ import { tcpForm } from "./tcp";
 import { tlsForm } from "./tls";
 import type { TypeForm } from "./type-form";
 
-/** The form of each type of monitor. */
+/** Forms by monitor type. */
 export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   http: httpForm,
   tcp: tcpForm,

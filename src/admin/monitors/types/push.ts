@@ -2,7 +2,7 @@ import type { TypeForm } from "./type-form";
 
 export const pushForm: TypeForm = {
   sentence:
-    "Waits for a job to call, and fails where it does not in time. It gets an address of its own, which is shown once.",
+    "Waits for a job to call, and fails if no call arrives in time. The job gets its own address, which is shown once.",
   isPush: true,
   fields: [
     {

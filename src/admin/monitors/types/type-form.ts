@@ -1,12 +1,12 @@
 import type { ConfigField } from "../config-fields";
 
-/** What the form of a type of monitor asks for. One file a type and a line in the registry. */
+/** Form of a monitor type. Each type has a file and a line in the registry. */
 export interface TypeForm {
-  /** What it does, in a sentence. */
+  /** Sentence that describes the check. */
   sentence: string;
   fields: readonly ConfigField[];
-  /** Whether it sends requests of its own, with headers, a body and assertions about the answer. */
+  /** True if the form has headers, a body and assertions. */
   sendsRequests?: boolean;
-  /** Whether its job calls by itself, so that it is never asked. */
+  /** True if jobs send heartbeats, so that the server runs no checks. */
   isPush?: boolean;
 }

@@ -18,8 +18,8 @@ const pause = (watch: Watch, id: string) =>
 const resume = (watch: Watch, id: string) =>
   watch.app.ctx.db.write((tx) => resumeMonitor(watch.app.ctx, tx, id, CLI_ACTOR));
 
-describe("after a start", () => {
-  test("every monitor has had its first check within one interval, and not all at once", async () => {
+describe("checks after a start", () => {
+  test("after a start, first checks of all monitors are spread over one interval", async () => {
     await using watch = await openWatch({ isStarted: false });
     await many(watch, 100);
     await watch.start();
@@ -34,7 +34,7 @@ describe("after a start", () => {
     for (let i = 0; i < 100; i++) expect(watch.asked(`m${i}.test`)).toBeGreaterThanOrEqual(1);
   });
 
-  test("each is checked once an interval", async () => {
+  test("each monitor is checked once per interval", async () => {
     await using watch = await openWatch({ isStarted: false });
     await many(watch, 20);
     await watch.start();
@@ -45,7 +45,7 @@ describe("after a start", () => {
     }
   });
 
-  test("a job that called before it keeps no monitor from being checked", async () => {
+  test("a heartbeat before the start does not stop other monitors from being checked", async () => {
     await using watch = await openWatch({ isStarted: false });
     await many(watch, 5);
     const job = await watch.monitor({ name: "job", type: "push", config: { grace_seconds: 30 } });
@@ -57,7 +57,7 @@ describe("after a start", () => {
     expect(watch.state(job.id)).toBe("down");
   });
 
-  test("nothing is checked where there are no monitors, and nothing is written", async () => {
+  test("an engine without monitors checks and writes nothing", async () => {
     await using watch = await openWatch();
     await watch.clock.advance(5 * MINUTE_MS);
     expect(watch.asked()).toBe(0);
@@ -65,7 +65,7 @@ describe("after a start", () => {
   });
 });
 
-describe("while it runs", () => {
+describe("checks while the engine runs", () => {
   test("a new monitor is checked at once", async () => {
     await using watch = await openWatch();
     await watch.clock.advance(SECOND_MS);
@@ -75,7 +75,7 @@ describe("while it runs", () => {
     expect(watch.state(id)).toBe("up");
   });
 
-  test("a changed monitor is checked at once, as it is now", async () => {
+  test("a changed monitor is checked at once with its new configuration", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ interval_seconds: 3_600 });
     await watch.clock.advance(SECOND_MS);
@@ -87,7 +87,7 @@ describe("while it runs", () => {
     expect(watch.asked("api.test")).toBe(1);
   });
 
-  test("a deleted monitor is checked no more", async () => {
+  test("a deleted monitor is not checked", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor();
     await watch.clock.advance(MINUTE_MS);
@@ -99,7 +99,7 @@ describe("while it runs", () => {
     expect(watch.asked()).toBe(before);
   });
 
-  test("a paused monitor is not checked, and a resumed one at once and from nothing", async () => {
+  test("a paused monitor is not checked, and a resumed one is checked at once without earlier failures", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 2, retry_interval_seconds: 60 });
     await watch.clock.advance(SECOND_MS);
@@ -118,7 +118,7 @@ describe("while it runs", () => {
     expect(watch.state(id)).toBe("pending");
   });
 
-  test("what is found of a monitor that was paused meanwhile is not kept", async () => {
+  test("the result of a check is dropped if its monitor was paused meanwhile", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 1 });
     await watch.clock.advance(SECOND_MS);
@@ -135,7 +135,7 @@ describe("while it runs", () => {
     expect(watch.state(id)).toBe("paused");
   });
 
-  test("at most 256 checks are under way, and the others follow in their order", async () => {
+  test("at most 256 checks run at once, and the others follow", async () => {
     await using watch = await openWatch({ isStarted: false });
     const release = Promise.withResolvers<void>();
     const order: number[] = [];
@@ -158,7 +158,7 @@ describe("while it runs", () => {
     expect(watch.engine.figures().underWay).toBe(0);
   });
 
-  test("targets that hang delay one another, and no other check", async () => {
+  test("hanging targets do not delay checks of other targets", async () => {
     await using watch = await openWatch({ isStarted: false });
     const hanging = await many(watch, 300, { interval_seconds: 5, timeout_ms: 60_000 });
     for (const i of hanging.keys()) watch.let(`m${i}.test`, hangs());
@@ -174,7 +174,7 @@ describe("while it runs", () => {
     for (const id of hanging) expect(watch.checks(id).length).toBeGreaterThanOrEqual(2);
   });
 
-  test("nor after a start: those that hung before are known to be down", async () => {
+  test("hanging targets that were down before a restart do not delay other checks after it", async () => {
     await using watch = await openWatch({ isStarted: false });
     const input = { interval_seconds: 5, timeout_ms: 60_000, failure_threshold: 1 };
     const hanging = await many(watch, 300, input);
@@ -192,7 +192,7 @@ describe("while it runs", () => {
     expect(watch.checks(quick.id).length).toBeGreaterThanOrEqual(before + 5);
   });
 
-  test("a target that never answers fails at the timeout and delays no other", async () => {
+  test("a target that never answers fails at the timeout and does not delay other checks", async () => {
     await using watch = await openWatch();
     const slow = await watch.monitor({ name: "slow", failure_threshold: 1, timeout_ms: 3_000 });
     const quick = await watch.monitor({ name: "quick" });
@@ -205,7 +205,7 @@ describe("while it runs", () => {
     expect(watch.checks(slow.id)[0]?.message).toBe("Timed out connecting.");
   });
 
-  test("a probe that goes on after its deadline is left to itself", async () => {
+  test("a probe that ignores its deadline fails with a timeout", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 1, timeout_ms: 3_000 });
     watch.let("api.test", () => new Promise(() => {}));
@@ -214,7 +214,7 @@ describe("while it runs", () => {
     expect(watch.checks(id)[0]).toMatchObject({ outcome: "failed", message: "Timed out." });
   });
 
-  test("a probe that throws blames no target", async () => {
+  test("a probe that throws leads to no_data and a log entry", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 1 });
     watch.let("api.test", () => {
@@ -226,8 +226,8 @@ describe("while it runs", () => {
   });
 });
 
-describe("a check that is asked for", () => {
-  test("runs now, and is stored when it is answered", async () => {
+describe("checks on demand", () => {
+  test("a check on demand runs at once and is stored before it is answered", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ interval_seconds: 3_600 });
     await watch.clock.advance(SECOND_MS);
@@ -238,7 +238,7 @@ describe("a check that is asked for", () => {
     expect(watch.checks(id).at(-1)).toEqual(row);
   });
 
-  test("counts as any other", async () => {
+  test("a check on demand counts towards the failure threshold", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 2, interval_seconds: 3_600 });
     await watch.clock.advance(SECOND_MS);
@@ -250,7 +250,7 @@ describe("a check that is asked for", () => {
     expect(watch.state(id)).toBe("down");
   });
 
-  test("joins the one that is under way", async () => {
+  test("a check on demand joins a running check of the monitor", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor();
     const answer = Promise.withResolvers<void>();
@@ -266,7 +266,7 @@ describe("a check that is asked for", () => {
     expect(watch.asked()).toBe(1);
   });
 
-  test("is refused for what is not there, is paused or calls by itself", async () => {
+  test("a check on demand is rejected for unknown, paused and push monitors", async () => {
     await using watch = await openWatch();
     const paused = await watch.monitor({ name: "paused", paused: true });
     const push = await watch.monitor({ name: "push", type: "push", config: {} });
@@ -278,7 +278,7 @@ describe("a check that is asked for", () => {
   });
 });
 
-test("when it stops, what is under way ends without a result and what was found is written", async () => {
+test("stopping the engine ends running checks without a result and writes finished results", async () => {
   await using watch = await openWatch();
   const quick = await watch.monitor({ name: "quick" });
   const slow = await watch.monitor({ name: "slow", failure_threshold: 1 });

@@ -17,18 +17,18 @@ function open(reachable: () => string[]) {
   return { clock, connectivity, asked: () => asked };
 }
 
-describe("whether this server has a network", () => {
-  test("is said by one target that answers", async () => {
+describe("connectivity of the server", () => {
+  test("the server is online if one reference target answers", async () => {
     const { connectivity, clock } = open(() => ["192.0.2.2"]);
     expect(await connectivity.wasLostSince(clock.monotonic())).toBe(false);
   });
 
-  test("is denied when none does", async () => {
+  test("the server is offline if no reference target answers", async () => {
     const { connectivity, clock } = open(() => []);
     expect(await connectivity.wasLostSince(clock.monotonic())).toBe(true);
   });
 
-  test("is asked once for all checks that fail together, and again after five seconds", async () => {
+  test("concurrent failures ask the reference targets once, and again after five seconds", async () => {
     const { connectivity, clock, asked } = open(() => []);
     const answers = Array.from({ length: 50 }, () => connectivity.wasLostSince(clock.monotonic()));
     expect(new Set(await Promise.all(answers))).toEqual(new Set([true]));
@@ -40,7 +40,7 @@ describe("whether this server has a network", () => {
     expect(asked()).toBe(4);
   });
 
-  test("counts for a check that began before it was back", async () => {
+  test("a lost network applies to checks that started before it returned", async () => {
     let reachable: string[] = [];
     const { connectivity, clock } = open(() => reachable);
     const began = clock.monotonic();
@@ -51,7 +51,7 @@ describe("whether this server has a network", () => {
     expect(await connectivity.wasLostSince(clock.monotonic())).toBe(false);
   });
 
-  test("is denied once targets have said nothing for three seconds", async () => {
+  test("the server is offline if no reference target answers within three seconds", async () => {
     const clock = createTestClock();
     const connectivity = new Connectivity(
       clock,

@@ -6,7 +6,7 @@ interface Item extends Due {
   name: number;
 }
 
-test("whatever is put in, moved and taken out: what is due first comes first", () => {
+test("a due heap returns the earliest item after any sequence of insertions, moves and removals", () => {
   const step = fc.record({
     name: fc.nat({ max: 20 }),
     dueAt: fc.nat({ max: 50 }),

@@ -18,7 +18,7 @@ async function openJob(input = {}, env: Record<string, string> = {}) {
   return { watch, id };
 }
 
-/** When a span of a timeline begins, in seconds since the test began. */
+/** Returns the start of a span of a timeline, in seconds since the start of the test. */
 function beginOf(span = ""): number {
   return Number(span.split(" ")[1]);
 }
@@ -30,8 +30,8 @@ async function beatFor(watch: Watch, id: string, minutes: number): Promise<void>
   }
 }
 
-describe("a push monitor", () => {
-  test("is up with the first heartbeat, which is stored as a result", async () => {
+describe("push monitors", () => {
+  test("a push monitor is up after its first heartbeat, which is stored as a result", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     expect(watch.state(id)).toBe("pending");
@@ -43,7 +43,7 @@ describe("a push monitor", () => {
     expect(watch.asked()).toBe(0);
   });
 
-  test("stays up while its job calls in time", async () => {
+  test("a push monitor stays up while heartbeats arrive in time", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     await beatFor(watch, id, 120);
@@ -51,7 +51,7 @@ describe("a push monitor", () => {
     expect(watch.checks(id).every(({ outcome }) => outcome === "ok")).toBe(true);
   });
 
-  test("is down once no heartbeat came within its interval and its grace", async () => {
+  test("a push monitor is down without a heartbeat within its interval and grace period", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     await watch.engine.heartbeat(id, OK);
@@ -69,7 +69,7 @@ describe("a push monitor", () => {
     expect(watch.told()).toEqual(["monitor.down", "monitor.up"]);
   });
 
-  test("stays up when its job calls while it is found out whether this server has a network", async () => {
+  test("a push monitor stays up if a heartbeat arrives during the connectivity check", async () => {
     const targets = { ALLCLEAR_REFERENCE_TARGETS: "192.0.2.1:443" };
     const { watch, id } = await openJob({}, targets);
     await using _ = watch;
@@ -87,14 +87,14 @@ describe("a push monitor", () => {
     expect(watch.state(id)).toBe("down");
   });
 
-  test("is down when its job never called", async () => {
+  test("a push monitor is down if it never receives a heartbeat", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     await watch.clock.advance(10 * MINUTE_MS + 30 * SECOND_MS);
     expect(watch.state(id)).toBe("down");
   });
 
-  test("is down after as many times without a call as its threshold", async () => {
+  test("a push monitor is down after as many missing heartbeats as its threshold", async () => {
     const { watch, id } = await openJob({ failure_threshold: 3, retry_interval_seconds: 10 });
     await using _ = watch;
     await watch.engine.heartbeat(id, OK);
@@ -109,7 +109,7 @@ describe("a push monitor", () => {
     expect(beginOf(watch.timeline(id).at(-1))).toBeCloseTo(631, 0);
   });
 
-  test("is down when its job says so", async () => {
+  test("a push monitor is down after a heartbeat that reports a failure", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     await watch.engine.heartbeat(id, { outcome: "failed", latencyMs: null, message: "disk full" });
@@ -117,7 +117,7 @@ describe("a push monitor", () => {
     expect(watch.checks(id)[0]?.message).toBe("disk full");
   });
 
-  test("that is paused or deleted drops what its job says", async () => {
+  test("a paused or unknown push monitor drops heartbeats", async () => {
     const { watch, id } = await openJob({ paused: true });
     await using _ = watch;
     await watch.engine.heartbeat(id, OK);
@@ -126,7 +126,7 @@ describe("a push monitor", () => {
     expect(watch.state(id)).toBe("paused");
   });
 
-  test("does not blame its job for a call that nobody could take", async () => {
+  test("a push monitor does not count a heartbeat missed while the server was stopped", async () => {
     const { watch, id } = await openJob();
     await using _ = watch;
     await watch.engine.heartbeat(id, OK);
@@ -141,7 +141,7 @@ describe("a push monitor", () => {
     expect(watch.state(id)).toBe("down");
   });
 
-  test("is noticed all the same when the server was started again between its times", async () => {
+  test("a missing heartbeat is detected despite restarts within the interval", async () => {
     const { watch, id } = await openJob({ interval_seconds: 86_400 });
     await using _ = watch;
     await watch.engine.heartbeat(id, OK);

@@ -41,8 +41,8 @@ async function pass({ app, clock }: Watch, minutes: number): Promise<void> {
   }
 }
 
-describe("while a component of it is under maintenance, a monitor", () => {
-  test("goes on checking, and marks, tells and opens nothing", async () => {
+describe("monitors during maintenance", () => {
+  test("a monitor in maintenance runs checks without causes, events or incidents", async () => {
     const { watch, page, api, id } = await openSite();
     await using _ = watch;
     await plan(watch, api);
@@ -60,7 +60,7 @@ describe("while a component of it is under maintenance, a monitor", () => {
     expect(watch.app.events().filter(({ type }) => type.startsWith("incident."))).toEqual([]);
   });
 
-  test("that was down marks it no more from the beginning on", async () => {
+  test("the cause of a down monitor ends when its maintenance starts", async () => {
     const { watch, page, api, id } = await openSite();
     await using _ = watch;
     watch.let("api.test", fails());
@@ -74,7 +74,7 @@ describe("while a component of it is under maintenance, a monitor", () => {
   });
 });
 
-test("a maintenance on a page that is deleted keeps no monitor in maintenance, even while its cause is open", async () => {
+test("deleting a page ends the maintenance of its monitors, even with an open cause", async () => {
   const { watch, page, api, id } = await openSite();
   await using _ = watch;
   const { ctx } = watch.app;
@@ -86,8 +86,8 @@ test("a maintenance on a page that is deleted keeps no monitor in maintenance, e
   expect(watch.state(id)).toBe("up");
 });
 
-describe("when the maintenance is over, a monitor", () => {
-  test("is checked at once, and begins anew", async () => {
+describe("monitors after maintenance", () => {
+  test("a monitor is checked soon after its maintenance, without earlier failures", async () => {
     const { watch, api, id } = await openSite();
     await using _ = watch;
     await plan(watch, api);
@@ -107,7 +107,7 @@ describe("when the maintenance is over, a monitor", () => {
     expect(watch.status(api)).toBe("operational");
   });
 
-  test("that fails is down from then on, not from before", async () => {
+  test("a monitor that fails after its maintenance is down from the end of it", async () => {
     const { watch, page, api, id } = await openSite();
     await using _ = watch;
     await plan(watch, api);

@@ -18,8 +18,8 @@ async function openTwo(): Promise<Watch & { api: string; web: string; pageId: st
 
 const DOWN = { failure_threshold: 1 } as const;
 
-describe("a component", () => {
-  test("shows the worst of two monitors, and comes back by itself when both have", async () => {
+describe("components of monitors", () => {
+  test("a component shows the worst status of two monitors and is operational after both recover", async () => {
     await using watch = await openTwo();
     const { api } = watch;
     await watch.monitor({ name: "a", component_ids: [api], on_down: "partial_outage", ...DOWN });
@@ -39,7 +39,7 @@ describe("a component", () => {
     expect(watch.status(api)).toBe("operational");
   });
 
-  test("of another page is marked as well, and its history and bars begin with the first failing check", async () => {
+  test("a component of another page gets a cause from the first failed check on", async () => {
     await using watch = await openTwo();
     const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
     const checkout = other.components["Checkout"] ?? "";
@@ -63,7 +63,7 @@ describe("a component", () => {
     ]);
   });
 
-  test("is degraded while answers are slow", async () => {
+  test("a component is degraded while responses are slow", async () => {
     await using watch = await openTwo();
     const { id } = await watch.monitor({
       component_ids: [watch.api],
@@ -81,7 +81,7 @@ describe("a component", () => {
     expect(watch.status(watch.api)).toBe("operational");
   });
 
-  test("that was set by hand keeps what was set", async () => {
+  test("a component has its manual status after its monitor recovers", async () => {
     await using watch = await openTwo();
     await watch.monitor({ component_ids: [watch.api], on_down: "partial_outage", ...DOWN });
     const key = await watch.app.keyWith("write:components");
@@ -99,7 +99,7 @@ describe("a component", () => {
   });
 });
 
-describe("the marks of a monitor that is down", () => {
+describe("the causes of a monitor that is down", () => {
   async function openDown() {
     const watch = await openTwo();
     const { id } = await watch.monitor({ component_ids: [watch.api], ...DOWN });
@@ -110,7 +110,7 @@ describe("the marks of a monitor that is down", () => {
     return { watch, id, write: ctx.db.write.bind(ctx.db), ctx };
   }
 
-  test("end when it is paused", async () => {
+  test("pausing a down monitor ends its causes", async () => {
     const { watch, id, write, ctx } = await openDown();
     await using _ = watch;
     await write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
@@ -118,14 +118,14 @@ describe("the marks of a monitor that is down", () => {
     expect(watch.marks(watch.pageId)[0]).toEndWith("→ 120");
   });
 
-  test("end when it is deleted", async () => {
+  test("deleting a down monitor ends its causes", async () => {
     const { watch, id, write, ctx } = await openDown();
     await using _ = watch;
     await write((tx) => deleteMonitor(ctx, tx, id, CLI_ACTOR));
     expect(watch.status(watch.api)).toBe("operational");
   });
 
-  test("follow it to another component", async () => {
+  test("moving a down monitor to another component moves its cause", async () => {
     const { watch, id, write, ctx } = await openDown();
     await using _ = watch;
     await write((tx) =>

@@ -4,8 +4,8 @@ import { answers, fails, openWatch } from "../../../support/watch";
 
 const SECRET = "s3cr3t-of-the-target";
 
-describe("what is told of a monitor", () => {
-  test("is that it went down and is up again, with the outage's own times", async () => {
+describe("the events of a monitor", () => {
+  test("an outage records monitor.down and monitor.up with its times", async () => {
     await using watch = await openWatch();
     const { page, components } = await watch.app.page({}, ["API"]);
     const { id } = await watch.monitor({ component_ids: Object.values(components) });
@@ -48,7 +48,7 @@ describe("what is told of a monitor", () => {
     });
   });
 
-  test("is that it is degraded, without an outage", async () => {
+  test("slow responses record monitor.degraded without an outage", async () => {
     await using watch = await openWatch();
     await watch.monitor({ degraded_after_ms: 100, failure_threshold: 1 });
     await watch.clock.advance(MINUTE_MS);
@@ -61,7 +61,7 @@ describe("what is told of a monitor", () => {
     expect(degraded?.data["outage"]).toBeNull();
   });
 
-  test("is nothing of its first check, when nothing was wrong", async () => {
+  test("a successful first check records no event", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor();
     await watch.clock.advance(5 * MINUTE_MS);
@@ -69,7 +69,7 @@ describe("what is told of a monitor", () => {
     expect(watch.told()).toEqual([]);
   });
 
-  test("belongs to no page where it is watched for several", async () => {
+  test("the event of a monitor with components of several pages belongs to no page", async () => {
     await using watch = await openWatch();
     const acme = await watch.app.page({}, ["API"]);
     const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
@@ -81,7 +81,7 @@ describe("what is told of a monitor", () => {
     expect(event).toMatchObject({ pageId: null, data: { component_ids: ids } });
   });
 
-  test("holds no secret of its configuration", async () => {
+  test("the event of a monitor contains no secret of its configuration", async () => {
     await using watch = await openWatch();
     await watch.monitor({
       failure_threshold: 1,
@@ -100,7 +100,7 @@ describe("what is told of a monitor", () => {
     expect(JSON.stringify(watch.app.logged)).not.toContain(SECRET);
   });
 
-  test("stays small, however much is configured", async () => {
+  test("the event of a monitor stays below 20 kB for a large configuration", async () => {
     await using watch = await openWatch();
     const value = "x".repeat(1_000);
     const assertions = Array.from({ length: 20 }, () => ({

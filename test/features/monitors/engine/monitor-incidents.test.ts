@@ -72,8 +72,8 @@ const downSince = (watch: Watch) =>
 const idOf = (watch: Watch) =>
   watch.app.audit().find(({ action }) => action === "monitor.create")?.targetId ?? "";
 
-describe("an automatic incident", () => {
-  test("is opened once the monitor is down, from the outage's first check on, and says why", async () => {
+describe("automatic incidents", () => {
+  test("an outage opens an automatic incident with its reason, dated from the first failed check", async () => {
     await using site = await openSite("automatic");
     await site.goDown();
     const [incident, ...others] = await site.incidents();
@@ -92,7 +92,7 @@ describe("an automatic incident", () => {
     );
   });
 
-  test("is resolved at the recovery's time when nobody wrote to it", async () => {
+  test("an untouched automatic incident is resolved at the time of recovery", async () => {
     await using site = await openSite("automatic");
     await site.goDown();
     await site.goUp();
@@ -108,7 +108,7 @@ describe("an automatic incident", () => {
     expect(kinds(site)).toEqual(["incident.created", "incident.resolved"]);
   });
 
-  test("is reopened when the monitor flaps, and not opened each time", async () => {
+  test("an automatic incident is reopened if the monitor fails again soon", async () => {
     await using site = await openSite("automatic");
     for (let round = 0; round < 3; round++) {
       await site.goDown();
@@ -139,7 +139,7 @@ describe("an automatic incident", () => {
     expect(kinds(site).slice(250)).toEqual(["incident.created", "incident.resolved"]);
   });
 
-  test("is another one when the recovery was more than half an hour ago", async () => {
+  test("an outage opens a new incident more than half an hour after the last recovery", async () => {
     await using site = await openSite("automatic");
     await site.goDown();
     await site.goUp();
@@ -151,7 +151,7 @@ describe("an automatic incident", () => {
     ]);
   });
 
-  test("is left alone once somebody wrote to it", async () => {
+  test("an automatic incident with an update by a person is not changed by the monitor", async () => {
     await using site = await openSite("automatic");
     await site.goDown();
     const [incident] = await site.incidents();
@@ -169,7 +169,7 @@ describe("an automatic incident", () => {
     expect(after[0]?.updates).toHaveLength(2);
   });
 
-  test("that somebody else resolved stays resolved, and the next outage has its own", async () => {
+  test("an automatic incident resolved by a person stays resolved, and the next outage opens another", async () => {
     await using site = await openSite("automatic");
     await site.goDown();
     const [incident] = await site.incidents();
@@ -186,7 +186,7 @@ describe("an automatic incident", () => {
     ]);
   });
 
-  test("is deleted with its page, and the one on another page goes on with the monitor", async () => {
+  test("deleting a page deletes its automatic incident, and the one on another page still follows the monitor", async () => {
     await using site = await openSite("automatic");
     const { app } = site;
     const other = await app.page({ slug: "other" }, ["Other"]);
@@ -211,7 +211,7 @@ describe("an automatic incident", () => {
   test.each([
     ["dns", { name: "db.acme.test", expected: ["10.0.0.5"] }],
     ["push", {}],
-  ] as const)("repeats nothing private: %s", async (type, config) => {
+  ] as const)("an automatic incident contains no private details: %s", async (type, config) => {
     for (const openIncident of ["automatic", "draft"] as const) {
       await using watch = await openWatch();
       const { components } = await watch.app.page({}, ["API"]);
@@ -246,7 +246,7 @@ describe("an automatic incident", () => {
     }
   });
 
-  test("is opened on every page of its components, once", async () => {
+  test("an outage opens one automatic incident on every page of the monitor's components", async () => {
     await using watch = await openWatch();
     const acme = await watch.app.page({}, ["API", "Web"]);
     const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
@@ -271,8 +271,8 @@ describe("an automatic incident", () => {
   });
 });
 
-describe("a draft", () => {
-  test("is what is opened where people are to decide: it marks nothing and is told to nobody", async () => {
+describe("draft incidents of monitors", () => {
+  test("a monitor with open_incident: draft creates a draft and no event of an incident", async () => {
     await using site = await openSite("draft");
     await site.goDown();
     const [draft] = await site.incidents();
@@ -284,7 +284,7 @@ describe("a draft", () => {
     expect(kinds(site)).toEqual([]);
   });
 
-  test("that nobody took up is moved to the next outage", async () => {
+  test("an untouched draft moves to the next outage", async () => {
     await using site = await openSite("draft");
     await site.goDown();
     await site.goUp();
@@ -300,7 +300,7 @@ describe("a draft", () => {
     expect(drafts[0]?.updates).toHaveLength(1);
   });
 
-  test("that was published is its publisher's", async () => {
+  test("a published draft is not resolved by the monitor", async () => {
     await using site = await openSite("draft");
     await site.goDown();
     const [draft] = await site.incidents();
@@ -314,7 +314,7 @@ describe("a draft", () => {
   });
 });
 
-test("no incident is opened where none is to be", async () => {
+test("a monitor with open_incident: never opens no incident", async () => {
   await using site = await openSite("never");
   await site.goDown();
   expect(site.status(site.api)).toBe("major_outage");

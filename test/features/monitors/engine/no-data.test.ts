@@ -25,7 +25,7 @@ async function openSite(env?: Record<string, string>) {
 const states = (watch: Watch, id: string) =>
   watch.timeline(id).map((span) => span.replace(/ .*/, ""));
 
-/** When a span of the timeline begins and ends, in ms since the test began. */
+/** Returns the start and end of a span of the timeline, in ms since the start of the test. */
 function times(span: string | undefined): { from: number; to: number } {
   const [from = Number.NaN, to = Number.NaN] = (/ (.*) → ?(.*)/.exec(span ?? "") ?? [])
     .slice(1)
@@ -38,8 +38,8 @@ function expectNothingTold(watch: Watch): void {
   expect(watch.app.events().filter(({ type }) => type.startsWith("incident."))).toEqual([]);
 }
 
-describe("while the server was down", () => {
-  test("nothing is known: from when it was last awake to the next check, and nobody is told", async () => {
+describe("time in which the server was down", () => {
+  test("a killed server leads to no_data from its last activity to the next check, without events", async () => {
     const { watch, pageId, id } = await openSite();
     await using _ = watch;
     const lastAwake = (watch.liveness() ?? 0) - watch.begin;
@@ -57,7 +57,7 @@ describe("while the server was down", () => {
     expectNothingTold(watch);
   });
 
-  test("it is known when it stopped, where it was stopped in good order", async () => {
+  test("a stopped server leads to no_data from the time of its stop", async () => {
     const { watch, id } = await openSite();
     await using _ = watch;
     await watch.clock.advance(7 * SECOND_MS);
@@ -71,7 +71,7 @@ describe("while the server was down", () => {
     );
   });
 
-  test("for less than three quarters of a minute, nothing is missed", async () => {
+  test("a stop of less than 45 seconds leads to no no_data", async () => {
     const { watch, pageId, id } = await openSite();
     await using _ = watch;
     await watch.stop();
@@ -82,7 +82,7 @@ describe("while the server was down", () => {
     expect(watch.noData(pageId)).toEqual([]);
   });
 
-  test("an outage that goes on is the same outage, told once", async () => {
+  test("an outage that lasts across a restart is one outage with one event", async () => {
     const { watch, pageId, api, id } = await openSite();
     await using _ = watch;
     watch.let("api.test", fails());
@@ -103,7 +103,7 @@ describe("while the server was down", () => {
     expect(watch.status(api)).toBe("operational");
   });
 
-  test("a paused monitor stays paused, and its component is not unknown", async () => {
+  test("a paused monitor stays paused after a restart, and its component has data", async () => {
     const { watch } = await openSite();
     await using _ = watch;
     const { page, components } = await watch.app.page({ slug: "b", name: "B" }, ["Idle"]);
@@ -119,7 +119,7 @@ describe("while the server was down", () => {
     expect(watch.noData(page.id)).toEqual([]);
   });
 
-  test("nothing is known either of a monitor that a command pauses meanwhile", async () => {
+  test("a monitor paused by a command while the server is down has no_data until then", async () => {
     const { watch, pageId, id } = await openSite();
     await using _ = watch;
     watch.let("api.test", fails());
@@ -140,7 +140,7 @@ describe("while the server was down", () => {
     expect(watch.told()).toEqual(["monitor.down"]);
   });
 
-  test("a monitor that is paused while the server watches has nothing unknown", async () => {
+  test("a monitor paused while the server runs has no no_data", async () => {
     const { watch, pageId, id } = await openSite();
     await using _ = watch;
     await watch.clock.advance(10 * MINUTE_MS);
@@ -150,7 +150,7 @@ describe("while the server was down", () => {
     expect(watch.noData(pageId)).toEqual([]);
   });
 
-  test("a monitor that was made while it was down has nothing unknown before it", async () => {
+  test("a monitor created while the server was down starts its timeline at its creation", async () => {
     const { watch } = await openSite();
     await using _ = watch;
     await watch.stop();
@@ -164,8 +164,8 @@ describe("while the server was down", () => {
   });
 });
 
-describe("when the machine slept", () => {
-  test("what lies between is not known, and each monitor is checked within a minute", async () => {
+describe("time in which the machine slept", () => {
+  test("sleep of the machine leads to no_data, and each monitor is checked within a minute", async () => {
     const { watch, pageId, id } = await openSite();
     await using _ = watch;
     const sleptAt = watch.clock.now();
@@ -180,7 +180,7 @@ describe("when the machine slept", () => {
     expectNothingTold(watch);
   });
 
-  test("a check that was under way blames no target", async () => {
+  test("a check that was running during sleep does not count as failed", async () => {
     const { watch, id } = await openSite();
     await using _ = watch;
     const answer = Promise.withResolvers<void>();
@@ -198,8 +198,8 @@ describe("when the machine slept", () => {
   });
 });
 
-describe("when the clock is set back", () => {
-  test("nothing is written backwards, and an outage is still noticed", async () => {
+describe("monitoring after the clock was set back", () => {
+  test("results and spans stay in order after the clock was set back, and an outage is detected", async () => {
     const { watch, api, id } = await openSite();
     await using _ = watch;
     const before = watch.clock.now();
@@ -232,7 +232,7 @@ describe("when the clock is set back", () => {
     expect(instants).toEqual([...new Set(instants)].sort((a, b) => a - b));
   });
 
-  test("an outage lasts as long as it really does", async () => {
+  test("an outage has its real duration although the clock was set back", async () => {
     const { watch, id } = await openSite();
     await using _ = watch;
     watch.let("api.test", fails());
@@ -258,7 +258,7 @@ describe("when the clock is set back", () => {
     expect(watch.checks(id).at(-1)?.at).toBeLessThanOrEqual(watch.clock.now());
   });
 
-  test("and forward again, only what was not seen yet is unknown", async () => {
+  test("no_data covers only new time after the clock was set back and forward", async () => {
     const { watch, id } = await openSite();
     await using _ = watch;
     const before = watch.clock.now();
@@ -273,10 +273,10 @@ describe("when the clock is set back", () => {
   });
 });
 
-describe("while the server has lost its own network", () => {
+describe("monitoring without a network", () => {
   const env = { ALLCLEAR_REFERENCE_TARGETS: "192.0.2.1:443,192.0.2.2:53" };
 
-  test("failed checks count for nothing, and the time between is not known", async () => {
+  test("failed checks without a network lead to no_data, without events", async () => {
     const { watch, pageId, api, id } = await openSite(env);
     await using _ = watch;
     watch.isOnline = false;
@@ -297,7 +297,7 @@ describe("while the server has lost its own network", () => {
     expectNothingTold(watch);
   });
 
-  test("a component of which another monitor still knows is known", async () => {
+  test("a component with data from another monitor has no no_data", async () => {
     const { watch, pageId, api, id } = await openSite(env);
     await using _ = watch;
     await watch.monitor({ name: "local", component_ids: [api] });
@@ -308,7 +308,7 @@ describe("while the server has lost its own network", () => {
     expect(watch.noData(pageId)).toEqual([]);
   });
 
-  test("an outage is one when a reference target answers", async () => {
+  test("a failed check counts if a reference target answers", async () => {
     const { watch, id } = await openSite(env);
     await using _ = watch;
     watch.let("api.test", fails());

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { answers, fails, openWatch } from "../../../support/watch";
 
-describe("an outage", () => {
-  test("is dated from its first failing check, and so are the marks on components", async () => {
+describe("outages of monitors", () => {
+  test("an outage and its causes are dated from the first failed check", async () => {
     await using watch = await openWatch();
     const { page, components } = await watch.app.page({}, ["API"]);
     const api = components["API"] ?? "";
@@ -36,7 +36,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("is none before as many failures in a row as the threshold, which are asked for sooner", async () => {
+  test("an outage starts after as many consecutive failures as the threshold, checked at the retry interval", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 3, retry_interval_seconds: 5 });
     await watch.clock.advance(SECOND_MS);

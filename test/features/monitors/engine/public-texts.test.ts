@@ -27,7 +27,7 @@ const CASES = [
 ] as const;
 
 test.each(CASES)(
-  "an automatic incident says what was seen and nothing of %j, which the monitor's result quotes",
+  "an automatic incident describes the response without details of the assertion %j",
   async (assertion, seen) => {
     using target = Bun.serve({
       hostname: "127.0.0.1",

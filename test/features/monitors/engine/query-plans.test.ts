@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as evaluation from "../../../../src/features/monitors/evaluation-store";
 import { openMonitorStore, planOf, statementsOf } from "../../../support/monitor-store";
 
-test("what the engine asks, for each batch and at each transition, it finds by keys", async () => {
+test("the engine's statements for batches and transitions scan no table", async () => {
   using store = openMonitorStore();
   const { components } = await store.page("shop", ["Cart"]);
   const { num: monitorNum } = await store.monitor({ componentIds: components });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createMonitoring } from "../../../../src/features/monitors";
 import { createTestApp } from "../../../support/app";
 
-test("what the server starts checks a real target: over HTTP, by the probe of the type", async () => {
+test("the server's monitoring checks a real target over HTTP", async () => {
   let isWell = true;
   using target = Bun.serve({
     hostname: "127.0.0.1",

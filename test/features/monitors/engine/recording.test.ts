@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { answers, fails, openWatch } from "../../../support/watch";
 
-describe("while the database refuses", () => {
-  test("results wait and are written later, each once, with the times at which they came", async () => {
+describe("results while the database fails", () => {
+  test("results wait while the database fails and are written once with their original times", async () => {
     await using watch = await openWatch();
     const { page, components } = await watch.app.page({}, ["API"]);
     const { id } = await watch.monitor({ component_ids: Object.values(components) });
@@ -34,7 +34,7 @@ describe("while the database refuses", () => {
     expect(watch.engine.oldestUnwritten()).toBeUndefined();
   });
 
-  test("who asked for a check is told so, and it counts all the same", async () => {
+  test("a check on demand is unavailable while the database fails, and its result is written later", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ interval_seconds: 3_600 });
     await watch.clock.advance(SECOND_MS);
@@ -47,7 +47,7 @@ describe("while the database refuses", () => {
     expect(watch.checks(id).at(-1)?.latencyMs).toBe(123);
   });
 
-  test("no more than 100,000 results wait: the oldest are dropped, and counted", async () => {
+  test("at most 100,000 results wait, and the oldest are dropped and counted", async () => {
     await using watch = await openWatch();
     await Promise.all(
       Array.from({ length: 500 }, (_, i) => watch.monitor({ name: `m${i}`, interval_seconds: 5 })),
@@ -59,8 +59,8 @@ describe("while the database refuses", () => {
   }, 60_000);
 });
 
-describe("a result of which something cannot be written", () => {
-  test("counts without what is told of it, and no other waits for it", async () => {
+describe("results that cannot be written completely", () => {
+  test("a result whose event cannot be written counts without it and does not delay others", async () => {
     await using watch = await openWatch();
     const { ctx, logged } = watch.app;
     const { components } = await watch.app.page({}, ["API"]);
@@ -85,8 +85,8 @@ describe("a result of which something cannot be written", () => {
   });
 });
 
-describe("a process that is killed", () => {
-  test("loses at most the results of its last second", async () => {
+describe("a killed process", () => {
+  test("a killed process loses at most the results of its last second", async () => {
     await using watch = await openWatch();
     const ids = await Promise.all(
       Array.from({ length: 40 }, (_, i) => watch.monitor({ name: `m${i}`, interval_seconds: 5 })),
@@ -104,7 +104,7 @@ describe("a process that is killed", () => {
     }
   });
 
-  test("tells nothing twice, and what it had not told is told by the next", async () => {
+  test("a process killed repeatedly records each event once", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 3, retry_interval_seconds: 5 });
     await watch.clock.advance(SECOND_MS);
@@ -122,7 +122,7 @@ describe("a process that is killed", () => {
     expect(watch.told()).toEqual(["monitor.down", "monitor.up"]);
   });
 
-  test("keeps the streak that had begun", async () => {
+  test("a killed process keeps consecutive failures of a monitor", async () => {
     await using watch = await openWatch();
     const { id } = await watch.monitor({ failure_threshold: 3, interval_seconds: 30 });
     await watch.clock.advance(SECOND_MS);
@@ -138,7 +138,7 @@ describe("a process that is killed", () => {
   });
 });
 
-test("a steady monitor's standing is not written at each check, and its results in one transaction a second", async () => {
+test("results of unchanged monitors are written in one transaction per second", async () => {
   await using watch = await openWatch();
   await Promise.all(
     Array.from({ length: 200 }, (_, i) => watch.monitor({ name: `m${i}`, interval_seconds: 5 })),

@@ -16,7 +16,7 @@ test("reference targets are hosts with ports, separated by commas or spaces", ()
   expect(load("")).toMatchObject({ config: { referenceTargets: [] } });
 });
 
-test("what is no reference target stops the start, and is named", () => {
+test("an invalid reference target stops the start and is named", () => {
   for (const wrong of ["1.1.1.1", "1.1.1.1:0", "1.1.1.1:65536", ":443", "2620:fe::fe:53"]) {
     const loaded = load(`9.9.9.9:443,${wrong}`);
     expect(loaded).toHaveProperty("problems");

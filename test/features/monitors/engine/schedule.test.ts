@@ -9,7 +9,7 @@ const clock = createTestClock();
 const newId = createIdFactory(clock, systemRandom);
 const ids = Array.from({ length: 6_000 }, () => newId("mon"));
 
-/** How many of some moments, in ms from now, fall into each of `parts` of a span. */
+/** Counts the times, in ms from now, in each of `parts` equal parts of a span. */
 function spread(moments: readonly number[], spanMs: number, parts: number): number[] {
   const counts = Array.from<number>({ length: parts }).fill(0);
   for (const at of moments) {
@@ -19,9 +19,9 @@ function spread(moments: readonly number[], spanMs: number, parts: number): numb
   return counts;
 }
 
-describe("after a start", () => {
+describe("the schedule after a start", () => {
   for (const intervalMs of [5_000, MINUTE_MS]) {
-    test(`all of an interval of ${intervalMs} ms are due within it, evenly spread`, () => {
+    test(`first checks with an interval of ${intervalMs} ms are evenly spread over it`, () => {
       const schedule = createSchedule(clock, Math.random);
       const moments = ids.map((id) => schedule.first(id, intervalMs) - clock.monotonic());
       expect(Math.min(...moments)).toBeGreaterThanOrEqual(0);
@@ -32,7 +32,7 @@ describe("after a start", () => {
     });
   }
 
-  test("those of a long interval are due within a minute, and then spread over their interval", () => {
+  test("first checks with a long interval are due within a minute, and the next are spread over the interval", () => {
     const schedule = createSchedule(clock, Math.random);
     const now = clock.monotonic();
     const first = ids.map((id) => schedule.first(id, HOUR_MS) - now);
@@ -43,7 +43,7 @@ describe("after a start", () => {
     expect(Math.max(...counts)).toBeLessThan(730);
   });
 
-  test("each has the slot that it had before", async () => {
+  test("a monitor keeps its slot after a restart", async () => {
     const own = createTestClock();
     const before = createSchedule(own, Math.random);
     const [id = ""] = ids;
@@ -54,7 +54,7 @@ describe("after a start", () => {
   });
 });
 
-test("no check is later than its slot by more than a hundredth of its interval, or before it", async () => {
+test("a check starts at most a hundredth of its interval after its slot, and never before", async () => {
   const own = createTestClock();
   const schedule = createSchedule(own, Math.random);
   const [id = ""] = ids;
@@ -70,7 +70,7 @@ test("no check is later than its slot by more than a hundredth of its interval, 
   expect(offsets.size).toBeGreaterThan(20);
 });
 
-test("a wall clock that is set later moves no slot", () => {
+test("a change of the wall clock does not move a slot", () => {
   const own = createTestClock();
   const schedule = createSchedule(own, () => 0);
   const [id = ""] = ids;

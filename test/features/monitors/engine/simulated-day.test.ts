@@ -59,7 +59,7 @@ function recount(results: readonly CheckRow[]): { from: number; to: number | nul
   return outages;
 }
 
-test("a day of 1,000 monitors: states, outages, uptime, marks, events and rollups are what a recount of all results gives", async () => {
+test("the data of 1,000 monitors over a day equals a recount of all results", async () => {
   await using watch = await openWatch({ isStarted: false });
   const { page, components } = await watch.app.page(
     {},

@@ -23,8 +23,8 @@ function knows(records: string[]) {
 const check = (records: string[], config: object) =>
   probe("dns", { name: "example.com", ...config }, { means: { egress: knows(records).egress } });
 
-describe("a dns check", () => {
-  test("asks the resolver that is named, and is well with what that says", async () => {
+describe("DNS checks", () => {
+  test("a DNS check queries the configured resolver and compares the expected records", async () => {
     await using server = await startDnsServer(() => ({ records: [Buffer.from([192, 0, 2, 7])] }));
     const config = { name: "example.com", resolver: server.address, expected: ["192.0.2.7"] };
     expect((await probe("dns", config)).outcome).toBe("ok");
@@ -34,14 +34,14 @@ describe("a dns check", () => {
     expect(missing.message).toBe("The record 192.0.2.8 is missing; there is: 192.0.2.7");
   });
 
-  test("fails where the resolver does", async () => {
+  test("a DNS check fails if the resolver fails", async () => {
     await using server = await startDnsServer(() => SERVFAIL);
     const result = await probe("dns", { name: "example.com", resolver: server.address });
     expect(result).toMatchObject({ outcome: "failed", latencyMs: null });
     expect(result.message).toContain("SERVFAIL");
   });
 
-  test("asks for A where no type is named", async () => {
+  test("a DNS check requests A records by default", async () => {
     const { egress, asked } = knows(["192.0.2.7"]);
     await probe("dns", { name: "example.com" }, { means: { egress } });
     await probe("dns", { name: "example.com", record_type: "TXT" }, { means: { egress } });
@@ -51,7 +51,7 @@ describe("a dns check", () => {
     ]);
   });
 
-  test("takes records in any order and spelling that means the same, but a text as it is", async () => {
+  test("a DNS check compares records in any order and equivalent spelling, but TXT exactly", async () => {
     const mail = { record_type: "MX", expected: ["20 MX2.Example.com.", "10 mx1.example.com"] };
     expect((await check(["10 mx1.example.com", "20 mx2.example.com"], mail)).outcome).toBe("ok");
     const six = { record_type: "AAAA", expected: ["2001:DB8:0::1"] };
@@ -61,23 +61,23 @@ describe("a dns check", () => {
     expect((await check(["v=spf1 -all"], text)).outcome).toBe("failed");
   });
 
-  test("fails where there is no record", async () => {
+  test("a DNS check fails without a record", async () => {
     expect((await check([], {})).outcome).toBe("failed");
   });
 
-  test("says no more than 300 characters, however many records there are", async () => {
+  test("the message of a DNS check has at most 300 characters", async () => {
     const records = Array.from({ length: 100 }, (_, i) => `192.0.2.${i}`);
     const { message } = await check(records, { expected: ["192.0.3.1"] });
     expect(message).toHaveLength(300);
   });
 
-  test("says what a record holds on one line, without what turns text around", async () => {
+  test("the message of a DNS check contains no line breaks or bidirectional overrides", async () => {
     const text = { record_type: "TXT", expected: ["v=spf1 -all"] };
     const { message } = await check(["a\r\nb\u202ec"], text);
     expect(message).toBe("The record v=spf1 -all is missing; there is: a  b c");
   });
 
-  test("is refused for what is no name, and for a resolver that nothing may reach or that is a name", () => {
+  test("a DNS configuration rejects invalid names and resolvers that are names or blocked addresses", () => {
     const { validate } = probeOf("dns");
     expect(validate({ name: "_dmarc.example.com" })).toEqual([]);
     expect(validate({ name: "example.com", resolver: "[2001:db8::1]:5353" })).toEqual([]);

@@ -7,8 +7,8 @@ import { probe } from "../../../support/probing";
 
 const ANSWERED = 'echo "64 bytes from $LAST: icmp_seq=1 ttl=64 time=12.6 ms"';
 
-describe("a ping check", () => {
-  test("has the system's ping ask the address that was judged, not what was typed", async () => {
+describe("ping checks", () => {
+  test("a ping check passes the resolved and checked address to the program", async () => {
     using ping = usePingProgram(ANSWERED);
     const names = { "gateway.test": [["192.0.2.7", "192.0.2.8"]] };
     const result = await probe("ping", { host: "gateway.test" }, { names });
@@ -16,7 +16,7 @@ describe("a ping check", () => {
     expect(ping.calls()).toEqual(["-n -c 1 192.0.2.7"]);
   });
 
-  test("fails where the host does not answer", async () => {
+  test("a ping check fails if the host does not answer", async () => {
     using ping = usePingProgram("exit 1");
     const result = await probe("ping", { host: "127.0.0.1" });
     expect(result).toEqual({
@@ -27,7 +27,7 @@ describe("a ping check", () => {
     expect(ping.calls()).toHaveLength(1);
   });
 
-  test("ends the program where its time is over", async () => {
+  test("a ping check ends the program at its deadline", async () => {
     using ping = usePingProgram("exec sleep 60");
     const deadline = new AbortController();
     const checking = probe("ping", { host: "127.0.0.1" }, { means: { signal: deadline.signal } });
@@ -39,7 +39,7 @@ describe("a ping check", () => {
     });
   });
 
-  test("says what is amiss where the program may not send, or fails", async () => {
+  test("a ping check explains missing permissions and failures of the program", async () => {
     {
       using _ping = usePingProgram('echo "ping: socket: Operation not permitted" >&2; exit 2');
       const { message } = await probe("ping", { host: "127.0.0.1" });
@@ -50,7 +50,7 @@ describe("a ping check", () => {
     expect(message).toBe("The program ping failed (exit status 2).");
   });
 
-  test("does not run for an address that nothing may reach", async () => {
+  test("a ping check does not run for a blocked address", async () => {
     using ping = usePingProgram(ANSWERED);
     const names = { "metadata.test": [["169.254.169.254"]] };
     const result = await probe("ping", { host: "metadata.test" }, { names });
@@ -58,7 +58,7 @@ describe("a ping check", () => {
     expect(ping.calls()).toEqual([]);
   });
 
-  test("hands nothing of this process's environment on but the path and the language", async () => {
+  test("a ping check does not pass on secrets of the environment", async () => {
     process.env["ALLCLEAR_TEST_SECRET"] = "hidden";
     try {
       using ping = usePingProgram('env | grep -c SECRET >> "$(dirname "$0")/calls"; exit 1');
@@ -70,8 +70,8 @@ describe("a ping check", () => {
   });
 });
 
-describe("a host to ping", () => {
-  test("is refused where it would be an option, a command or several arguments", () => {
+describe("hosts of ping monitors", () => {
+  test("a host that looks like options, commands or several arguments is rejected", () => {
     using _ping = usePingProgram(ANSWERED);
     const { validate } = probeOf("ping");
     expect(validate({ host: "gateway.test" })).toEqual([]);
@@ -80,7 +80,7 @@ describe("a host to ping", () => {
     }
   });
 
-  test("is refused where there is no ping, in a sentence that says so", () => {
+  test("a host is rejected with a reason if the program ping is not installed", () => {
     const { validate } = probeOf("ping");
     using _none = usePingProgram(undefined);
     const [fault, ...others] = validate({ host: "gateway.test" });
@@ -89,13 +89,13 @@ describe("a host to ping", () => {
   });
 });
 
-test("each platform's ping is told to send one echo request", () => {
+test("pingArguments returns the arguments for one echo request on each platform", () => {
   expect(pingArguments("linux", "::1")).toEqual(["-n", "-c", "1", "::1"]);
   expect(pingArguments("darwin", "192.0.2.7")).toEqual(["-n", "-c", "1", "192.0.2.7"]);
   expect(pingArguments("win32", "192.0.2.7")).toEqual(["-n", "1", "192.0.2.7"]);
 });
 
-test("the time is read as iputils, BusyBox and Windows write it", () => {
+test("roundTripMs reads the output of iputils, BusyBox and Windows", () => {
   expect(roundTripMs("64 bytes from 192.0.2.7: icmp_seq=1 ttl=64 time=0.043 ms")).toBe(0);
   expect(roundTripMs("64 bytes from 192.0.2.7: seq=0 ttl=64 time=12.5 ms")).toBe(13);
   expect(roundTripMs("Reply from 192.0.2.7: bytes=32 time=8ms TTL=117")).toBe(8);

@@ -49,12 +49,12 @@ function secretsIn({ headers, body }: MonitorConfig): MonitorConfig {
   return { ...(headers !== undefined && { headers }), ...(body !== undefined && { body }) };
 }
 
-describe("every type of monitor", () => {
+describe("monitor types", () => {
   for (const type of MONITOR_TYPES) {
     const probe = probeOf(type);
     const [least, most] = CONFIGS[type];
 
-    test(`${type}: takes what it needs and what it may have, and names what it does not know`, () => {
+    test(`the configuration of a ${type} monitor accepts minimal and full input and rejects unknown fields`, () => {
       using _ping = usePingProgram("exit 1");
       for (const config of [least, most]) {
         expect(schemaErrors(probe.config, config)).toEqual([]);
@@ -65,7 +65,7 @@ describe("every type of monitor", () => {
       ]);
     });
 
-    test(`${type}: shows by its schema what it has, without secrets, and in a few words what is watched`, () => {
+    test(`a shown ${type} configuration matches its schema and contains no secrets`, () => {
       for (const config of [least, most]) {
         const shown = probe.present(config);
         expect(schemaErrors(probe.shown, shown)).toEqual([]);
@@ -76,7 +76,7 @@ describe("every type of monitor", () => {
       }
     });
 
-    test(`${type}: changes what a change names; null clears what may be left out, and nothing else`, () => {
+    test(`a change of a ${type} configuration affects given fields, and null clears only optional ones`, () => {
       expect(probe.merge(most, {})).toEqual(most);
       const { properties, required = [] } = probe.config as TObject;
       for (const name of Object.keys(properties)) {
@@ -88,7 +88,7 @@ describe("every type of monitor", () => {
       expect(schemaErrors(changeSchemaOf(type), { nope: 1 })).toHaveLength(1);
     });
 
-    test(`${type}: is told by a file without its secrets, and made of that again with them`, () => {
+    test(`a ${type} configuration exported without secrets can be applied again with them`, () => {
       for (const config of [least, most]) {
         const declared = declareConfig(type, config);
         expect(schemaErrors(declaredConfigSchema(type), declared)).toEqual([]);
@@ -108,7 +108,7 @@ describe("every type of monitor", () => {
       }
     });
 
-    test(`${type}: stands in the OpenAPI document, as it is sent and as it is answered`, async () => {
+    test(`the OpenAPI document contains the schemas of a ${type} monitor`, async () => {
       await using app = await createTestApp();
       const { paths, components } = (await app.call("/openapi.json")).body;
       const { schema } = paths["/api/v1/monitors"].post.requestBody.content["application/json"];
@@ -127,7 +127,7 @@ describe("every type of monitor", () => {
     });
   }
 
-  test("is asked, but for push, whose job calls", () => {
+  test("every monitor type except push has a probe that runs checks", () => {
     const asked = MONITOR_TYPES.filter((type) => probeOf(type).run !== undefined);
     expect(asked).toEqual(MONITOR_TYPES.filter((type) => type !== "push"));
     expect(graceSecondsOf({})).toBe(60);
@@ -135,7 +135,7 @@ describe("every type of monitor", () => {
   });
 });
 
-test("a header may be named as objects name what they inherit, in a file too", () => {
+test("a declared header can be named __proto__ or constructor", () => {
   const url = "https://example.com/";
   const declared = { url, headers: JSON.parse('{"__proto__": "a", "constructor": "b"}') };
   const { creation, change, missing } = wantedConfig("http", declared);

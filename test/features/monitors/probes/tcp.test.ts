@@ -3,8 +3,8 @@ import { probeOf } from "../../../../src/features/monitors/probes";
 import { probe } from "../../../support/probing";
 import { startRawServer } from "../../../support/raw-server";
 
-describe("a tcp check", () => {
-  test("is well where a connection is accepted, and leaves none behind", async () => {
+describe("TCP checks", () => {
+  test("a TCP check succeeds if the connection is accepted, and closes it", async () => {
     await using server = await startRawServer(() => {});
     const result = await probe("tcp", { host: "localhost", port: server.port });
     expect(result).toEqual({ outcome: "ok", latencyMs: 0, message: null });
@@ -12,7 +12,7 @@ describe("a tcp check", () => {
     await server.allClosed();
   });
 
-  test("fails where nobody listens, and says so", async () => {
+  test("a TCP check fails if the connection is refused", async () => {
     const server = await startRawServer(() => {});
     await server[Symbol.asyncDispose]();
     const result = await probe("tcp", { host: "127.0.0.1", port: server.port });
@@ -20,14 +20,14 @@ describe("a tcp check", () => {
     expect(result.message).toBe("The connection was refused.");
   });
 
-  test("fails where the name leads to an address that nothing may reach", async () => {
+  test("a TCP check fails if the name resolves to a blocked address", async () => {
     const names = { "metadata.test": [["169.254.169.254"]] };
     const result = await probe("tcp", { host: "metadata.test", port: 80 }, { names });
     expect(result.outcome).toBe("failed");
     expect(result.message).toContain("link-local");
   });
 
-  test("has a host and a port to show, an IPv6 address in brackets", () => {
+  test("the target of a TCP monitor is host and port, with IPv6 addresses in brackets", () => {
     const { targetOf } = probeOf("tcp");
     expect(targetOf({ host: "db.example.com", port: 5432 })).toBe("db.example.com:5432");
     expect(targetOf({ host: "2001:db8::1", port: 5432 })).toBe("[2001:db8::1]:5432");

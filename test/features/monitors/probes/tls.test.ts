@@ -24,8 +24,8 @@ const check = (expiresAt: number, config: object) =>
     { means: { egress: shows(expiresAt), clock: createTestClock() } },
   );
 
-describe("a tls check", () => {
-  test("is well while the certificate lasts for the days that are asked for, to the millisecond", async () => {
+describe("TLS checks", () => {
+  test("a TLS check succeeds if the certificate lasts exactly the configured days", async () => {
     const expiresAt = TEST_START + 30 * DAY_MS;
     expect(await check(expiresAt, { days: 30 })).toEqual({
       outcome: "ok",
@@ -39,7 +39,7 @@ describe("a tls check", () => {
     expect(late.certificateExpiresAt).toBe(expiresAt - 1);
   });
 
-  test("asks for 14 days where nothing is said, and for none where it is told 0", async () => {
+  test("a TLS check requires 14 days by default and none with days: 0", async () => {
     const soon = TEST_START + 13 * DAY_MS;
     expect((await check(soon, {})).message).toBe("The certificate ends in 13 days.");
     expect((await check(soon + DAY_MS, {})).outcome).toBe("ok");
@@ -47,7 +47,7 @@ describe("a tls check", () => {
   });
 
   for (const certificate of ["expired", "other", "self"] as const) {
-    test(`fails where the certificate is ${certificate === "other" ? "for another name" : certificate}, and tells when it ends`, async () => {
+    test(`a TLS check fails for a certificate that is ${certificate === "other" ? "for another name" : certificate} and stores its end`, async () => {
       await using server = await startTlsServer(certificate, () => {});
       const result = await probe("tls", { host: "localhost", port: server.port });
       expect(result.outcome).toBe("failed");
@@ -56,7 +56,7 @@ describe("a tls check", () => {
     });
   }
 
-  test("is well where the certificate is for the name and signed by who is trusted", async () => {
+  test("a TLS check succeeds with a trusted certificate for the name", async () => {
     await using server = await startTlsServer("good", () => {});
     const result = await probe("tls", { host: "localhost", port: server.port, days: 0 });
     expect(result).toMatchObject({ outcome: "ok", message: null });

@@ -16,13 +16,13 @@ const SLACK = "https://hooks.slack.com/services/T00000000/B00000000/quite-privat
 const secretsOf = (url: string, format: "teams" | "slack" | "telegram", settings = {}) =>
   secretsIn({ url, format, settings });
 
-describe("what a receiver sends back of a URL that is a secret", () => {
+describe("secret parts of a URL in a receiver's answer", () => {
   test.each([
     ["as it was called", encodeURIComponent(SIGNATURE)],
     ["decoded", SIGNATURE],
     ["as some write JSON", SIGNATURE.replaceAll("/", "\\/")],
     ["as a form decodes it", SIGNATURE.replaceAll("+", " ")],
-  ])("is blanked in a query's values, %s", (_how, spelled) => {
+  ])("a secret value of a query is blanked in an answer, %s", (_how, spelled) => {
     // Called as it is written: the plus sign is one.
     const url = TEAMS.replace("%2B", "+");
     const secrets = [...secretsOf(TEAMS, "teams"), ...secretsOf(url, "teams")];
@@ -30,19 +30,19 @@ describe("what a receiver sends back of a URL that is a secret", () => {
     expect(shown).toBe('The signature "…" has expired.');
   });
 
-  test("is blanked in the parts of a path, whole and each by itself", () => {
+  test("secret parts of a path are blanked in an answer, together and separately", () => {
     const secrets = secretsOf(SLACK, "slack");
     expect(blanked("no quite-private-end in B00000000", secrets)).toBe("no … in …");
     expect(blanked("T00000000/B00000000/quite-private-end", secrets)).toBe("…");
     expect(blanked("T00000000\\/B00000000\\/quite-private-end", secrets)).toBe("…");
   });
 
-  test("leaves words alone that a path and a query have too", () => {
+  test("common words of a path or query are not blanked in an answer", () => {
     const text = '{"error":"no triggers in workflows, invoke it by manual paths","sv":"1.0","v":1}';
     expect(blanked(text, secretsOf(TEAMS, "teams"))).toBe(text);
   });
 
-  test("is blanked in a token, however it is escaped", () => {
+  test("a token is blanked in an answer, escaped or not", () => {
     const token = "123456:ABC-DEF1234ghIkl";
     const settings = { bot_token: token, chat_id: "@acme" };
     const secrets = secretsOf("https://api.telegram.org", "telegram", settings);
@@ -53,15 +53,15 @@ describe("what a receiver sends back of a URL that is a secret", () => {
     }
   });
 
-  test("is cut off where only its beginning was read", () => {
+  test("the beginning of a secret at the end of a truncated answer is removed", () => {
     const secrets = secretsOf(SLACK, "slack");
     expect(withoutBeginning("called by quite-priv", secrets)).toBe("called by …");
     expect(withoutBeginning("called by nobody", secrets)).toBe("called by nobody");
   });
 });
 
-describe("the answer in the log of deliveries", () => {
-  test("has nothing of a URL's query that was sent back, be it cut in the middle of it", async () => {
+describe("answers in the log of deliveries", () => {
+  test("a stored answer contains no secret of the URL's query, even if it is truncated", async () => {
     const filler = "x".repeat(20 * 1_024 - 6);
     await using receiver = startReceiver((_message, count) =>
       count === 1
@@ -79,7 +79,7 @@ describe("the answer in the log of deliveries", () => {
     expect(answers).toEqual(["bad sig …", `${filler}…`]);
   });
 
-  test("has nothing that steers a terminal or turns text around", async () => {
+  test("a stored answer contains no terminal escapes or bidirectional overrides", async () => {
     await using receiver = startReceiver(
       () => new Response("\u001b[31mred\u001b[0m \u009b2J\u202etxt.exe\r\nnext\tone"),
     );

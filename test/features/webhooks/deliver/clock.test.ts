@@ -6,8 +6,8 @@ import { startReceiver } from "../../../support/receiver";
 /** Fails at the first two messages, so that the third is five minutes away. */
 const failingTwice = () => startReceiver((_message, count) => (count <= 2 ? 500 : 200));
 
-describe("a clock", () => {
-  test("that is set back an hour holds nothing up: waits last as long as they were meant to", async () => {
+describe("deliveries after a change of the clock", () => {
+  test("a clock set back by an hour does not prolong the waits of deliveries", async () => {
     await using receiver = failingTwice();
     await using site = await createDeliverySite();
     const { clock } = site.app;
@@ -27,7 +27,7 @@ describe("a clock", () => {
     expect(site.deliveries().map(({ status }) => status)).toEqual(["delivered", "delivered"]);
   });
 
-  test("that is set forward an hour brings what is due by it within a minute, and loses nothing", async () => {
+  test("a clock set forward by an hour makes due deliveries start within a minute", async () => {
     await using receiver = failingTwice();
     await using site = await createDeliverySite();
     const { clock } = site.app;
@@ -44,7 +44,7 @@ describe("a clock", () => {
     expect(site.deliveries().map(({ status }) => status)).toEqual(["delivered", "delivered"]);
   });
 
-  test("that was far ahead for a while holds no retry up for longer than a day and a fifth", async () => {
+  test("a clock that was far ahead does not block a retry after it is corrected", async () => {
     await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
     await using site = await createDeliverySite();
     const { clock } = site.app;
@@ -62,7 +62,7 @@ describe("a clock", () => {
     expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 2 }]);
   });
 
-  test("that was set back while nobody delivered does not hold up what was never tried", async () => {
+  test("a clock set back while the deliverer is stopped does not delay new deliveries", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const { clock } = site.app;

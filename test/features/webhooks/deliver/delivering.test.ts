@@ -6,8 +6,8 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { type Received, startReceiver } from "../../../support/receiver";
 
-describe("an event", () => {
-  test("arrives at its endpoint at once, and the published library verifies it", async () => {
+describe("delivery of events", () => {
+  test("an event reaches its endpoint at once and is verified by the published library", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     // The published library holds the time of a message against the machine's own.
@@ -28,7 +28,7 @@ describe("an event", () => {
     expect(site.tries()).toMatchObject([{ number: 1, statusCode: 200, error: null }]);
   });
 
-  test("that is rolled back reaches nobody", async () => {
+  test("an event that is rolled back is not delivered", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -50,7 +50,7 @@ describe("an event", () => {
     ]);
   });
 
-  test("waits for a receiver that is down for an hour, and arrives with the same id", async () => {
+  test("an event is retried with the same id until its receiver is available again", async () => {
     await using receiver = startReceiver(() => 503);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -68,7 +68,7 @@ describe("an event", () => {
     expect(site.deliveries()).toMatchObject([{ status: "delivered", tries: 5 }]);
   });
 
-  test("is tried ten times in 76 hours, a fifth more or less, and then given up", async () => {
+  test("an event fails after ten attempts over about 76 hours", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -90,24 +90,27 @@ describe("an event", () => {
   test.each([
     ["seconds", () => "120"],
     ["a date", (now: number) => new Date(now + 2 * MINUTE_MS).toUTCString()],
-  ])("is not tried again before the time that Retry-After names in %s", async (_how, header) => {
-    await using site = await createDeliverySite();
-    const { clock } = site.app;
-    await using receiver = startReceiver((_message, count) =>
-      count > 1
-        ? 200
-        : new Response(null, { status: 429, headers: { "Retry-After": header(clock.now()) } }),
-    );
-    await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
-    await site.pass(2 * MINUTE_MS - SECOND_MS);
-    expect(receiver.received).toHaveLength(1);
-    await site.pass(2 * SECOND_MS);
-    expect(receiver.received).toHaveLength(2);
-    expect(site.deliveries()).toMatchObject([{ status: "delivered" }]);
-  });
+  ])(
+    "an event is not retried before the time in Retry-After, given as %s",
+    async (_how, header) => {
+      await using site = await createDeliverySite();
+      const { clock } = site.app;
+      await using receiver = startReceiver((_message, count) =>
+        count > 1
+          ? 200
+          : new Response(null, { status: 429, headers: { "Retry-After": header(clock.now()) } }),
+      );
+      await site.endpoint(receiver.url);
+      await site.tell("cmp_1");
+      await site.pass(2 * MINUTE_MS - SECOND_MS);
+      expect(receiver.received).toHaveLength(1);
+      await site.pass(2 * SECOND_MS);
+      expect(receiver.received).toHaveLength(2);
+      expect(site.deliveries()).toMatchObject([{ status: "delivered" }]);
+    },
+  );
 
-  test("that its endpoint's format does not tell of is taken from the queue, unsent", async () => {
+  test("an event that the endpoint's format skips is removed from the queue", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url, { format: "slack" });
@@ -121,7 +124,7 @@ describe("an event", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("that has arrived stays in the log though its endpoint's format tells of it no more", async () => {
+  test("a delivered event stays in the log if the endpoint's new format skips it", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const { ctx } = site.app;
@@ -141,7 +144,7 @@ describe("an event", () => {
     expect(site.tries()).toMatchObject([{ statusCode: 200 }]);
   });
 
-  test("leads people to the page's own domain, if it has one", async () => {
+  test("a notification links to the page's custom domain", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const page = { slug: "acme", custom_domains: ["status.acme.example"] };
@@ -159,7 +162,7 @@ describe("an event", () => {
     expect(links).toEqual(["https://status.acme.example/status/acme", "https://status.test/"]);
   });
 
-  test("is told as it was when it happened, to the endpoint as it is now", async () => {
+  test("a retry sends the original event to the endpoint's current URL", async () => {
     await using before = startReceiver(() => 500);
     await using after = startReceiver();
     await using site = await createDeliverySite();

@@ -21,8 +21,8 @@ function setEnabled({ app: { ctx } }: DeliverySite, id: string, enabled: boolean
   return ctx.db.write((tx) => updateWebhook(ctx, tx, id, { enabled }, CLI_ACTOR));
 }
 
-describe("an endpoint that answers 410", () => {
-  test("is disabled at once, with its reason, and what waits for it is cancelled", async () => {
+describe("endpoints that answer 410", () => {
+  test("an endpoint that answers 410 is disabled with a reason, and its pending deliveries are cancelled", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -50,7 +50,7 @@ describe("an endpoint that answers 410", () => {
     expect(site.deliveries()).toHaveLength(3);
   });
 
-  test("leaves the others as they are", async () => {
+  test("an endpoint that answers 410 does not affect other endpoints", async () => {
     await using gone = startReceiver(() => 410);
     await using there = startReceiver();
     await using site = await createDeliverySite();
@@ -65,8 +65,8 @@ describe("an endpoint that answers 410", () => {
   });
 });
 
-describe("an endpoint that fails", () => {
-  test("for five days without a success is disabled, with its reason", async () => {
+describe("endpoints that fail", () => {
+  test("an endpoint that fails for five days is disabled with a reason", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -85,7 +85,7 @@ describe("an endpoint that fails", () => {
     expect(statusesOf(site)).not.toContain("pending");
   });
 
-  test("for a moment, a week after it did before and heard of nothing since, is not disabled", async () => {
+  test("an endpoint with two short failures a week apart is not disabled", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { ctx } = site.app;
@@ -101,7 +101,7 @@ describe("an endpoint that fails", () => {
     expect(rowOf(site, id)).toMatchObject({ enabled: true, failingSince: null });
   });
 
-  test("begins anew where it is led elsewhere, and nowhere else", async () => {
+  test("a new URL resets the failing time of an endpoint, and a new description does not", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { ctx } = site.app;
@@ -118,7 +118,7 @@ describe("an endpoint that fails", () => {
     expect(rowOf(site, id).failingSince).toBeNull();
   });
 
-  test("is not disabled when it succeeds now and then", async () => {
+  test("an endpoint with occasional successes is not disabled", async () => {
     await using receiver = startReceiver(({ data }) => (data.id === "cmp_2" ? 200 : 500));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -132,8 +132,8 @@ describe("an endpoint that fails", () => {
   });
 });
 
-describe("what waits for an endpoint", () => {
-  test("that is disabled by hand is cancelled, and sent again when that is asked for", async () => {
+describe("pending deliveries of an endpoint", () => {
+  test("disabling an endpoint cancels its deliveries, which can be sent again after it is enabled", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -160,7 +160,7 @@ describe("what waits for an endpoint", () => {
     expect(ids.slice(2).toSorted()).toEqual(ids.slice(0, 2).toSorted());
   });
 
-  test("that is deleted is cancelled, a thousand of it too", async () => {
+  test("deleting an endpoint cancels all its deliveries, even a thousand", async () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
@@ -174,7 +174,7 @@ describe("what waits for an endpoint", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test("is delivered if that succeeds although it is disabled meanwhile", async () => {
+  test("a running attempt that succeeds is delivered although its endpoint is disabled meanwhile", async () => {
     const answer = Promise.withResolvers<number>();
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createDeliverySite();
@@ -188,7 +188,7 @@ describe("what waits for an endpoint", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("stays cancelled if it is disabled during a try that fails", async () => {
+  test("a running attempt that fails stays cancelled if its endpoint is disabled meanwhile", async () => {
     const answer = Promise.withResolvers<number>();
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createDeliverySite();

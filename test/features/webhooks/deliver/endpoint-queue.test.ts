@@ -10,8 +10,8 @@ function laneOf(...due: Due[]): EndpointQueue {
   return queue;
 }
 
-describe("a lane", () => {
-  test("begins in the order in which things were queued, whatever order they are due in", () => {
+describe("the queue of an endpoint", () => {
+  test("an endpoint queue starts deliveries in the order in which they were queued", () => {
     const queue = laneOf(first("dlv_2"), retry("dlv_3"), first("dlv_1"));
     expect([queue.begin()?.id, queue.begin()?.id, queue.begin()?.id]).toEqual([
       "dlv_1",
@@ -21,7 +21,7 @@ describe("a lane", () => {
     expect(queue.begin()).toBeUndefined();
   });
 
-  test("lets one first try of a subject run at a time, and retries beside it", () => {
+  test("an endpoint queue runs one first attempt per subject at a time, and retries in parallel", () => {
     const queue = laneOf(first("dlv_1", "inc_1"), first("dlv_2", "inc_1"), retry("dlv_3", "inc_1"));
     const begun = queue.begin();
     expect(begun?.id).toBe("dlv_1");
@@ -31,7 +31,7 @@ describe("a lane", () => {
     expect(queue.begin()?.id).toBe("dlv_2");
   });
 
-  test("takes nothing in twice, until what came of it is recorded", () => {
+  test("an endpoint queue accepts a delivery again only after its result is recorded", () => {
     const due = first("dlv_1");
     const queue = laneOf(due);
     queue.claim([due]);
@@ -61,7 +61,7 @@ describe("a lane", () => {
     expect(queue.begin()?.id).toBe("dlv_2");
   });
 
-  test("forgets what waits, and not what is under way", () => {
+  test("clearing an endpoint queue removes waiting deliveries and keeps running ones", () => {
     const queue = laneOf(first("dlv_1"), first("dlv_2"));
     const begun = queue.begin() as Due;
     queue.clear();

@@ -11,8 +11,8 @@ const EVENTS = 30;
 const subjects = Array.from({ length: EVENTS }, (_, index) => `cmp_${index}`);
 const never = () => new Promise<number>(() => undefined);
 
-describe("receivers that hang", () => {
-  test("delay no other: ten of twenty, with thirty events for each", async () => {
+describe("receivers that do not answer", () => {
+  test("ten hanging receivers do not delay ten others", async () => {
     await using hanging = startReceiver(never);
     await using quick = startReceiver();
     await using site = await createDeliverySite();
@@ -29,7 +29,7 @@ describe("receivers that hang", () => {
     expect(site.deliverer.stats().underWay).toBeLessThanOrEqual(MOST_IN_ALL);
   });
 
-  test("are sent no more than eight at a time", async () => {
+  test("a hanging receiver gets at most eight requests at a time", async () => {
     await using receiver = startReceiver(never);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -41,8 +41,8 @@ describe("receivers that hang", () => {
   });
 });
 
-describe("the places for what is under way", () => {
-  /** How many each of these endpoints gets that want all that they can have, one after the other. */
+describe("the fair share of requests", () => {
+  /** Returns the number of slots that each endpoint takes, if each takes all it can get in turn. */
   function taken(underWay: number[]): number[] {
     const fairShare = new FairShare(underWay);
     return underWay.map((count) => {
@@ -52,11 +52,11 @@ describe("the places for what is under way", () => {
     });
   }
 
-  test("are eight for one", () => {
+  test("a single endpoint gets eight requests at a time", () => {
     expect(taken([0])).toEqual([MOST_FOR_ONE]);
   });
 
-  test("are there for each of a hundred, though forty of them came first and hold on", () => {
+  test("each of a hundred endpoints gets a request although forty others hold theirs", () => {
     const none = Array.from({ length: 100 }, () => 0);
     const first = taken(none).slice(0, 40);
     expect(Math.max(...first)).toBe(MOST_FOR_ONE);
@@ -65,7 +65,7 @@ describe("the places for what is under way", () => {
     expect(all.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(MOST_IN_ALL);
   });
 
-  test("are 256 in all, even for more endpoints than that", () => {
+  test("all endpoints together get at most 256 requests at a time", () => {
     const hold = taken(Array.from({ length: 400 }, () => 0));
     expect(hold.reduce((sum, count) => sum + count)).toBe(MOST_IN_ALL);
   });

@@ -22,8 +22,8 @@ async function outcomeOf(onConnection: OnConnection) {
   return { attempt: site.tries()[0], delivery: site.deliveries()[0] };
 }
 
-describe("a receiver that", () => {
-  test("answers 200 with an endless body has taken the event, and 20 KB of it are kept", async () => {
+describe("hostile receivers", () => {
+  test("an answer of 200 with an endless body is a success, and 20 KiB of it are stored", async () => {
     const { attempt, delivery } = await outcomeOf((socket) =>
       socket.once("data", () => {
         const pour = () => {
@@ -40,7 +40,7 @@ describe("a receiver that", () => {
     expect(attempt?.answer).toHaveLength(20 * 1_024);
   });
 
-  test("sends the event on to a metadata address has failed, and nobody follows", async () => {
+  test("a redirect to a metadata address is a failure and is not followed", async () => {
     const location = "http://169.254.169.254/latest/meta-data/";
     const { attempt, delivery } = await outcomeOf(
       answering(httpAnswer(302, "", { Location: location })),
@@ -49,14 +49,14 @@ describe("a receiver that", () => {
     expect(delivery).toMatchObject({ status: "pending", tries: 1 });
   });
 
-  test("sends the event on to another receiver has failed, and that one hears nothing", async () => {
+  test("a redirect to another receiver is a failure and is not followed", async () => {
     await using other = startReceiver();
     const { delivery } = await outcomeOf(answering(httpAnswer(307, "", { Location: other.url })));
     expect(delivery).toMatchObject({ status: "pending", tries: 1 });
     expect(other.received).toEqual([]);
   });
 
-  test("closes without an answer has failed", async () => {
+  test("a connection closed without an answer is a failure", async () => {
     const { attempt, delivery } = await outcomeOf((socket) =>
       socket.once("data", () => socket.destroy()),
     );
@@ -68,13 +68,13 @@ describe("a receiver that", () => {
     expect(delivery).toMatchObject({ status: "pending", tries: 1 });
   });
 
-  test("answers what is no HTTP has failed", async () => {
+  test("an answer that is not HTTP is a failure", async () => {
     const { attempt } = await outcomeOf(answering("SSH-2.0-OpenSSH_9.9\r\n"));
     expect(attempt).toMatchObject({ statusCode: null, error: expect.stringContaining("not HTTP") });
   });
 
   test.each(["expired", "other", "self"] as const)(
-    "shows a bad certificate (%s) is sent nothing, and a good one is",
+    "a receiver with an invalid certificate (%s) gets no request, and one with a valid certificate does",
     async (bad) => {
       const requests: string[] = [];
       const takeDown = answering((request) => {
@@ -105,7 +105,7 @@ describe("a receiver that", () => {
   test.each([
     ["does not answer", () => undefined],
     ["answers without an end", "HTTP/1.1 200 -\r\nContent-Length: 10\r\n\r\nabc"],
-  ] as const)("%s is given 15 seconds in all", async (_how, answer) => {
+  ] as const)("a receiver that %s has 15 seconds in total", async (_how, answer) => {
     let heard = Promise.withResolvers<void>();
     await using server = await startRawServer((socket) =>
       socket.once("data", () => {
@@ -130,8 +130,8 @@ describe("a receiver that", () => {
   });
 });
 
-describe("an address that webhooks may not reach", () => {
-  test("is refused at the moment of sending, when a name comes to mean it", async () => {
+describe("blocked addresses", () => {
+  test("a name that resolves to a blocked address at the time of sending gets no request", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite({
       names: { "rebound.test": [["127.0.0.1"], ["127.0.0.2"]] },
@@ -151,11 +151,11 @@ describe("an address that webhooks may not reach", () => {
   });
 });
 
-describe("what a receiver answered", () => {
+describe("stored answers of receivers", () => {
   const answered = async (body: string, headers: Record<string, string> = {}) =>
     (await outcomeOf(answering(httpAnswer(200, body, headers)))).attempt?.answer;
 
-  test("is kept where it is text, and not where it is none", async () => {
+  test("an answer is stored only if it is text", async () => {
     expect(await answered("fine", { "Content-Type": "text/plain" })).toBe("fine");
     expect(await answered('{"a":1}', { "Content-Type": "application/problem+json" })).toBe(
       '{"a":1}',
@@ -166,7 +166,7 @@ describe("what a receiver answered", () => {
     expect(await answered("a\0b")).toBeNull();
   });
 
-  test("is kept without the endpoint's own secrets, should it send them back", async () => {
+  test("an answer is stored without the endpoint's secrets", async () => {
     const token = "AWnhsVvNnMtXp3q";
     await using receiver = startReceiver(({ headers }) => new Response(JSON.stringify(headers)));
     await using site = await createDeliverySite();

@@ -27,8 +27,8 @@ async function takenIn(seconds: number, work: { load: number; requests: number }
   return taken;
 }
 
-describe("the pace of deliveries", () => {
-  test("lets hundreds begin at once", () => {
+describe("the load throttle of deliveries", () => {
+  test("the load throttle allows 256 deliveries at once", () => {
     const { throttle } = paceBeside({ load: 1, requests: 9_000 });
     for (let count = 0; count < 256; count++) expect(throttle.take()).toBe(true);
     expect(throttle.take()).toBe(false);
@@ -39,19 +39,19 @@ describe("the pace of deliveries", () => {
     ["nothing else to do", { load: 0.5, requests: 0 }],
     ["nothing else to do than to deliver", { load: 1, requests: 10 }],
     ["requests that leave it time", { load: 0.5, requests: 5_000 }],
-  ])("is thousands a second on a server with %s", async (_what, work) => {
+  ])("the load throttle allows thousands per second on a server with %s", async (_what, work) => {
     const taken = await takenIn(3, work);
     expect(Math.min(...taken)).toBeGreaterThan(1_000);
     expect(taken.at(-1)).toBeGreaterThan(4_000);
   });
 
-  test("is hundreds a second on one that is busy with requests, and never nothing", async () => {
+  test("the load throttle allows hundreds per second on a server busy with requests", async () => {
     const taken = await takenIn(3, { load: 1, requests: 9_000 });
     expect(taken.at(-1)).toBeLessThan(300);
     expect(taken.at(-1)).toBeGreaterThan(200);
   });
 
-  test("lets many go together once they have had to wait", async () => {
+  test("the load throttle releases waiting deliveries in groups of at least 64", async () => {
     const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
     const together = new Set<number>();
     for (let passed = 0; passed < 3_000; passed += 10) {
@@ -63,7 +63,7 @@ describe("the pace of deliveries", () => {
     expect(Math.min(...together)).toBe(64);
   });
 
-  test("says how long there is to wait", async () => {
+  test("the load throttle returns the time until the next delivery", async () => {
     const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
     while (throttle.take());
     const waitMs = throttle.waitMs();
@@ -73,7 +73,7 @@ describe("the pace of deliveries", () => {
     expect(throttle.take()).toBe(true);
   });
 
-  test("begins anew after a rest, whatever was learnt before it", async () => {
+  test("the load throttle starts fresh after a pause", async () => {
     const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
     const takeFor = async (ms: number) => {
       let count = 0;

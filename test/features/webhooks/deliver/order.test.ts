@@ -6,8 +6,8 @@ import { startReceiver } from "../../../support/receiver";
 /** An answer that the test gives when it wants to. */
 const later = () => Promise.withResolvers<number>();
 
-describe("events of one subject", () => {
-  test("go one after the other, while those of others go beside them", async () => {
+describe("the order of events of one subject", () => {
+  test("events of one subject are sent one after another, in parallel with those of others", async () => {
     const answers = [later(), later(), later()];
     await using receiver = startReceiver(({ data }) =>
       data.id === "inc_1" ? (answers[data.index]?.promise ?? 500) : 200,
@@ -30,7 +30,7 @@ describe("events of one subject", () => {
     expect(ofOne).toEqual(["inc_1 0", "inc_1 1", "inc_1 2"]);
   });
 
-  test("do not wait for the retry of an earlier one, and tell which is newer", async () => {
+  test("an event does not wait for the retry of an earlier one of its subject", async () => {
     await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -43,7 +43,7 @@ describe("events of one subject", () => {
     expect(site.deliveries().map(({ status }) => status)).toEqual(["delivered", "delivered"]);
   });
 
-  test("keep their order however many wait", async () => {
+  test("five hundred waiting events keep their order within each subject", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.deliverer.stop(0);
@@ -61,7 +61,7 @@ describe("events of one subject", () => {
     }
   });
 
-  test("hold up no other subject of their endpoint, however many of them wait", async () => {
+  test("many waiting events of one subject do not delay other subjects", async () => {
     await using receiver = startReceiver(({ data }) =>
       data.id === "cmp_1" ? later().promise : 200,
     );
@@ -78,7 +78,7 @@ describe("events of one subject", () => {
     ]);
   });
 
-  test("go to one endpoint without waiting for another", async () => {
+  test("events are sent to one endpoint without waiting for another", async () => {
     await using slow = startReceiver(() => later().promise);
     await using quick = startReceiver();
     await using site = await createDeliverySite();

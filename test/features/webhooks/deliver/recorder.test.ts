@@ -31,8 +31,8 @@ async function createRecorder() {
 
 const full = () => unavailable("The disk is full.", 5);
 
-describe("a recorder that was stuck", () => {
-  test("writes what came in while it wrote again, though nothing comes after it", async () => {
+describe("a recorder after a failed write", () => {
+  test("a recorder writes results that arrived during its retry", async () => {
     const { app, asked, recorder } = await createRecorder();
     await using site = app;
     const { clock } = site;
@@ -55,7 +55,7 @@ describe("a recorder that was stuck", () => {
     expect(recorder.isEmpty).toBe(true);
   });
 
-  test("is so no more when all that is left can never be written", async () => {
+  test("a recorder is no longer stuck after dropping results that cannot be written", async () => {
     const { app, asked, recorder } = await createRecorder();
     await using site = app;
     const { clock } = site;

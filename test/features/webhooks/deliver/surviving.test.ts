@@ -50,8 +50,8 @@ async function failWhileRecording(
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(40);
 }
 
-describe("results that cannot be recorded", () => {
-  test("are kept until they can, and nothing more is sent meanwhile", async () => {
+describe("results of deliveries that cannot be recorded", () => {
+  test("results are kept until they can be recorded, and nothing is sent meanwhile", async () => {
     await using site = await createDeliverySite();
     const { db } = site.app.ctx;
     const write = db.write;
@@ -66,7 +66,7 @@ describe("results that cannot be recorded", () => {
     );
   });
 
-  test("are forgotten by a process that dies first, and the next one sends the same again", async () => {
+  test("a delivery whose result is lost with its process is sent again with the same id", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
@@ -86,7 +86,7 @@ describe("results that cannot be recorded", () => {
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
   });
 
-  test.skipIf(!HAS_TINY_DISKS)("survive a disk that is really full", async () => {
+  test.skipIf(!HAS_TINY_DISKS)("results are kept while the disk is full", async () => {
     using disk = mountTinyDisk("6m");
     await using site = await createDeliverySite({ databasePath: join(disk.path, "allclear.db") });
     await failWhileRecording(
@@ -97,8 +97,8 @@ describe("results that cannot be recorded", () => {
   });
 });
 
-describe("a deliverer that stops", () => {
-  test("lets what is under way end and records it, and keeps the rest", async () => {
+describe("stopping the deliverer", () => {
+  test("a stopping deliverer completes and records running requests and keeps the others queued", async () => {
     const answer = Promise.withResolvers<number>();
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createDeliverySite();
@@ -118,7 +118,7 @@ describe("a deliverer that stops", () => {
     expect(receiver.received).toHaveLength(41);
   });
 
-  test("breaks off what does not end in time, which is sent again with the same id", async () => {
+  test("a stopping deliverer aborts late requests, which are sent again with the same id", async () => {
     const answer = Promise.withResolvers<number>();
     await using receiver = startReceiver((_message, count) => (count === 1 ? answer.promise : 200));
     await using site = await createDeliverySite();
@@ -139,7 +139,7 @@ describe("a deliverer that stops", () => {
     answer.resolve(200);
   });
 
-  test("is followed by one that delivers what another process has queued", async () => {
+  test("a deliverer sends what another process has queued", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
