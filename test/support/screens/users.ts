@@ -21,7 +21,7 @@ export const USER_SCREENS: readonly Screen[] = [
   },
   {
     name: "user-last-owner",
-    status: 422,
+    status: 409,
     open: inDemoData(({ users }) => `/admin/settings/users/${users.maya}`),
     async reach(page) {
       await page.getByLabel("Viewer").check();

@@ -1,0 +1,4 @@
+import { SCREEN_PARTS } from "../support/screens";
+import { testScreens } from "../support/test-screens";
+
+testScreens(SCREEN_PARTS.incidents);

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { describeWithBrowser } from "./browser";
+import { type DemoSites, openDemoSites } from "./demo-sites";
+import type { Screen } from "./screens";
+import { SMALL, startTour, type Tour } from "./tour";
+
+/** Tests screens for accessibility, phone width, errors in the console and requests to other hosts. */
+export function testScreens(screens: readonly Screen[]): void {
+  describeWithBrowser("every screen of the dashboard", (browser) => {
+    let demoSites: DemoSites;
+    let tour: Tour;
+    beforeAll(async () => {
+      demoSites = await openDemoSites(browser());
+      tour = startTour(demoSites);
+    }, 60_000);
+    afterAll(async () => {
+      await tour?.[Symbol.asyncDispose]();
+      await demoSites?.[Symbol.asyncDispose]();
+    });
+
+    test.each(screens.map((screen) => [screen.name, screen] as const))(
+      "is clean under axe, fits a phone, and asks nobody else for anything: %s",
+      async (_name, screen) => {
+        const { origin, axe } = screen.open(demoSites).site;
+        const { page, requests, complaints } = await tour.show(screen);
+        const headings = await page.locator("h1").count();
+        expect(headings).toBe(screen.isOverlay && !screen.isSmallOnly ? 2 : 1);
+        expect(await axe(page)).toEqual([]);
+        // Colours are all that a theme changes.
+        await page.emulateMedia({ colorScheme: "dark" });
+        expect(await axe(page, ["color-contrast"])).toEqual([]);
+        await page.setViewportSize(SMALL);
+        expect(await axe(page)).toEqual([]);
+        expect(await overflow(page)).toBe(0);
+        expect(requests.filter((url) => !isOwn(url, origin))).toEqual([]);
+        expect(complaints.map(withoutReason)).toEqual(expectedComplaints(screen));
+      },
+      60_000,
+    );
+  });
+}
+
+/** By how many pixels a page is wider than its window. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+}
+
+function isOwn(url: string, origin: string): boolean {
+  return url.startsWith(`${origin}/`) || url.startsWith("data:");
+}
+
+function withoutReason(line: string): string {
+  return line.replace(/ \([A-Z][\w ]+\)$/, "");
+}
+
+/** Returns the console messages that a browser writes for a document with an error status. */
+function expectedComplaints({ status = 200 }: Screen): string[] {
+  if (status < 400) return [];
+  return [`Failed to load resource: the server responded with a status of ${status}`];
+}
