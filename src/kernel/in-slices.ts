@@ -4,13 +4,15 @@ import { setImmediate } from "node:timers/promises";
 const WORK_AT_ONCE = 50;
 
 /**
- * Runs work step by step, and lets other work of the process run after every 50 units. Each step yields
- * its cost: 1 for what takes less than half a millisecond.
+ * Runs a generator and lets other work of the process run after every 50 units. Each step yields its cost:
+ * 1 for less than half a millisecond. Resolves to what the generator returns.
  */
-export async function runInSlices(steps: Iterable<number>): Promise<void> {
+export async function runInSlices<Result>(steps: Generator<number, Result>): Promise<Result> {
   let work = 0;
-  for (const cost of steps) {
-    work += cost;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    work += step.value;
     if (work < WORK_AT_ONCE) continue;
     work = 0;
     await setImmediate();
@@ -18,20 +20,18 @@ export async function runInSlices(steps: Iterable<number>): Promise<void> {
 }
 
 /**
- * Returns a function that runs the steps of a source once, in slices, and then `make`. Callers that ask
- * meanwhile wait for the same; later ones get what was made at once.
+ * Returns a function that makes something from a source once, in slices. Concurrent callers share one run;
+ * later ones get the result at once. A failed run is repeated by the next call.
  */
 export function makeInSlices<Source extends object, Made>(
-  stepsOf: (source: Source) => Iterable<number>,
-  make: (source: Source) => Made,
+  make: (source: Source) => Generator<number, Made>,
 ): (source: Source) => Made | Promise<Made> {
   const made = new WeakMap<Source, { value: Made }>();
   const pending = new WeakMap<Source, Promise<Made>>();
 
-  async function makeSoon(source: Source): Promise<Made> {
+  async function run(source: Source): Promise<Made> {
     try {
-      await runInSlices(stepsOf(source));
-      const value = make(source);
+      const value = await runInSlices(make(source));
       made.set(source, { value });
       return value;
     } finally {
@@ -42,8 +42,8 @@ export function makeInSlices<Source extends object, Made>(
   return (source) => {
     const known = made.get(source);
     if (known) return known.value;
-    let soon = pending.get(source);
-    if (!soon) pending.set(source, (soon = makeSoon(source)));
-    return soon;
+    let running = pending.get(source);
+    if (!running) pending.set(source, (running = run(source)));
+    return running;
   };
 }

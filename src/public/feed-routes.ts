@@ -19,7 +19,7 @@ import { capitalised } from "../kernel/text";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";
-import { feedSteps, writeAtom, writeRss } from "./feeds/feed";
+import { renderEntries, writeAtom, writeRss } from "./feeds/feed";
 import { createMarkdownCache } from "./markdown-cache";
 import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
 
@@ -48,14 +48,13 @@ export function feedRoutes(
   readIncidents: ReadRecords,
 ) {
   const renderText = createMarkdownCache();
-  const entriesOf = (snapshot: Snapshot) =>
-    listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
-  const stepsOf = (snapshot: Snapshot) => feedSteps(entriesOf(snapshot), renderText);
   const feeds = FEEDS.map(({ write, ...feed }) => ({
     ...feed,
-    representationOf: makeInSlices(stepsOf, (snapshot: Snapshot) =>
-      represent(write(snapshot.document.page, entriesOf(snapshot), renderText), feed.mediaType),
-    ),
+    representationOf: makeInSlices(function* (snapshot: Snapshot) {
+      const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
+      const rendered = yield* renderEntries(entries, renderText);
+      return represent(write(snapshot.document.page, rendered), feed.mediaType);
+    }),
   }));
   const calendarOf = representOnce((snapshot: Snapshot) => {
     const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);

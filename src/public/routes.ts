@@ -64,7 +64,7 @@ export function publicRoutes(
     );
   }
 
-  function statusPageStepsOf(snapshot: Snapshot): Iterable<number> {
+  function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
     const latency = readLatency(ctx.db, snapshot.document, ctx.clock.now());
     return statusPageSteps(snapshot, latency, { renderText, prepareRow: rows.prepare });
   }

@@ -38,7 +38,7 @@ export interface Site {
   answer(
     pageRequest: PageRequest,
     make: (snapshot: Snapshot) => SentPage,
-    stepsOf?: (snapshot: Snapshot) => Iterable<number>,
+    stepsOf?: (snapshot: Snapshot) => Generator<number, void>,
   ): Response | Promise<Response>;
 }
 
@@ -63,7 +63,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
   /** Runs the steps of a snapshot once; undefined if they have run. */
   function prepare(
     snapshot: Snapshot,
-    stepsOf: (snapshot: Snapshot) => Iterable<number>,
+    stepsOf: (snapshot: Snapshot) => Generator<number, void>,
   ): Promise<void> | undefined {
     if (prepared.has(snapshot)) return prepared.get(snapshot);
     const running = runInSlices(stepsOf(snapshot)).finally(() => prepared.set(snapshot, undefined));

@@ -87,7 +87,7 @@ export function* statusPageSteps(
   snapshot: Snapshot,
   latency: ReadonlyMap<string, Sparkline>,
   keep: { renderText: RenderText; prepareRow(row: ComponentRowProps): void },
-): Generator<number> {
+): Generator<number, void> {
   const { document } = snapshot;
   const { times } = contextOf(document);
   for (const component of shownComponents(snapshot)) {

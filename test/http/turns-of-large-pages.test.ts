@@ -52,8 +52,9 @@ test("work in slices runs once for all that ask for it at the same time, and aga
     runs += 1;
     if (runs === 1) throw new Error("no luck");
     for (let step = 0; step < 200; step++) yield 1;
+    return `made ${runs}`;
   };
-  const made = makeInSlices(steps, () => `made ${runs}`);
+  const made = makeInSlices(steps);
   expect(await Promise.resolve(made(source)).catch(String)).toBe("Error: no luck");
   expect(await Promise.all([made(source), made(source)])).toEqual(["made 2", "made 2"]);
   expect(made(source)).toBe("made 2");

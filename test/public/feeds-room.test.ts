@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createMarkdownCache, renderText } from "../../src/public/markdown-cache";
 import { listEntries } from "../../src/public/feeds/entries";
-import { writeAtom, writeRss } from "../../src/public/feeds/feed";
+import { renderEntries, writeAtom, writeRss } from "../../src/public/feeds/feed";
 import { createPublicSite } from "../support/public-site";
 import { createFollowedPage } from "../support/followed-page";
 import { writeLongTexts } from "../support/long-texts";
@@ -38,8 +38,9 @@ describe("a feed of 50 incidents with long texts", () => {
     const write = () => {
       const snapshot = site.snapshot();
       const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
-      writeAtom(snapshot.document.page, entries, render);
-      writeRss(snapshot.document.page, entries, render);
+      for (const writeFeed of [writeAtom, writeRss]) {
+        writeFeed(snapshot.document.page, runAtOnce(renderEntries(entries, render)));
+      }
       return rendered.splice(0).length;
     };
     const before = write();
@@ -54,3 +55,10 @@ describe("a feed of 50 incidents with long texts", () => {
     expect(write()).toBe(0);
   });
 });
+
+/** Runs a generator to its end. */
+function runAtOnce<Result>(steps: Generator<number, Result>): Result {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}

@@ -4,7 +4,7 @@ import type { Page } from "../../features/pages";
 import type { Entry } from "./entries";
 import type { RenderText } from "../markdown-cache";
 import { printable } from "../printable";
-import { createTextBudget, type TextBudget } from "../text-budget";
+import { createTextBudget } from "../text-budget";
 import { urnOf } from "./urn";
 
 /** Loaded with the first feed, not while the server starts. */
@@ -18,30 +18,36 @@ const TOP_HEADING = 3;
 /** The cost of rendering an entry, in units of `runInSlices`: a turn of its own. */
 const STEPS_AN_ENTRY = 50;
 
-function createFeedBudget(renderText: RenderText): TextBudget {
-  return createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING, UPDATE_BYTES);
+/** An entry of a feed with its content as HTML. */
+interface RenderedEntry {
+  entry: Entry;
+  html: string;
 }
 
-/** Renders the texts of a feed entry by entry, so that `renderText` has those that it keeps. */
-export function* feedSteps(entries: readonly Entry[], renderText: RenderText): Generator<number> {
-  const budget = createFeedBudget(renderText);
+/** Renders the entries of a feed, newest first, each as a step of `runInSlices`. */
+export function* renderEntries(
+  entries: readonly Entry[],
+  renderText: RenderText,
+): Generator<number, RenderedEntry[]> {
+  const budget = createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING, UPDATE_BYTES);
+  const rendered: RenderedEntry[] = [];
   for (const entry of entries) {
-    entry.content(budget);
+    rendered.push({ entry, html: inCdata(entry.content(budget)) });
     yield STEPS_AN_ENTRY;
   }
+  return rendered;
 }
 
 /** A page's entries as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
-export function writeAtom(page: Page, entries: readonly Entry[], renderText: RenderText): string {
-  const budget = createFeedBudget(renderText);
-  const feed = createFeed(page, entries, "feed.atom");
-  for (const entry of entries) {
+export function writeAtom(page: Page, rendered: readonly RenderedEntry[]): string {
+  const feed = createFeed(page, rendered, "feed.atom");
+  for (const { entry, html } of rendered) {
     feed.addItem({
       ...common(entry),
       title: Bun.escapeHTML(entry.name),
       published: new Date(entry.publishedAt),
       date: new Date(entry.changedAt),
-      content: inCdata(entry.content(budget)),
+      content: html,
     });
   }
   return printable(withTextTitles(feed.atom1()));
@@ -51,17 +57,16 @@ export function writeAtom(page: Page, entries: readonly Entry[], renderText: Ren
  * A page's entries as RSS 2.0. It has one date for each, where readers look whether there is something
  * new: when something was told last.
  */
-export function writeRss(page: Page, entries: readonly Entry[], renderText: RenderText): string {
-  const budget = createFeedBudget(renderText);
-  const feed = createFeed(page, entries, "feed.rss");
-  for (const entry of entries) {
+export function writeRss(page: Page, rendered: readonly RenderedEntry[]): string {
+  const feed = createFeed(page, rendered, "feed.rss");
+  for (const { entry, html } of rendered) {
     feed.addItem({
       ...common(entry),
       title: entry.name,
       // Text in the place of the title, which the library would write as CDATA.
       extensions: [{ name: "title", objects: { _text: asText(entry.name) } }],
       date: new Date(entry.toldAt),
-      description: inCdata(entry.content(budget)),
+      description: html,
     });
   }
   return printable(feed.rss2());
@@ -84,8 +89,8 @@ function common(entry: Entry) {
 }
 
 /** `updated` tells of the entries alone, so that the bytes stay while nothing is told. */
-function createFeed(page: Page, entries: readonly Entry[], file: string): Feed {
-  const changes = entries.map((entry) => entry.changedAt);
+function createFeed(page: Page, rendered: readonly RenderedEntry[], file: string): Feed {
+  const changes = rendered.map(({ entry }) => entry.changedAt);
   return new (library().Feed)({
     id: urnOf(page.id),
     title: asText(page.name),
