@@ -2,6 +2,8 @@ import { setImmediate } from "node:timers/promises";
 
 /** Work of one turn of the event loop: about 20 ms where nothing is compiled yet. */
 const WORK_AT_ONCE = 50;
+/** Cost of a step after which the turn ends. */
+export const WHOLE_TURN = WORK_AT_ONCE;
 
 /**
  * Runs a generator and lets other work of the process run after every 50 units. Each step yields its cost:

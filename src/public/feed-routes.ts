@@ -14,7 +14,7 @@ import {
   Representation,
   representOnce,
 } from "../http";
-import { makeInSlices } from "../kernel/in-slices";
+import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
 import { capitalised } from "../kernel/text";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { listCalendar, writeCalendar } from "./feeds/calendar";
@@ -51,7 +51,10 @@ export function feedRoutes(
   const feeds = FEEDS.map(({ write, ...feed }) => ({
     ...feed,
     representationOf: makeInSlices(function* (snapshot: Snapshot) {
+      // After a change the snapshot is built in the first turn, and records are read in the second.
+      yield WHOLE_TURN;
       const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
+      yield WHOLE_TURN;
       const rendered = yield* renderEntries(entries, renderText);
       return represent(write(snapshot.document.page, rendered), feed.mediaType);
     }),

@@ -1,3 +1,4 @@
+import { WHOLE_TURN } from "../kernel/in-slices";
 import type { Reader } from "../db";
 import type { Sparkline } from "../features/monitors";
 import { type Entry, PAST_DAYS, readLatency, readPast, type Snapshot } from "../features/status";
@@ -23,8 +24,6 @@ import { newestOf } from "./update-list";
 const TEXTS_BYTES = 100_000;
 
 const TOP_HEADING = 4;
-/** The cost of making the texts of one incident or maintenance, in units of `runInSlices`: a turn of its own. */
-const STEPS_A_TEXT = 50;
 
 /** Content of the page that the status document lacks. */
 export interface PageExtras {
@@ -97,11 +96,11 @@ export function* statusPageSteps(
   const budget = createTextBudget(TEXTS_BYTES, keep.renderText, TOP_HEADING);
   for (const incident of document.incidents) {
     newestOf(incident.updates, budget);
-    yield STEPS_A_TEXT;
+    yield WHOLE_TURN;
   }
   for (const maintenance of document.maintenance) {
     textsOf(maintenance, budget);
-    yield STEPS_A_TEXT;
+    yield WHOLE_TURN;
   }
 }
 

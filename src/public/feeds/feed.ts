@@ -1,4 +1,5 @@
 import type { Feed } from "feed";
+import { WHOLE_TURN } from "../../kernel/in-slices";
 import { lazy } from "../../kernel/lazy";
 import type { Page } from "../../features/pages";
 import type { Entry } from "./entries";
@@ -15,8 +16,6 @@ const TEXTS_BYTES = 300_000;
 /** Bytes of HTML of an update without its text. */
 const UPDATE_BYTES = 200;
 const TOP_HEADING = 3;
-/** The cost of rendering an entry, in units of `runInSlices`: a turn of its own. */
-const STEPS_AN_ENTRY = 50;
 
 /** An entry of a feed with its content as HTML. */
 interface RenderedEntry {
@@ -24,7 +23,7 @@ interface RenderedEntry {
   html: string;
 }
 
-/** Renders the entries of a feed, newest first, each as a step of `runInSlices`. */
+/** Renders the entries of a feed, newest first, each in a turn of its own. */
 export function* renderEntries(
   entries: readonly Entry[],
   renderText: RenderText,
@@ -33,7 +32,7 @@ export function* renderEntries(
   const rendered: RenderedEntry[] = [];
   for (const entry of entries) {
     rendered.push({ entry, html: inCdata(entry.content(budget)) });
-    yield STEPS_AN_ENTRY;
+    yield WHOLE_TURN;
   }
   return rendered;
 }
