@@ -2,7 +2,7 @@ import type { Config } from "./config";
 import type { Db } from "./db";
 import type { Outbox } from "./events";
 import type { Clock } from "./kernel/clock";
-import type { NewId } from "./kernel/ids";
+import type { NewId } from "./domain/ids";
 import type { Log } from "./kernel/log";
 import type { RandomBytes } from "./kernel/random";
 import type { Signal } from "./kernel/signal";

@@ -20,11 +20,12 @@ import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
 import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
-import { createIdFactory } from "./kernel/ids";
+import { createIdFactory } from "./domain/ids";
 import { createLog, type Log } from "./kernel/log";
 import { deduplicateLog } from "./kernel/log-dedup";
 import { createSignal } from "./kernel/signal";
 import { type RandomBytes, systemRandom } from "./kernel/random";
+import { redactText } from "./domain/redact";
 
 const COMMAND_WAIT_MS = 5_000;
 const COMMAND_POLL_MS = 50;
@@ -85,7 +86,7 @@ function open(
   busyTimeoutMs: number,
 ): Installation {
   const clock = systemClock();
-  const log = deduplicateLog(createLog(config.logLevel), clock);
+  const log = deduplicateLog(createLog(config.logLevel, redactText), clock, redactText);
   let sqlite: ReturnType<typeof openSqlite> | undefined;
   let db: Db | undefined;
   try {

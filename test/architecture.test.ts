@@ -7,6 +7,7 @@ const SRC = join(import.meta.dir, "..", "src");
 /** Layers from the lowest to the highest, as patterns of paths below src/. Imports never go up. */
 const LAYERS: readonly { name: string; files: RegExp }[] = [
   { name: "kernel", files: /^kernel\/|^version\.ts$|\.d\.ts$/ },
+  { name: "domain", files: /^domain\// },
   { name: "config, errors", files: /^(config|errors)\// },
   { name: "db, events, egress, context", files: /^(db|events|egress)\/|^context\.ts$/ },
   { name: "feature modules", files: /^features\/(?!.*[/-]routes\.ts$)/ },

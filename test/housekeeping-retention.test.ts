@@ -7,7 +7,7 @@ import { blankAuditAddresses, recordAudit, trimAudit } from "../src/events";
 import { createKey } from "../src/features/keys";
 import { addToHour, listKeyHours, touchKeyValue } from "../src/features/keys/store";
 import { startHousekeeping } from "../src/housekeeping";
-import { CLI_ACTOR } from "../src/kernel/actor";
+import { CLI_ACTOR } from "../src/domain/actor";
 import { DAY_MS, HOUR_MS, startOfDay } from "../src/kernel/time";
 import { settle, TEST_START } from "./support/clock";
 import { type MonitorStore, openMonitorStore, planOf, statementsOf } from "./support/monitor-store";

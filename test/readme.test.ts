@@ -7,7 +7,7 @@ import { readApplyFile } from "../src/features/apply";
 import { SCOPES } from "../src/features/keys";
 import { FORMATS } from "../src/features/webhooks";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
-import { ROLE_SENTENCES, ROLES } from "../src/kernel/role";
+import { ROLE_SENTENCES, ROLES } from "../src/domain/role";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../src/kernel/time";
 
 const README = await Bun.file(new URL("../README.md", import.meta.url)).text();

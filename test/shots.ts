@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
-import { createIdFactory } from "../src/kernel/ids";
+import { createIdFactory } from "../src/domain/ids";
 import type { RandomBytes } from "../src/kernel/random";
 import { type BrowserSite, launchBrowser, missingBrowser } from "./support/browser-site";
 import { openDemoSites } from "./support/demo-sites";

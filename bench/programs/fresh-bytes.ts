@@ -7,7 +7,7 @@ import { createApp } from "../../src/app";
 import { setManualStatuses } from "../../src/features/components";
 import { addUpdate } from "../../src/features/incidents";
 import { createKey } from "../../src/features/keys";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { openData } from "../support/open-data";
 import { seedHistory } from "../support/seed-history";
 

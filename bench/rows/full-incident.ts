@@ -1,7 +1,7 @@
 import { addUpdate, createIncident } from "../../src/features/incidents";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { ComponentStatus } from "../../src/kernel/component-status";
-import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../src/kernel/update-fields";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { ComponentStatus } from "../../src/domain/component-status";
+import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../src/domain/update-fields";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, percentile } from "../support/figure";
 import { openData } from "../support/open-data";

@@ -5,7 +5,7 @@ import { createMonitor } from "../../src/features/monitors";
 import { deletePage } from "../../src/features/page-deletion";
 import { createPage } from "../../src/features/pages";
 import type { AppContext } from "../../src/context";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, median } from "../support/figure";

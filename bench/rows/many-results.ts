@@ -1,7 +1,7 @@
 import { startSession } from "../../src/features/auth";
 import { createUser } from "../../src/features/users";
 import { sessionCookie } from "../../src/http";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { changesOf } from "../support/component-changes";
 import { type Connection, openConnection, requestText } from "../support/connection";
 import { type Figure, median, percentile } from "../support/figure";

@@ -2,7 +2,7 @@ import { loadConfig } from "../../src/config";
 import { createPasswords } from "../../src/features/auth";
 import { createUser } from "../../src/features/users";
 import { openForCommand } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 
 /** The credentials of the owner that `addOwner` creates. */
 export const OWNER = { email: "ada@acme.example", password: "what nobody guesses" };

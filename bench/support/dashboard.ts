@@ -11,7 +11,7 @@ import { createUser, inviteUser } from "../../src/features/users";
 import { createWebhook, sendTestEvent } from "../../src/features/webhooks";
 import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
 import { sessionCookie } from "../../src/http";
-import { CLI_ACTOR, userActor } from "../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { makeOldAndBusy } from "./busy-keys";
 import { type Answer, requestText } from "./connection";
 import { listAnswers, listPreviews } from "./dashboard-forms";

@@ -4,7 +4,7 @@ import { advanceMaintenance, planMaintenance } from "../../src/features/maintena
 import { createPage } from "../../src/features/pages";
 import type { AppContext } from "../../src/context";
 import type { Tx } from "../../src/db";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 
 const GROUPS = 20;
 const COMPONENTS_OF_GROUP = 10;

@@ -4,8 +4,8 @@ import type { AppContext } from "../../src/context";
 import type { Tx } from "../../src/db";
 import { addUpdate, createIncident } from "../../src/features/incidents";
 import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { ComponentStatus } from "../../src/kernel/component-status";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { ComponentStatus } from "../../src/domain/component-status";
 import { openData } from "./open-data";
 import type { Seed } from "./seed";
 

@@ -1,7 +1,7 @@
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type Scope } from "../../src/features/keys";
 import { createPage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { openData } from "./open-data";
 
 /** The page that is read and written: three groups, twenty components, as a shop would have them. */

@@ -1,4 +1,4 @@
-import { NAME_MAX } from "../kernel/schema";
+import { NAME_MAX } from "../domain/texts";
 import { TextField } from "../ui";
 import type { Wording } from "./field-errors";
 

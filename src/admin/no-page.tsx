@@ -1,4 +1,4 @@
-import { type Role, roleAllows } from "../kernel/role";
+import { type Role, roleAllows } from "../domain/role";
 import { ButtonLink, EmptyState, PageHead } from "../ui";
 import { PAGES_PATH } from "./paths";
 

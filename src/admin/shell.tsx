@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Role } from "../kernel/role";
+import type { Role } from "../domain/role";
 import {
   Flash,
   type HtmlDocument,

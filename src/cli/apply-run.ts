@@ -10,7 +10,7 @@ import {
 } from "../features/apply";
 import { followPublicAddress } from "../features/settings";
 import { type Installation, openForCommand } from "../installation";
-import { CLI_ACTOR } from "../kernel/actor";
+import { CLI_ACTOR } from "../domain/actor";
 import type { ExitCode, Invocation, Output } from "./command";
 
 /** Applies the file that the command line names. */

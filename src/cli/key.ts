@@ -16,7 +16,7 @@ import {
   updateKey,
 } from "../features/keys";
 import type { Installation } from "../installation";
-import { CLI_ACTOR } from "../kernel/actor";
+import { CLI_ACTOR } from "../domain/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
 import { type FlagsOfFields, wrongFlags } from "./fields";
 import { printTable } from "./table";

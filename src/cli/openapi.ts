@@ -8,6 +8,7 @@ import { systemClock } from "../kernel/clock";
 import { createLog } from "../kernel/log";
 import { systemRandom } from "../kernel/random";
 import type { Command } from "./command";
+import { redactText } from "../domain/redact";
 
 export const openapiCommand: Command = {
   name: "openapi",
@@ -18,7 +19,7 @@ export const openapiCommand: Command = {
     const sqlite = openSqlite(":memory:", 0);
     migrate(sqlite, undefined);
     const clock = systemClock();
-    const log = createLog(config.logLevel);
+    const log = createLog(config.logLevel, redactText);
     const db = createDb(sqlite, clock, log);
     const app = createApp(createContext({ config, db, clock, log, random: systemRandom }));
     output.out(JSON.stringify(app.openApi(), null, 2));

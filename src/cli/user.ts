@@ -22,8 +22,8 @@ import {
   stateOfUser,
   type UserResource,
 } from "../features/users";
-import { CLI_ACTOR } from "../kernel/actor";
-import { ROLES } from "../kernel/role";
+import { CLI_ACTOR } from "../domain/actor";
+import { ROLES } from "../domain/role";
 import { describeDuration } from "../kernel/time";
 import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
 import { wrongFlags } from "./fields";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, existsSync, linkSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CLI_ACTOR } from "../kernel/actor";
+import { CLI_ACTOR } from "../domain/actor";
 import {
   attachReplaced,
   type CarriedOver,

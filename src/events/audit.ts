@@ -1,6 +1,6 @@
 import { insertAllInto, type Tx } from "../db";
 import { auditLog } from "../db/tables/events";
-import type { Actor } from "../kernel/actor";
+import type { Actor } from "../domain/actor";
 import type { Clock } from "../kernel/clock";
 
 /** A change and its author, with a one-sentence summary that holds no secret. */

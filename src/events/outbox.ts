@@ -1,7 +1,7 @@
 import { insertInto, type Tx } from "../db";
 import { events } from "../db/tables/events";
 import type { Clock } from "../kernel/clock";
-import type { NewId } from "../kernel/ids";
+import type { NewId } from "../domain/ids";
 import type { EventType } from "./catalog";
 
 /** Something that happened, with the resource as the API shows it. */

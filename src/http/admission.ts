@@ -4,7 +4,7 @@ import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
 import type { DomainPage } from "../features/pages";
-import { type Actor, userActor } from "../kernel/actor";
+import { type Actor, userActor } from "../domain/actor";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Route } from "./route-table";
 

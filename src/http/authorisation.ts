@@ -3,7 +3,7 @@ import { Problem } from "../errors";
 import type { LiveSession, Sessions } from "../features/auth";
 import type { Credential, KeyDirectory } from "../features/keys";
 import type { HeartbeatDirectory } from "../features/monitors";
-import { type Role, roleAllows } from "../kernel/role";
+import { type Role, roleAllows } from "../domain/role";
 import { createCredentials, scopeProblem } from "./credentials";
 import { crossSiteProblem } from "./cross-site";
 import { findHeartbeatMonitor } from "./heartbeat";

@@ -3,7 +3,7 @@ import type { DocumentDecoration } from "elysia";
 import type { ErrorCode } from "../errors";
 import type { Scope } from "../features/keys";
 import type { ClientAddress } from "../kernel/client-address";
-import type { Role } from "../kernel/role";
+import type { Role } from "../domain/role";
 
 /**
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:

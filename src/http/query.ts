@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { invalidParameter, Problem } from "../errors";
-import { containsKeyShape } from "../kernel/key-shape";
+import { containsKeyShape } from "../domain/key-shape";
 
 /**
  * Returns the problem of a query that gives a declared parameter more than once: readers would differ in

@@ -1,5 +1,5 @@
 import type { Log } from "../kernel/log";
-import { redactUrl } from "../kernel/redact";
+import { redactUrl } from "../domain/redact";
 import type { GatewayContext } from "./visit";
 
 /** Logs an answered request. `now` is monotonic, in ms. */

@@ -1,6 +1,5 @@
 import type { Clock, Timer } from "./clock";
-import type { Log } from "./log";
-import { redactText } from "./redact";
+import type { Log, Redact } from "./log";
 import { MINUTE_MS } from "./time";
 
 /** Equal lines that are counted at the same time. Beyond it the oldest is forgotten. */
@@ -26,7 +25,7 @@ interface Counted {
  * minute. Two lines are equal if their level, message and root error (name or code, message, place) are
  * equal; without an error, if all their texts are.
  */
-export function deduplicateLog(log: Log, clock: Clock): Log {
+export function deduplicateLog(log: Log, clock: Clock, redact: Redact): Log {
   const counted = new Map<string, Counted>();
 
   function summarise(line: Counted): void {
@@ -57,7 +56,7 @@ export function deduplicateLog(log: Log, clock: Clock): Log {
   }
 
   function write(level: Level, given: Line): void {
-    const { key, message, error } = parseLine(level, given);
+    const { key, message, error } = parseLine(level, given, redact);
     const known = counted.get(key);
     if (known) {
       known.repeated += 1;
@@ -84,7 +83,7 @@ export function deduplicateLog(log: Log, clock: Clock): Log {
 }
 
 /** Returns the key that equal lines share, and the message and error for their summary. */
-function parseLine(level: Level, [first, second]: Line) {
+function parseLine(level: Level, [first, second]: Line, redact: Redact) {
   const [facts, text] = typeof first === "string" ? [{}, first] : [first as object, second];
   const message = String(text ?? "");
   const { err } = facts as { err?: unknown };
@@ -93,7 +92,7 @@ function parseLine(level: Level, [first, second]: Line) {
       ? Object.values(facts).filter((fact) => typeof fact === "string")
       : describe(rootOf(err));
   const error =
-    err === undefined ? undefined : redactText(describe(rootOf(err)).slice(0, 2).join(": "));
+    err === undefined ? undefined : redact(describe(rootOf(err)).slice(0, 2).join(": "));
   const key = [level, message, ...parts].map((part) => part.slice(0, COMPARED_MAX)).join("\n");
   return { key, message, error };
 }

@@ -1,5 +1,4 @@
 import type { LogFn, Logger } from "pino";
-import { redactText } from "./redact";
 import { lazy } from "./lazy";
 
 /** Structured lines: an object of facts, then a sentence. */
@@ -17,12 +16,15 @@ export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Removes secrets from a text. */
+export type Redact = (text: string) => string;
+
 /**
  * A logger that writes JSON lines to standard error, at once, so that a crash loses none: standard
  * output belongs to a command's data. Its library is loaded with the first line that is written.
  */
-export function createLog(level: LogLevel): Log {
-  const logger = lazy(() => openLogger(level));
+export function createLog(level: LogLevel, redact: Redact): Log {
+  const logger = lazy(() => openLogger(level, redact));
   const isLevelEnabled = (asked: LogLevel) =>
     asked !== "silent" && LOG_LEVELS.indexOf(asked) >= LOG_LEVELS.indexOf(level);
   const line = (at: "debug" | "info" | "warn" | "error"): LogFn =>
@@ -40,10 +42,15 @@ export function createLog(level: LogLevel): Log {
   };
 }
 
-function openLogger(level: LogLevel): Logger {
+function openLogger(level: LogLevel, redact: Redact): Logger {
   const { pino } = require("pino") as typeof import("pino");
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: SERIALIZERS },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: createSerializers(redact),
+    },
     pino.destination({ dest: 2, sync: true }),
   );
 }
@@ -57,17 +64,18 @@ export interface LoggedError {
   cause?: LoggedError;
 }
 
-/** Serialiser of the `err` property of a log line. */
-export const SERIALIZERS = { err: describeError };
-
-function describeError(error: unknown): LoggedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: redactText(String(error)) };
-  const { code } = error as NodeJS.ErrnoException;
-  return {
-    type: error.name,
-    message: redactText(error.message),
-    ...(typeof code === "string" ? { code } : {}),
-    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-  };
+/** Returns the serialiser of the `err` property of a log line. */
+export function createSerializers(redact: Redact) {
+  function describeError(error: unknown): LoggedError {
+    if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };
+    const { code } = error as NodeJS.ErrnoException;
+    return {
+      type: error.name,
+      message: redact(error.message),
+      ...(typeof code === "string" ? { code } : {}),
+      ...(error.stack === undefined ? {} : { stack: redact(error.stack) }),
+      ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    };
+  }
+  return { err: describeError };
 }

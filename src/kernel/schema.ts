@@ -1,6 +1,5 @@
 import { Kind, type TObject, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import { Check } from "@sinclair/typebox/value";
-import { containsKeyShape } from "./key-shape";
 import { codePointLength, hasUnsafeCharacters } from "./text";
 import { parseDay, parseInstant } from "./time";
 
@@ -38,19 +37,27 @@ export function isOwnKind(schema: TSchema): boolean {
 // A symbol: it governs the check and has no place in a published schema, and unlike a property that
 // is not enumerable it survives TypeBox's copying, as `Type.Optional` does.
 const IsName = Symbol("name");
+const FurtherCheck = Symbol("check");
 
-interface TextOptions {
+export interface TextOptions {
   minLength?: number;
   /** No limit if left out. */
   maxLength?: number;
   /** True for a name on one line: no control characters, no bidirectional overrides. */
   isName?: boolean;
+  /** Returns the error of a text that is otherwise valid; undefined for none. */
+  check?: (value: string) => string | undefined;
   pattern?: string;
   description?: string;
   examples?: string[];
 }
 
-defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) => {
+interface TextSchema extends TextOptions {
+  [IsName]: boolean;
+  [FurtherCheck]: TextOptions["check"];
+}
+
+defineKind("AllclearText", (schema: TextSchema, value) => {
   if (typeof value !== "string") return "must be text";
   const length = codePointLength(value);
   const { minLength = 0, maxLength = Infinity } = schema;
@@ -62,8 +69,8 @@ defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) 
     return "holds control characters or bidirectional overrides";
   }
   if (schema[IsName] && schema.minLength && value.trim() === "") return "is blank";
-  // A value that was pasted into the wrong field would reach the disk, lists and the audit log.
-  if (schema[IsName] && containsKeyShape(value)) return "contains an API key; type a name instead";
+  const problem = schema[FurtherCheck]?.(value);
+  if (problem !== undefined) return problem;
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
     return `must match ${schema.pattern}`;
   }
@@ -72,10 +79,11 @@ defineKind("AllclearText", (schema: TextOptions & { [IsName]: boolean }, value) 
 
 /** Text whose length counts in code points. */
 export function Text(options: TextOptions) {
-  const { isName = false, ...shown } = options;
+  const { isName = false, check, ...shown } = options;
   return Type.Unsafe<string>({
     [Kind]: "AllclearText",
     [IsName]: isName,
+    [FurtherCheck]: check,
     type: "string",
     ...shown,
   });
@@ -194,15 +202,6 @@ export function Nullable<T extends TSchema>(schema: T) {
 export const Instant = Type.Unsafe<string>(
   Type.String({ description: "ISO 8601, UTC.", examples: ["2026-01-01T12:00:00.000Z"] }),
 );
-
-/** Maximum length of a name, in code points. */
-export const NAME_MAX = 255;
-
-/** A name: on one line. */
-export const NameText = Text({ minLength: 1, maxLength: NAME_MAX, isName: true });
-
-/** A description or a reason: up to 1,000 code points, on as many lines as it likes. */
-export const DescriptionText = Text({ maxLength: 1_000 });
 
 interface QueryIntegerOptions {
   minimum: number;

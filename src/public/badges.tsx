@@ -1,6 +1,6 @@
 import { renderToString } from "preact-render-to-string";
 import type { Indicator } from "../features/status";
-import type { ComponentStatus } from "../kernel/component-status";
+import type { ComponentStatus } from "../domain/component-status";
 import { STATUS_WORDS } from "../ui";
 import { printable } from "./printable";
 import { graphemesOf, textWidth } from "./text-width";

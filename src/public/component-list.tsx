@@ -1,6 +1,6 @@
 import type { Sparkline } from "../features/monitors";
 import { type Snapshot, UPTIME_DAYS } from "../features/status";
-import { worstStatus } from "../kernel/component-status";
+import { worstStatus } from "../domain/component-status";
 import { StatusLabel } from "../ui";
 import type { ComponentRowProps, RenderRow } from "./component-row";
 import type { PageTimes } from "./page-times";

@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, type Problem } from "../errors";
 import { type Route, seeOther, sendHtml, SIGN_IN_PATH, type GatewayContext } from "../http";
-import { containsKeyShape } from "../kernel/key-shape";
+import { containsKeyShape } from "../domain/key-shape";
 import {
   Actions,
   ButtonLink,

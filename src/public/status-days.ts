@@ -1,5 +1,5 @@
 import type { DayOf } from "../features/components";
-import { COMPONENT_STATUSES } from "../kernel/component-status";
+import { COMPONENT_STATUSES } from "../domain/component-status";
 import { MINUTE_MS, toIso } from "../kernel/time";
 import type { StatusDay } from "../ui";
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { uptimeOfDays } from "../features/components";
 import { INDICATORS, type Snapshot } from "../features/status";
-import type { ComponentStatus } from "../kernel/component-status";
+import type { ComponentStatus } from "../domain/component-status";
 import { Nullable, OneOf } from "../kernel/schema";
 
 const UPTIME_DAYS = 30;

@@ -1,4 +1,4 @@
-import type { Impact, IncidentStatus, MaintenanceStatus } from "../kernel/incident-status";
+import type { Impact, IncidentStatus, MaintenanceStatus } from "../domain/incident-status";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
 import { plural } from "../kernel/text";
 import { duration } from "../ui";

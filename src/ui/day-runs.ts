@@ -1,4 +1,4 @@
-import { COMPONENT_STATUSES, type ComponentStatus } from "../kernel/component-status";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../domain/component-status";
 import { STATUS_WORDS } from "./shapes";
 import { duration, longDay } from "./times";
 

@@ -1,5 +1,5 @@
-import type { ComponentStatus } from "../kernel/component-status";
-import type { CheckOutcome, MonitorState } from "../kernel/monitor-state";
+import type { ComponentStatus } from "../domain/component-status";
+import type { CheckOutcome, MonitorState } from "../domain/monitor-state";
 import { StatusShape } from "./shapes";
 
 /** The word for each state of a monitor, as people read it. */

@@ -1,5 +1,5 @@
 import type { Indicator } from "../features/status";
-import type { ComponentStatus } from "../kernel/component-status";
+import type { ComponentStatus } from "../domain/component-status";
 
 /** The word for each status, as people read it. */
 export const STATUS_WORDS: Record<ComponentStatus, string> = {

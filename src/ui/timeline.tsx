@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { ComponentStatus } from "../kernel/component-status";
+import type { ComponentStatus } from "../domain/component-status";
 import { RelativeTime } from "./relative-time";
 
 export interface TimelineItem {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { recordAudit } from "../../src/events";
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "../support/app";
 
 const FILE = "/admin/settings/activity.csv";

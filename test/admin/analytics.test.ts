@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { setManualStatuses } from "../../src/features/components";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
 import { type ArrangedSite, COMPONENTS, createArrangedSite } from "../support/arranged-site";
 import { HTML } from "../support/dashboard";

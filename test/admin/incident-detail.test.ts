@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../src/features/components";
 import { findPageBySlug } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HTML } from "../support/dashboard";
 import { readHtml } from "../support/html";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { disableUser, enableUser, findUserByEmail, getUser } from "../../src/features/users";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "../support/app";
 import {
   ACCOUNT,

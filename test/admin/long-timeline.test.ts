@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db";
 import { addUpdate } from "../../src/features/incidents";
 import { addMaintenanceUpdate } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Answer, TestApp } from "../support/app";
 import { readHtml } from "../support/html";
 import { createIncidentDashboard, incidentScreen } from "../support/incident-dashboard";

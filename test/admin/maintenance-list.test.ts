@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { readHtml } from "../support/html";
 import { createTestApp } from "../support/app";
 import {

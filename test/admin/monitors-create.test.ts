@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { MonitorType } from "../../src/kernel/monitor-state";
-import { MONITOR_TYPES } from "../../src/kernel/monitor-state";
+import type { MonitorType } from "../../src/domain/monitor-state";
+import { MONITOR_TYPES } from "../../src/domain/monitor-state";
 import { expectProblem } from "../support/app";
 import { type Fields, openForm } from "../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../support/html";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../src/features/monitors";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { expectProblem } from "../support/app";
 import { complaintsOn, readHtml, typedIn } from "../support/html";
 import { createMonitorDashboard, formOf, MONITORS } from "../support/monitor-dashboard";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../src/features/monitors";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
 import { createMonitorDashboard, MONITORS, NEW_MONITOR } from "../support/monitor-dashboard";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updateWebhook } from "../../src/features/webhooks";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { Role } from "../../src/kernel/role";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { Role } from "../../src/domain/role";
 import { createDeliverySite, type DeliverySite } from "../support/delivery-site";
 import { readHtml } from "../support/html";
 import { startReceiver } from "../support/receiver";

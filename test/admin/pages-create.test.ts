@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages, releaseSlug, updatePage } from "../../src/features/pages";
 import { createSamplePage } from "../../src/features/sample";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { actionsOf, openForm } from "../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../support/html";
 import {

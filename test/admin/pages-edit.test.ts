@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, updatePage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { actionsOf, type Fields } from "../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../support/html";
 import { chosenIn, createPageDashboard, PAGES, toldAfter } from "../support/page-dashboard";

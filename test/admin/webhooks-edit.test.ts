@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createWebhook, updateWebhook } from "../../src/features/webhooks";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { actionsOf } from "../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../support/html";
 import { outcomeOf } from "../support/arranged-site";

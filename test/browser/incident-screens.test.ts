@@ -5,7 +5,7 @@ import {
   getIncident,
   putPostmortem,
 } from "../../src/features/incidents";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "../support/app";
 import { describeInBrowser } from "../support/browser";
 import { SMALL } from "../support/tour";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { planMaintenance } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { describeInBrowser } from "../support/browser";
 
 describeInBrowser("planning maintenance in a browser", (site) => {

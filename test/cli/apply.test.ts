@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setPublicAddress } from "../../src/features/settings";
 import { openForCommand } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { testConfig } from "../support/app";
 import { commandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -17,7 +17,7 @@ import {
   type UserResource,
 } from "../../src/features/users";
 import { type Installation, openForCommand } from "../../src/installation";
-import { CLI_ACTOR, userActor } from "../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { testConfig } from "../support/app";
 import { client } from "../support/auth";
 import {

@@ -18,7 +18,7 @@ import {
   inviteUser,
   setRole,
 } from "../../src/features/users";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { backedUpSite } from "../support/restored-app";
 import { temporaryFolder } from "../support/temporary-folder";

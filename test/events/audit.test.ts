@@ -4,7 +4,7 @@ import { selectMany } from "../../src/db";
 import { auditLog } from "../../src/db/tables/events";
 import { type AuditEntry, recordAudit } from "../../src/events";
 import { createPage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { authorsOf, recordAudit } from "../../src/events";
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "../support/app";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");

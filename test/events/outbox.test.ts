@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db";
 import { type EventGroup, type RecordedEvent, recordAudit } from "../../src/events";
-import { SYSTEM_ACTOR } from "../../src/kernel/actor";
+import { SYSTEM_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
 

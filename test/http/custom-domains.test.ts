@@ -8,7 +8,7 @@ import {
   updatePage,
 } from "../../src/features/pages";
 import { setPublicAddress } from "../../src/features/settings";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createSignal } from "../../src/kernel/signal";
 import { createTestApp, type TestApp } from "../support/app";
 import { counted } from "../support/counted";

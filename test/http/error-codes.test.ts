@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ERROR_CODES, ERRORS, type ErrorCode } from "../../src/errors";
 import { revokeKey } from "../../src/features/keys";
 import { errorsOf } from "../../src/http";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { anotherProcess } from "../support/another-process";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 import { temporaryFolder } from "../support/temporary-folder";

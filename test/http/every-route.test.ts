@@ -3,7 +3,7 @@ import { Kind } from "@sinclair/typebox";
 import { type Scope, SCOPE_NAMES } from "../../src/features/keys";
 import type { Route } from "../../src/http";
 import { FORM_KIND } from "../../src/http/body";
-import { ROLES } from "../../src/kernel/role";
+import { ROLES } from "../../src/domain/role";
 import { type CallOptions, createTestApp, expectProblem, type TestApp } from "../support/app";
 
 interface Site extends AsyncDisposable {

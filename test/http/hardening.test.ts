@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { redactUrl } from "../../src/kernel/redact";
+import { redactUrl } from "../../src/domain/redact";
 import { createTestApp, expectProblem } from "../support/app";
 
 describe("hostile requests", () => {

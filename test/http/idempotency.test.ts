@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys";
 import { buildOpenApi } from "../../src/http";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import { createTestApp, expectProblem } from "../support/app";
 import { createCreatingApi, TAKEN } from "../support/creating-api";

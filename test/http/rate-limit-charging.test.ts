@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 
 /** Returns the rate limit policy that was charged for an answer, and the rest of its bucket. */

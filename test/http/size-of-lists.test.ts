@@ -7,7 +7,7 @@ import {
   planMaintenance,
 } from "../../src/features/maintenance";
 import { buildSnapshot, readPast } from "../../src/features/status";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { counted } from "../support/counted";
 import { createLargePage, type LargePage } from "../support/large-page";

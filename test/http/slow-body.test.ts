@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { revokeKey } from "../../src/features/keys";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem } from "../support/app";
 
 /** A JSON body that is on its way until it is let in. */

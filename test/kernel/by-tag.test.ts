@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { schemaErrors } from "../../src/errors";
-import { ByTag, NameText } from "../../src/kernel/schema";
+import { NameText } from "../../src/domain/texts";
+import { ByTag } from "../../src/kernel/schema";
 
 const strict = { additionalProperties: false };
 const Shape = ByTag<unknown>("kind", {

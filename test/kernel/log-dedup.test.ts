@@ -2,13 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { deduplicateLog } from "../../src/kernel/log-dedup";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
+import { redactText } from "../../src/domain/redact";
 
 const MINUTE = 60_000;
 
 function createLog() {
   const clock = createTestClock();
   const { log, lines } = createTestLog("info");
-  return { clock, log: deduplicateLog(log, clock), lines, said: () => lines.map(({ msg }) => msg) };
+  return {
+    clock,
+    log: deduplicateLog(log, clock, redactText),
+    lines,
+    said: () => lines.map(({ msg }) => msg),
+  };
 }
 
 function diskError(message = "disk I/O error"): Error {
@@ -124,7 +130,7 @@ test("at most 200 errors are counted at a time, and no count is lost", async () 
       };
     },
   };
-  const bounded = deduplicateLog(log, counting);
+  const bounded = deduplicateLog(log, counting, redactText);
   for (let i = 0; i < 1_000; i++) {
     for (let twice = 0; twice < 2; twice++)
       bounded.error({ err: new Error(`error ${i}`) }, "failed");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { COMPONENT_STATUSES } from "../../src/kernel/component-status";
+import { COMPONENT_STATUSES } from "../../src/domain/component-status";
 import { renderBadge } from "../../src/public/badges";
 import { expectProblem } from "../support/app";
 import { createFollowedPage, parseXml } from "../support/followed-page";

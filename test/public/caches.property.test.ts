@@ -6,9 +6,9 @@ import { deleteComponent, updateComponent } from "../../src/features/components"
 import { deleteIncident } from "../../src/features/incidents";
 import { findPageBySlug, updatePage } from "../../src/features/pages";
 import { buildSnapshot } from "../../src/features/status";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../src/kernel/component-status";
-import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/kernel/incident-status";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../src/domain/component-status";
+import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/incident-status";
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
 import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS, type V2Document } from "../../src/public/v2/documents";

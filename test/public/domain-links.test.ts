@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type PageInput, putLogo, updatePage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";
 import { createPublicSite, type PublicSite } from "../support/public-site";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../src/features/incidents";
 import { updatePage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { MINUTE_MS } from "../../src/kernel/time";
 import { createFollowedPage, type FollowedPage } from "../support/followed-page";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createIncident } from "../../src/features/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance";
 import { readHistory } from "../../src/features/status";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { counted } from "../support/counted";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../src/features/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { Answer } from "../support/app";
 import { readHtml } from "../support/html";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteLogo, logoPath, type PageRow, putLogo, updatePage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createSignal } from "../../src/kernel/signal";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { visit } from "../support/domains";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
 
 describe("a path below a slug that a page had before", () => {

@@ -8,8 +8,8 @@ import {
 } from "../../src/features/components";
 import { saveRollup } from "../../src/features/monitors/rollups-store";
 import { listAllPages } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import { COMPONENT_STATUSES } from "../../src/kernel/component-status";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { COMPONENT_STATUSES } from "../../src/domain/component-status";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { readHtml } from "../support/html";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../src/features/incidents";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";

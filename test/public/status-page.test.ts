@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../src/features/components";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";

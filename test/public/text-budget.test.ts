@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { addMaintenanceUpdate } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { renderText } from "../../src/public/markdown-cache";
 import { createTextBudget } from "../../src/public/text-budget";
 import { renderStatusPage } from "../../src/public/status-page";

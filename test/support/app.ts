@@ -17,11 +17,11 @@ import { type Passwords, startSession } from "../../src/features/auth";
 import { createUser, hasUsers } from "../../src/features/users";
 import { errorsOf, sessionCookie } from "../../src/http";
 import { createContext } from "../../src/installation";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { LogLevel } from "../../src/kernel/log";
 import { systemRandom } from "../../src/kernel/random";
 import { lazy } from "../../src/kernel/lazy";
-import type { Role } from "../../src/kernel/role";
+import type { Role } from "../../src/domain/role";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 

@@ -4,7 +4,7 @@ import {
   describeChange,
   readApplyFile,
 } from "../../src/features/apply";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 
 /** Makes an application what a declarative file says. */

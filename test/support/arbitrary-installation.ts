@@ -24,8 +24,8 @@ import {
 import { deletePage } from "../../src/features/page-deletion";
 import { createPage, listAllPages, updatePage } from "../../src/features/pages";
 import { deleteWebhook, listStoredWebhooks } from "../../src/features/webhooks";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import { DescriptionText, NameText } from "../../src/kernel/schema";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { DescriptionText, NameText } from "../../src/domain/texts";
 import { arbitraryMonitor } from "./arbitrary-monitor";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";

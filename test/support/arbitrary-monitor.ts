@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { CreateMonitorBody } from "../../src/features/monitors";
-import { NameText, Text } from "../../src/kernel/schema";
-import type { MonitorType } from "../../src/kernel/monitor-state";
+import { NameText } from "../../src/domain/texts";
+import { Text } from "../../src/kernel/schema";
+import type { MonitorType } from "../../src/domain/monitor-state";
 import { textOf } from "./arbitrary-text";
 
 /** Secret of monitors that no output may contain. */

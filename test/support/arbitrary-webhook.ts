@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { EVENTS, type EventType } from "../../src/events";
 import type { CreateWebhookBody } from "../../src/features/webhooks";
-import { DescriptionText } from "../../src/kernel/schema";
-import type { WebhookFormat } from "../../src/kernel/webhook";
+import { DescriptionText } from "../../src/domain/texts";
+import type { WebhookFormat } from "../../src/domain/webhook";
 import { textOf } from "./arbitrary-text";
 
 /** Secret of webhooks that no file may contain. */

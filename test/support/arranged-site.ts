@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createPage, type PageRow } from "../../src/features/pages";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { readHtml } from "./html";
 

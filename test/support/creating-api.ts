@@ -18,8 +18,9 @@ import {
   scope,
   toProblem,
 } from "../../src/http";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import { NameText, Nullable } from "../../src/kernel/schema";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { NameText } from "../../src/domain/texts";
+import { Nullable } from "../../src/kernel/schema";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
 const ThingBody = Type.Object({ name: NameText }, { additionalProperties: false });

@@ -7,8 +7,8 @@ import {
   listUsers,
   type UserResource,
 } from "../../src/features/users";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { Role } from "../../src/kernel/role";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { Role } from "../../src/domain/role";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { readHtml, typedIn } from "./html";
 

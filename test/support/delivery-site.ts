@@ -10,7 +10,7 @@ import {
   startDelivering,
   type WebhookRow,
 } from "../../src/features/webhooks";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";

@@ -6,8 +6,8 @@ import {
   type IncidentSource,
   putPostmortem,
 } from "../../src/features/incidents";
-import type { Actor } from "../../src/kernel/actor";
-import type { ComponentStatus } from "../../src/kernel/component-status";
+import type { Actor } from "../../src/domain/actor";
+import type { ComponentStatus } from "../../src/domain/component-status";
 import type { TestApp } from "./app";
 import type { Entry } from "./demo-data-diary";
 import type { DemoPage } from "./demo-data-pages";

@@ -1,5 +1,5 @@
 import { createKey, createKeyDirectory, type Scope } from "../../src/features/keys";
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { type ClientAddress, parseClientAddress } from "../../src/kernel/client-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
 import type { TestApp } from "./app";

@@ -4,7 +4,7 @@ import {
   cancelMaintenance,
   planMaintenance,
 } from "../../src/features/maintenance";
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { Entry } from "./demo-data-diary";

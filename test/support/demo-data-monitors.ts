@@ -10,8 +10,8 @@ import {
   saveCertificate,
   saveHeartbeat,
 } from "../../src/features/monitors/store";
-import type { Actor } from "../../src/kernel/actor";
-import type { MonitorState } from "../../src/kernel/monitor-state";
+import type { Actor } from "../../src/domain/actor";
+import type { MonitorState } from "../../src/domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { DemoPage } from "./demo-data-pages";

@@ -1,6 +1,6 @@
 import { createComponent, createGroup, setManualStatuses } from "../../src/features/components";
 import { createPage, type PageRow, updatePage } from "../../src/features/pages";
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 

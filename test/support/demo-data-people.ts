@@ -10,8 +10,8 @@ import {
   signIn,
   type UserResource,
 } from "../../src/features/users";
-import type { Actor } from "../../src/kernel/actor";
-import type { Role } from "../../src/kernel/role";
+import type { Actor } from "../../src/domain/actor";
+import type { Role } from "../../src/domain/role";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import { settle } from "./clock";

@@ -1,4 +1,4 @@
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { Story } from "./demo-data-incidents";
 import type { DemoPage } from "./demo-data-pages";

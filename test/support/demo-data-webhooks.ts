@@ -9,7 +9,7 @@ import {
 import type { TryResult } from "../../src/features/webhooks/deliver/attempt";
 import { recordTry } from "../../src/features/webhooks/deliver/record";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
-import type { Actor } from "../../src/kernel/actor";
+import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { Entry } from "./demo-data-diary";

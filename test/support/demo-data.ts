@@ -1,6 +1,6 @@
 import { revokeKey, rotateKey } from "../../src/features/keys";
 import { issuePasswordLink } from "../../src/features/users";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";

@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { startSession } from "../../src/features/auth";
 import { setPublicAddress } from "../../src/features/settings";
 import { createUser, issueSetUpLink } from "../../src/features/users";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 import { type BrowserSite, openSite } from "./browser-site";
 import { fillDemoData, type DemoData, demoClock } from "./demo-data";

@@ -1,7 +1,7 @@
 import { createIncident } from "../../src/features/incidents";
 import { planMaintenance } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { ComponentStatus } from "../../src/kernel/component-status";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { ComponentStatus } from "../../src/domain/component-status";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { createTestApp, type TestApp, type TestPage } from "./app";
 

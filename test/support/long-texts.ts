@@ -1,5 +1,5 @@
 import { addUpdate, createIncident } from "../../src/features/incidents";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { toIso } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 

@@ -10,9 +10,9 @@ import { applyTransition } from "../../src/features/monitors/engine/transitions"
 import type { ProbeResult } from "../../src/features/monitors/probe";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../src/kernel/actor";
-import type { MonitorState, MonitorType } from "../../src/kernel/monitor-state";
-import type { Role } from "../../src/kernel/role";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { MonitorState, MonitorType } from "../../src/domain/monitor-state";
+import type { Role } from "../../src/domain/role";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { typedIn } from "./html";

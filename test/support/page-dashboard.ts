@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { findPageBySlug, getPage, listAllPages, type PageRow } from "../../src/features/pages";
-import type { Role } from "../../src/kernel/role";
+import type { Role } from "../../src/domain/role";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { readHtml, typedIn } from "./html";

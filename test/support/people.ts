@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Tx } from "../../src/db";
 import type { Problem } from "../../src/errors";
 import { createUser, type NewUser, type UserResource } from "../../src/features/users";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { type AuthInstallation, openAuthInstallation } from "./auth";
 import { rejectionOf } from "./refusal";
 

@@ -1,7 +1,7 @@
 import { AssertionEvaluator } from "../../src/features/monitors/assertions";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes";
-import type { MonitorType } from "../../src/kernel/monitor-state";
+import type { MonitorType } from "../../src/domain/monitor-state";
 import { createTestEgress, patience } from "./egress";
 
 /** Judges a config and runs one check of it, over a way out whose names are all this machine's. */

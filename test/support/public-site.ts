@@ -1,7 +1,7 @@
 import { createComponent } from "../../src/features/components";
 import type { PageInput } from "../../src/features/pages";
 import { createSnapshots, type Entry, readPast, type Snapshot } from "../../src/features/status";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 
 /** An app with one page that shows everything: a group of API and Web, and Docs, which has no group. */

@@ -3,8 +3,8 @@ import {
   type ComponentStatus,
   COMPONENT_STATUSES,
   worstStatus,
-} from "../../src/kernel/component-status";
-import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/kernel/incident-status";
+} from "../../src/domain/component-status";
+import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/incident-status";
 
 /** Statuses by component. */
 export type Causes = Partial<Record<string, ComponentStatus>>;

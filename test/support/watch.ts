@@ -16,7 +16,7 @@ import {
 import type { Engine } from "../../src/features/monitors/engine";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
 import type { MonitorRow } from "../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Clock } from "../../src/kernel/clock";
 import { createTestApp, type TestApp } from "./app";
 import { listCausesOfPage } from "./causes";

@@ -9,7 +9,7 @@ import {
   updateWebhook,
 } from "../../src/features/webhooks";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 
 /** Actions on webhooks. Their objects are selected by an index modulo the number of objects. */

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { listAllWebhooks, type WebhookRow } from "../../src/features/webhooks";
-import type { Role } from "../../src/kernel/role";
+import type { Role } from "../../src/domain/role";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { typedIn } from "./html";

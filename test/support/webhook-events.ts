@@ -1,7 +1,7 @@
 import type { EventType, RecordedEvent } from "../../src/events";
 import { deleteIncident } from "../../src/features/incidents";
 import { startMaintenanceClock } from "../../src/features/maintenance";
-import { CLI_ACTOR } from "../../src/kernel/actor";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "./app";
 import { TEST_START } from "./clock";

@@ -1,5 +1,5 @@
 import type { AuditRow } from "../../events";
-import type { ActorKind } from "../../kernel/actor";
+import type { ActorKind } from "../../domain/actor";
 import { toIso } from "../../kernel/time";
 import {
   ButtonLink,

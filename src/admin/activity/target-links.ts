@@ -8,7 +8,7 @@ import { getMonitorRecord } from "../../features/monitors";
 import { getPage } from "../../features/pages";
 import { getUser } from "../../features/users";
 import { getWebhookRecord } from "../../features/webhooks";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import {
   componentPath,
   GENERAL_PATH,

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { findSubject, incidentsAnswer, readPeriod, requestsAnswer } from "../../features/analytics";
 import { NO_STORE, Representation, session, sessionOf } from "../../http";
-import { roleAllows } from "../../kernel/role";
+import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
 import { readPages } from "../read-pages";

@@ -9,7 +9,7 @@ import {
 } from "../../features/components";
 import { getPage } from "../../features/pages";
 import { actorOf, type Form, formBody, session } from "../../http";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { createDeleteOnce, deletedSentence } from "../delete-once";
 import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath } from "../paths";

@@ -1,6 +1,6 @@
 import type { ComponentChange, ComponentRow, GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { toIso } from "../../kernel/time";
 import { ButtonLink, Card, Facts, RelativeTime, PageHead, StatusLabel } from "../../ui";
 import { componentPath, componentsOfPagePath } from "../paths";

@@ -1,6 +1,6 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import {
   ButtonLink,
   EmptyState,

@@ -1,6 +1,6 @@
 import type { ComponentRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
-import { COMPONENT_STATUSES } from "../../kernel/component-status";
+import { COMPONENT_STATUSES } from "../../domain/component-status";
 import { DialogForm, ErrorSummary, RadioList, STATUS_WORDS, StatusLabel, TextArea } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { componentPath } from "../paths";

@@ -8,7 +8,7 @@ import {
 } from "../../features/components";
 import { getPage } from "../../features/pages";
 import { actorOf, type Form, formBody, session } from "../../http";
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import { STATUS_WORDS } from "../../ui";
 import { createDone } from "../done";
 import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";

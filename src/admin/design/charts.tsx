@@ -1,4 +1,4 @@
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import { DAY_MS, toIso } from "../../kernel/time";
 import {
   BarChart,

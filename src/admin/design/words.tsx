@@ -1,5 +1,5 @@
-import { COMPONENT_STATUSES } from "../../kernel/component-status";
-import { CHECK_OUTCOMES, MONITOR_STATES } from "../../kernel/monitor-state";
+import { COMPONENT_STATUSES } from "../../domain/component-status";
+import { CHECK_OUTCOMES, MONITOR_STATES } from "../../domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
 import {
   Actions,

@@ -10,7 +10,7 @@ import {
   sessionCookie,
   SIGN_IN_PATH,
 } from "../../http";
-import { userActor } from "../../kernel/actor";
+import { userActor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
 import { createPageCache, linkedAssets } from "../../ui";
 import { browserOrigin } from "../browser-origin";

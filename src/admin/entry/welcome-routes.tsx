@@ -4,7 +4,7 @@ import { findLink, passwordError } from "../../features/auth";
 import { validatePublicAddress, setPublicAddress } from "../../features/settings";
 import { acceptLink, getUser, validateNewUser, linkPath, setUpOwner } from "../../features/users";
 import { findCurrentSession, type Form, formBody, seeOther, sessionCookie } from "../../http";
-import { userActor } from "../../kernel/actor";
+import { userActor } from "../../domain/actor";
 import { browserOrigin } from "../browser-origin";
 import { sessionOriginOf } from "../device";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";

@@ -1,4 +1,4 @@
-import { NAME_MAX } from "../../kernel/schema";
+import { NAME_MAX } from "../../domain/texts";
 import { ChoiceField, RadioList, TextField } from "../../ui";
 import { type Field, InvalidInput } from "./field";
 

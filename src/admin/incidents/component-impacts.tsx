@@ -1,6 +1,6 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
 import type { Form } from "../../http";
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import { SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
 
 /** Statuses that an incident can set. `under_maintenance` is set by maintenance only. */

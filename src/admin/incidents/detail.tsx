@@ -1,4 +1,4 @@
-import { roleAllows, type Role } from "../../kernel/role";
+import { roleAllows, type Role } from "../../domain/role";
 import {
   Actions,
   Button,

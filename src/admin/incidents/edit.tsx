@@ -1,6 +1,6 @@
 import type { Incident, UpdateIncidentBody } from "../../features/incidents";
 import type { Form as SentForm } from "../../http";
-import { IMPACTS } from "../../kernel/incident-status";
+import { IMPACTS } from "../../domain/incident-status";
 import { IMPACT_WORDS } from "../../public/words";
 import {
   Actions,

@@ -1,4 +1,4 @@
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { INCIDENT_WORDS } from "../../public/words";
 import {
   ButtonLink,

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { type IncidentQuery, type IncidentRecord, listIncidents } from "../../features/incidents";
 import type { PageRow } from "../../features/pages";
-import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { readPages } from "../read-pages";
 
 /** Views of the list: `all` shows open incidents first, the others filter. */

@@ -9,7 +9,7 @@ import {
   type IncidentRecord,
 } from "../../features/incidents";
 import { actorOf, type RequestContext, type Form } from "../../http";
-import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
 import type { WriteOnceAs } from "../write-as";
 import { readUpdate } from "./update-form";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { getIncident, presentIncident, updateIncident } from "../../features/incidents";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
 

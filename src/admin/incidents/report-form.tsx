@@ -1,6 +1,6 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
-import { IMPACTS, INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
 import {
   Actions,

@@ -1,8 +1,8 @@
 import { Problem } from "../../errors";
 import type { CreateIncidentBody } from "../../features/incidents";
 import type { Form } from "../../http";
-import type { ComponentStatus } from "../../kernel/component-status";
-import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import type { ComponentStatus } from "../../domain/component-status";
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { type Complaints, complaintsOrThrow } from "../field-errors";
 import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import { NOTIFY_LABEL } from "../notify-field";

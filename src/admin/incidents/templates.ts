@@ -1,4 +1,4 @@
-import type { IncidentStatus } from "../../kernel/incident-status";
+import type { IncidentStatus } from "../../domain/incident-status";
 
 /** Template of a message. All texts that it fills in can be edited in the form. */
 export interface MessageTemplate {

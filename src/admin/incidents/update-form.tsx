@@ -1,5 +1,5 @@
 import type { Form as SentForm } from "../../http";
-import { INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { INCIDENT_WORDS } from "../../public/words";
 import { Actions, Button, Card, ChoiceField, Fold, Form, ErrorSummary, FormNotice } from "../../ui";
 import { type Complaints, wording } from "../field-errors";

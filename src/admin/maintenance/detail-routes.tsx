@@ -14,7 +14,7 @@ import {
   session,
   sessionOf,
 } from "../../http";
-import { roleAllows } from "../../kernel/role";
+import { roleAllows } from "../../domain/role";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import { redirectGetById } from "../redirect-get";
 import { createDone } from "../done";

@@ -1,6 +1,6 @@
 import type { MaintenanceRecord } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { toIso } from "../../kernel/time";
 import { MaintenanceState } from "../../public/state";
 import { Names } from "../../public/text";

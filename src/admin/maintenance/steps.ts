@@ -1,5 +1,5 @@
 import { isUnderWay, type Maintenance } from "../../features/maintenance";
-import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { MaintenanceStatus } from "../../domain/incident-status";
 
 /** Steps of a maintenance that are taken with a button and a confirmation. */
 export const STEP_NAMES = ["start", "finish", "cancel"] as const;

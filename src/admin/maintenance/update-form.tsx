@@ -1,6 +1,6 @@
 import { type Maintenance, isAllowedTransition } from "../../features/maintenance";
 import type { Form as SentForm } from "../../http";
-import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
+import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { MAINTENANCE_WORDS } from "../../public/words";
 import {
   Actions,

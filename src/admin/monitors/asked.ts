@@ -1,5 +1,5 @@
 import { conflict } from "../../errors";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import { TYPE_FORMS } from "./types";
 
 /** Throws `conflict` for push monitors, which the server cannot check. */

@@ -1,5 +1,5 @@
 import { type FieldError, Problem } from "../../errors";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import type { Complaints } from "../field-errors";
 import { formName } from "./config-fields";
 import { TYPE_FORMS } from "./types";

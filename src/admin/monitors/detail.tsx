@@ -1,5 +1,5 @@
 import { uptimeOf } from "../../features/monitors";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { DAY_MS, toIso } from "../../kernel/time";
 import {
   ButtonLink,

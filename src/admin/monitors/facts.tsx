@@ -1,4 +1,4 @@
-import type { OpenIncident } from "../../kernel/monitor-state";
+import type { OpenIncident } from "../../domain/monitor-state";
 import { SECOND_MS, toIso } from "../../kernel/time";
 import { plural } from "../../kernel/text";
 import { Card, Facts, RelativeTime, Section, STATUS_WORDS, StatusLabel } from "../../ui";

@@ -1,6 +1,6 @@
 import type { MonitorRecord, Sparkline } from "../../features/monitors";
-import { MONITOR_STATES, MONITOR_TYPES } from "../../kernel/monitor-state";
-import { type Role, roleAllows } from "../../kernel/role";
+import { MONITOR_STATES, MONITOR_TYPES } from "../../domain/monitor-state";
+import { type Role, roleAllows } from "../../domain/role";
 import {
   ButtonLink,
   Cell,

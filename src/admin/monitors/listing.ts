@@ -12,7 +12,7 @@ import {
   MONITOR_TYPES,
   type MonitorState,
   type MonitorType,
-} from "../../kernel/monitor-state";
+} from "../../domain/monitor-state";
 import { readPages } from "../read-pages";
 
 const PAGE_SIZE = 50;

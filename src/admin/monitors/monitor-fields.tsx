@@ -1,4 +1,4 @@
-import { ON_DOWN } from "../../kernel/monitor-state";
+import { ON_DOWN } from "../../domain/monitor-state";
 import { Fold, RadioList, SelectField, STATUS_WORDS, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
 import { ComponentChoice, type ComponentPart } from "./component-choice";

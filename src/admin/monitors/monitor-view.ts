@@ -14,7 +14,7 @@ import {
   type StateTimes,
   timesByState,
 } from "../../features/monitors";
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import type { Range } from "./range";
 
 const CHECKS_SHOWN = 15;

@@ -1,4 +1,4 @@
-import { MONITOR_TYPES } from "../../kernel/monitor-state";
+import { MONITOR_TYPES } from "../../domain/monitor-state";
 import { Actions, Button, ButtonLink, Form, ErrorSummary, PageHead, Tabs } from "../../ui";
 import { type Complaints, wording } from "../field-errors";
 import { MONITORS_PATH } from "../paths";

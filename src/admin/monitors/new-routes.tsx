@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { createMonitor } from "../../features/monitors";
 import { makeOnce } from "../../features/submissions";
 import { actorOf, type RequestContext, type Form, formBody, session, sessionOf } from "../../http";
-import { MONITOR_TYPES, type MonitorType } from "../../kernel/monitor-state";
+import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
 import { createDone } from "../done";
 import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
 import { newFormToken } from "../form-token";

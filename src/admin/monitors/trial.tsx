@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "../../kernel/monitor-state";
+import type { CheckOutcome } from "../../domain/monitor-state";
 import { toIso } from "../../kernel/time";
 import { longDay, Notice } from "../../ui";
 import { latencyInWords } from "./words";

@@ -5,7 +5,7 @@ import {
   type UpdateMonitorBody,
 } from "../../features/monitors";
 import type { Form } from "../../http";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import {
   type ConfigField,
   configOfTexts,

@@ -1,5 +1,5 @@
 import { type MonitorRecord, type MonitorConfig, probeOf } from "../../features/monitors";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
 /** Returns the label of a monitor type. */

@@ -1,4 +1,4 @@
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { RelativeTime, Notice } from "../../ui";

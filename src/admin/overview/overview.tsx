@@ -1,5 +1,5 @@
 import type { StorageState } from "../../db";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { plural } from "../../kernel/text";
 import { ButtonLink, PageHead, Section } from "../../ui";
 import { IncidentTable } from "../incidents/incident-table";

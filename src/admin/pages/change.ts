@@ -14,7 +14,7 @@ import {
   updatePage,
 } from "../../features/pages";
 import type { Form } from "../../http";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { requireSameVersion } from "../stale";
 import { changesTo } from "./values";
 

@@ -1,5 +1,5 @@
 import type { PageRow } from "../../features/pages";
-import { type Role, roleAllows } from "../../kernel/role";
+import { type Role, roleAllows } from "../../domain/role";
 import { toIso } from "../../kernel/time";
 import {
   ButtonLink,

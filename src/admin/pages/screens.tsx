@@ -1,6 +1,6 @@
 import { getPage, listOldSlugs } from "../../features/pages";
 import { sessionOf } from "../../http";
-import { roleAllows } from "../../kernel/role";
+import { roleAllows } from "../../domain/role";
 import { NO_COMPLAINTS } from "../field-errors";
 import type { AdminDependencies } from "../dependencies";
 import type { ScreenRequest } from "../render";

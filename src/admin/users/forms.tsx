@@ -1,5 +1,5 @@
 import type { NewUser } from "../../features/users";
-import { type Role, ROLE_SENTENCES, ROLES } from "../../kernel/role";
+import { type Role, ROLE_SENTENCES, ROLES } from "../../domain/role";
 import { capitalised } from "../../kernel/text";
 import { RadioList } from "../../ui";
 import { choiceField, nameField, textField } from "../forms/fields";

@@ -1,6 +1,6 @@
 import type { DeliveryRecord } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../kernel/webhook";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import {
   ButtonLink,
   Cell,

@@ -1,6 +1,6 @@
 import { FORMATS } from "../../features/webhooks";
 import type { PageRow } from "../../features/pages";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../kernel/webhook";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
 import { Button, ErrorSummary, HiddenFields, SelectField, TextField } from "../../ui";
 import { type Complaints, type Wording, wording } from "../field-errors";
 import { labelAmong } from "../page-choice";

@@ -8,7 +8,7 @@ import {
   type WebhookRecord,
 } from "../../features/webhooks";
 import type { PageRow } from "../../features/pages";
-import { NEWEST } from "../../kernel/ids";
+import { NEWEST } from "../../domain/ids";
 import { readPages } from "../read-pages";
 
 const PAGE_SIZE = 50;

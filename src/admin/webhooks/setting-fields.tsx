@@ -2,7 +2,7 @@ import { OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
 import { Fragment } from "preact";
 import { FORMATS } from "../../features/webhooks";
 import { capitalised, spaced } from "../../kernel/text";
-import type { WebhookFormat } from "../../kernel/webhook";
+import type { WebhookFormat } from "../../domain/webhook";
 import { Checkbox, TextField } from "../../ui";
 import type { Wording } from "../field-errors";
 

@@ -7,7 +7,7 @@ import {
   type WebhookRecord,
 } from "../../features/webhooks";
 import type { Form } from "../../http";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../kernel/webhook";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
 import { type Complaints, complaintsOf } from "../field-errors";
 import { EVENT_TYPES } from "./event-choice";
 import { settingsOf } from "./setting-fields";

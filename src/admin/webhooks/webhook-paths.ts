@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from "../../kernel/webhook";
+import type { DeliveryStatus } from "../../domain/webhook";
 import { WEBHOOKS_PATH, webhookPath } from "../paths";
 
 export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;

@@ -10,8 +10,8 @@ import {
   type WebhookRecord,
 } from "../../features/webhooks";
 import { findPage, type PageRow } from "../../features/pages";
-import { NEWEST } from "../../kernel/ids";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../kernel/webhook";
+import { NEWEST } from "../../domain/ids";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 
 const PAGE_SIZE = 25;
 

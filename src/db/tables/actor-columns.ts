@@ -1,5 +1,5 @@
 import { text } from "drizzle-orm/sqlite-core";
-import type { ActorKind } from "../../kernel/actor";
+import type { ActorKind } from "../../domain/actor";
 
 /** The three columns that say who did something, with the names that every table gives them. */
 export const actorColumns = {

@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
+import type { CauseSource, ComponentStatus } from "../../domain/component-status";
 import { actorColumns } from "./actor-columns";
 
 export const componentGroups = sqliteTable("component_groups", {

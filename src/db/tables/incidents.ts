@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ComponentStatus } from "../../kernel/component-status";
-import type { Impact, IncidentStatus } from "../../kernel/incident-status";
+import type { ComponentStatus } from "../../domain/component-status";
+import type { Impact, IncidentStatus } from "../../domain/incident-status";
 
 export const incidents = sqliteTable("incidents", {
   id: text().primaryKey(),

@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { MaintenanceStatus } from "../../domain/incident-status";
 
 export const maintenances = sqliteTable("maintenances", {
   id: text().primaryKey(),

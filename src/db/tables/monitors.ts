@@ -6,7 +6,7 @@ import {
   type MonitorType,
   type OnDown,
   type OpenIncident,
-} from "../../kernel/monitor-state";
+} from "../../domain/monitor-state";
 
 /** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
 const outcome = customType<{ data: CheckOutcome; driverData: number }>({

@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { DeliveryStatus, WebhookFormat } from "../../kernel/webhook";
+import type { DeliveryStatus, WebhookFormat } from "../../domain/webhook";
 
 export const webhooks = sqliteTable("webhooks", {
   id: text().primaryKey(),

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { type FieldError, Problem } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { type Change, changedOnly, differences } from "./difference";
 import { ApplyFileError, type ReadFile } from "./file";
 import { nameOf, type Path, pathOf } from "./locate";

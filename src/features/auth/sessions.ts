@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import type { Role } from "../../kernel/role";
+import type { Role } from "../../domain/role";
 import { createLastSeen } from "./last-seen";
 import { isSessionLive } from "./rules";
 import {

@@ -4,7 +4,7 @@ import { componentCauses, componentChanges, components } from "../../db/tables/c
 import { incidents } from "../../db/tables/incidents";
 import { maintenances } from "../../db/tables/maintenances";
 import { monitors } from "../../db/tables/monitors";
-import type { CauseSource } from "../../kernel/component-status";
+import type { CauseSource } from "../../domain/component-status";
 
 /* What marks components, and the changes of what they showed. */
 

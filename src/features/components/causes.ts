@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { CauseSource, ComponentStatus } from "../../kernel/component-status";
+import type { CauseSource, ComponentStatus } from "../../domain/component-status";
 import {
   type CauseRow,
   deleteCause,

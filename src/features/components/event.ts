@@ -1,4 +1,4 @@
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../kernel/component-status";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import type { Component } from "./model";
 
 /**

@@ -2,7 +2,7 @@
  * What a component's history adds up to: the times in which something marked it, and those in which
  * nothing was known of it, folded into spans. Pure; times are unix ms.
  */
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../kernel/component-status";
+import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { DAY_MS, startOfDay } from "../../kernel/time";
 
 /** From when to when something was so; what still is has no end. */

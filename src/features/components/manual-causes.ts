@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
-import type { Actor } from "../../kernel/actor";
-import type { CauseSource } from "../../kernel/component-status";
+import type { Actor } from "../../domain/actor";
+import type { CauseSource } from "../../domain/component-status";
 import { endManualCauses, insertCauses } from "./cause-store";
 import type { ComponentRow } from "./store";
 

@@ -1,15 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { ActorKind } from "../../kernel/actor";
-import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../kernel/component-status";
-import {
-  Day,
-  DescriptionText,
-  Instant,
-  NameText,
-  Nullable,
-  OneOf,
-  Text,
-} from "../../kernel/schema";
+import type { ActorKind } from "../../domain/actor";
+import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../domain/component-status";
+import { DescriptionText, NameText } from "../../domain/texts";
+import { Day, Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
 import type { CauseRow, ChangeRow } from "./cause-store";
 import type { ComponentRow, GroupRow } from "./store";

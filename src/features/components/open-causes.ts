@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import { type ChangeReason, showNow } from "./refresh-statuses";
 import { endOpenCausesOfSource, insertCause, listOpenCausesOfSource } from "./cause-store";
 import { type ComponentRow, findComponent } from "./store";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { Actor } from "../../kernel/actor";
-import type { CauseSource } from "../../kernel/component-status";
+import type { Actor } from "../../domain/actor";
+import type { CauseSource } from "../../domain/component-status";
 import { touchPage } from "../pages";
 import { insertChanges } from "./cause-store";
 import { eventData } from "./event";

@@ -19,8 +19,8 @@ import {
   sendUntagged,
   toPage,
 } from "../../http";
-import type { ComponentStatus } from "../../kernel/component-status";
-import { NEWEST } from "../../kernel/ids";
+import type { ComponentStatus } from "../../domain/component-status";
+import { NEWEST } from "../../domain/ids";
 import { PageFilter, readPageFilter } from "../pages";
 import { resolveComponentId } from "./component-reference";
 import {

@@ -1,4 +1,4 @@
-import { type ComponentStatus, worstStatus } from "../../kernel/component-status";
+import { type ComponentStatus, worstStatus } from "../../domain/component-status";
 import { DAY_MS, parseDay, startOfDay } from "../../kernel/time";
 import {
   addTimes,

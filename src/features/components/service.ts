@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, invalidFields, notFound, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { type PageRow, touchPage } from "../pages";
 import { ComponentInput, GroupInput } from "./model";
 import { freeRef } from "./refs";

@@ -1,15 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { InstantText, NameText, Nullable, Text } from "../../kernel/schema";
-import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../../kernel/update-fields";
+import { NameText, LineText } from "../../domain/texts";
+import { InstantText, Nullable, Text } from "../../kernel/schema";
+import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../../domain/update-fields";
 import { Status } from "../components";
 import { ImpactText, IncidentStatusText } from "./model";
 
 /* What requests about incidents look like. */
 
-const ExternalRef = Text({
+const ExternalRef = LineText({
   minLength: 1,
   maxLength: 255,
-  isName: true,
   description: "What the caller's own system calls it. Unique on its page.",
 });
 const NamedComponents = Type.Record(Type.String(), Status, {

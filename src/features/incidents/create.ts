@@ -1,8 +1,8 @@
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
-import type { IncidentStatus } from "../../kernel/incident-status";
+import type { Actor } from "../../domain/actor";
+import type { IncidentStatus } from "../../domain/incident-status";
 import { findNamedPage, getPage, touchPage } from "../pages";
 import { eventData } from "./event";
 import { CreateIncidentBody } from "./bodies";

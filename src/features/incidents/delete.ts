@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { audit, recordAudits } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { listDocumentHeads } from "./document-records";

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { conflict, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { requireFreeRef } from "./create";
 import { UpdateIncidentBody } from "./bodies";
 import { getIncident, type IncidentRecord, toRecord } from "./records";

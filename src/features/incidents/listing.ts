@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
-import { NEWEST } from "../../kernel/ids";
-import type { IncidentStatus } from "../../kernel/incident-status";
+import { NEWEST } from "../../domain/ids";
+import type { IncidentStatus } from "../../domain/incident-status";
 import { toDocumentRecords } from "./document-records";
 import type { IncidentRecord } from "./records";
 import { listIncidentRows } from "./store";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { IMPACTS, INCIDENT_STATUSES } from "../../kernel/incident-status";
+import { IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import { Status } from "../components";

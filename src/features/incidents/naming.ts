@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import type { FieldErrors } from "../../errors";
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import { existenceProblem, type ResolvedComponent, resolveComponents } from "../components";
 import type { UpdateRecord } from "./records";
 import { insertNaming, insertUpdate, type NamingRow } from "./store";

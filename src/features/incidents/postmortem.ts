@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { PutPostmortemBody } from "./bodies";
 import { getIncident, type IncidentRecord, toRecord } from "./records";
 import { type Services, saveIncident } from "./save-incident";

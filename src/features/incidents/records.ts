@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
-import type { ComponentStatus } from "../../kernel/component-status";
+import type { ComponentStatus } from "../../domain/component-status";
 import type { PageAddress } from "../pages";
 import { inOrder, timelineOf } from "./rules";
 import {

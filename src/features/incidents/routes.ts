@@ -17,7 +17,7 @@ import {
   sendResource,
   toPage,
 } from "../../http";
-import { NEWEST } from "../../kernel/ids";
+import { NEWEST } from "../../domain/ids";
 import { InstantText, OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";

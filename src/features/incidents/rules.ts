@@ -1,6 +1,6 @@
-import { type ComponentStatus, worstStatus } from "../../kernel/component-status";
-import type { Impact, IncidentStatus } from "../../kernel/incident-status";
-import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../../kernel/update-fields";
+import { type ComponentStatus, worstStatus } from "../../domain/component-status";
+import type { Impact, IncidentStatus } from "../../domain/incident-status";
+import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../../domain/update-fields";
 import type { ComponentCause } from "../components";
 
 /** Properties of an update that its incident is computed from. Times in unix ms. */

@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { EventType } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { eventData } from "./event";

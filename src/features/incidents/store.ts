@@ -2,7 +2,7 @@ import { and, asc, desc, eq, exists, isNull, or, type SQL, sql } from "drizzle-o
 import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
-import type { IncidentStatus } from "../../kernel/incident-status";
+import type { IncidentStatus } from "../../domain/incident-status";
 
 export type IncidentRow = typeof incidents.$inferSelect;
 export type UpdateRow = typeof incidentUpdates.$inferSelect;

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import type { Impact, IncidentStatus } from "../../kernel/incident-status";
+import type { Impact, IncidentStatus } from "../../domain/incident-status";
 import { countWhole, listCutHeads } from "./document-records";
 import { findFirstSummary, listEndedLines, listLinesBetween, listNames } from "./summary-store";
 

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, notFound, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { nameComponents, writeUpdate } from "./naming";
 import {
@@ -11,7 +11,7 @@ import {
   type UpdateSummary,
   type UpdateRecord,
 } from "./records";
-import { UPDATES_MAX } from "../../kernel/update-fields";
+import { UPDATES_MAX } from "../../domain/update-fields";
 import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
 import { type Services, saveIncident } from "./save-incident";
 import { type IncidentRow, updateUpdateRow } from "./store";

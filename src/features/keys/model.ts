@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Instant, NameText, Nullable, OneOf } from "../../kernel/schema";
+import { NameText } from "../../domain/texts";
+import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import { SCOPE_NAMES } from "./scopes";
 import type { KeyRow, KeyValueRow } from "./store";

@@ -9,8 +9,8 @@ import {
   schemaErrors,
 } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
-import { containsKeyShape } from "../../kernel/key-shape";
+import type { Actor } from "../../domain/actor";
+import { containsKeyShape } from "../../domain/key-shape";
 import {
   CreateKeyBody,
   DEFAULT_RATE_LIMIT,

@@ -1,6 +1,6 @@
 import { decodeBase62Number, encodeBase62, encodeBase62Number } from "../../kernel/base62";
 import { crc32, sha256 } from "../../kernel/hash";
-import { findKeyShape } from "../../kernel/key-shape";
+import { findKeyShape } from "../../domain/key-shape";
 import type { RandomBytes } from "../../kernel/random";
 
 /*

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db";
-import { SYSTEM_ACTOR } from "../../kernel/actor";
+import { SYSTEM_ACTOR } from "../../domain/actor";
 import {
   addUpdateRow,
   withStatus,

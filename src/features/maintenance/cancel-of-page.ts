@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { recordAudits } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { touchPage } from "../pages";
 import { withStatus, type Services } from "./change";
 import { componentsForDocument } from "./document-records";

@@ -4,7 +4,7 @@ import {
   CUT_COMPONENTS,
   DOCUMENT_ROWS_MAX,
   LIST_ROWS_MAX,
-} from "../../kernel/row-budget";
+} from "../../domain/row-budget";
 import { listFirstComponents, listRowCounts, listTextSizes } from "./size-store";
 import { listComponentsOfMaintenances, type MaintenanceRecord } from "./store";
 

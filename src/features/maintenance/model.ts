@@ -1,13 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
-import { Instant, InstantText, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
+import { NameText } from "../../domain/texts";
+import { Instant, InstantText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import {
   NAMED_COMPONENTS_MAX,
   Notify,
   UPDATE_TEXT_MAX,
   UpdateText,
-} from "../../kernel/update-fields";
+} from "../../domain/update-fields";
 import { pageUrl } from "../pages";
 import { ComponentReference } from "../components";
 import type { MaintenanceRecord } from "./store";

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { findNamedPage, touchPage } from "../pages";
 import {
   addUpdateRow,

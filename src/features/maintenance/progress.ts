@@ -1,9 +1,9 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { EventType } from "../../events";
-import type { Actor } from "../../kernel/actor";
-import type { MaintenanceStatus } from "../../kernel/incident-status";
-import { UPDATES_MAX } from "../../kernel/update-fields";
+import type { Actor } from "../../domain/actor";
+import type { MaintenanceStatus } from "../../domain/incident-status";
+import { UPDATES_MAX } from "../../domain/update-fields";
 import {
   addUpdateRow,
   withStatus,

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
-import { NEWEST } from "../../kernel/ids";
+import { NEWEST } from "../../domain/ids";
 import { componentsForDocument, UPDATES_IN_LISTS } from "./document-records";
 import { type Maintenance, presentMaintenance } from "./model";
 import { UPCOMING_MS } from "./rules";

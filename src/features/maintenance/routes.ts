@@ -20,7 +20,7 @@ import {
   sendWithVersionTag,
   toPage,
 } from "../../http";
-import { MAINTENANCE_STATUSES } from "../../kernel/incident-status";
+import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";

@@ -1,4 +1,4 @@
-import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { MaintenanceStatus } from "../../domain/incident-status";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
 
 /** Time ahead for which a page shows scheduled maintenance. */

@@ -3,7 +3,7 @@ import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db"
 import { componentCauses, components } from "../../db/tables/components";
 import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
-import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { PageAddress } from "../pages";
 import { COMPONENT } from "./size-store";
 import type { MaintenanceUpdateRow } from "./update-store";

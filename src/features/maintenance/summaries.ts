@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { MaintenanceStatus } from "../../domain/incident-status";
 import { componentsForDocument } from "./document-records";
 import {
   findFirstBegun,

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
 import { maintenances } from "../../db/tables/maintenances";
-import type { MaintenanceStatus } from "../../kernel/incident-status";
+import type { MaintenanceStatus } from "../../domain/incident-status";
 
 /* What lists of the past read: a line of each maintenance, without what was told of it. */
 

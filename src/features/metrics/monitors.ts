@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../kernel/monitor-state";
+import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../domain/monitor-state";
 import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
 import { type MetricFamily, single } from "./family";
 

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import type { Services } from "./changes";
 import { createMonitor } from "./create";
 import { type DeclaredMonitor, namesOf, settingsOf } from "./declared";

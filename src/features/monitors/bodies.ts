@@ -12,8 +12,9 @@ import {
   type MonitorType,
   ON_DOWN,
   OPEN_INCIDENT,
-} from "../../kernel/monitor-state";
-import { ByTag, NameText, Nullable, OneOf } from "../../kernel/schema";
+} from "../../domain/monitor-state";
+import { NameText } from "../../domain/texts";
+import { ByTag, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { ComponentReference } from "../components";
 import { type MonitorConfig, probeOf } from "./probes";

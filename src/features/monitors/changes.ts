@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { touchPage } from "../pages";
 import type { AffectedComponent } from "./records";
 import type { MonitorRow } from "./store";

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";

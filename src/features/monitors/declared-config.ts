@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import { Nullable } from "../../kernel/schema";
 import { concealedSecrets, secretsOf, type WantedSecrets, wantedSecrets } from "./declared-secrets";
 import { type MonitorConfig, probeOf } from "./probes";

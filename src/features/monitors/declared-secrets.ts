@@ -1,6 +1,6 @@
 import { type FieldError, pointer } from "../../errors";
-import type { MonitorType } from "../../kernel/monitor-state";
-import { MISSING_SECRET, describeSecretChange } from "../../kernel/secret-change";
+import type { MonitorType } from "../../domain/monitor-state";
+import { MISSING_SECRET, describeSecretChange } from "../../domain/secret-change";
 import { type MonitorConfig, probeOf } from "./probes";
 
 /*

@@ -1,6 +1,6 @@
 import type { TProperties } from "@sinclair/typebox";
 import { FieldErrors, type FieldError } from "../../errors";
-import { MONITOR_TYPES, type MonitorType } from "../../kernel/monitor-state";
+import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
 import { ByTag } from "../../kernel/schema";
 import { creationOf, type MonitorSettings } from "./bodies";
 import { declareConfig, declaredConfigSchema } from "./declared-config";

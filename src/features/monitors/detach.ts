@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { recordAudits } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { changedRow, type Services } from "./changes";
 import { endNoDataOfPage } from "./checks-store";
 import { pauseUnwatching } from "./engine/manual-transitions";

@@ -2,7 +2,7 @@
  * What some checks of a time add up to, and how that is kept as a row. Figures of parts add up to the
  * figures of the whole, so hours make days. Pure.
  */
-import type { CheckOutcome } from "../../kernel/monitor-state";
+import type { CheckOutcome } from "../../domain/monitor-state";
 import {
   mergeSketches,
   type Sketch,

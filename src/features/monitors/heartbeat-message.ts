@@ -1,4 +1,4 @@
-import { redactText } from "../../kernel/redact";
+import { redactText } from "../../domain/redact";
 import type { Heartbeat } from "./monitoring";
 
 /** Longest message that is kept, in code points. */

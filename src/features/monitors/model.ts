@@ -6,7 +6,7 @@ import {
   type MonitorType,
   ON_DOWN,
   OPEN_INCIDENT,
-} from "../../kernel/monitor-state";
+} from "../../domain/monitor-state";
 import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { toIso, toIsoOrNull } from "../../kernel/time";

@@ -1,5 +1,5 @@
 import { unavailable } from "../../errors";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import type { CheckRow } from "./checks-store";
 import type { ProbeResult } from "./probe";
 

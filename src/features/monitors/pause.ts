@@ -1,5 +1,5 @@
 import type { Tx } from "../../db";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { changedRow, type Services, recordMonitorChange } from "./changes";
 import { applyManualTransition } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";

@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Egress } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Clock } from "../../kernel/clock";
-import type { CheckOutcome, MonitorType } from "../../kernel/monitor-state";
+import type { CheckOutcome, MonitorType } from "../../domain/monitor-state";
 import type { AssertionEvaluator } from "./assertions";
 
 /** Result of one check. A fault of the target is a value, never thrown. */

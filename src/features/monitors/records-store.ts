@@ -12,7 +12,7 @@ import {
   monitorStates,
 } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
-import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
+import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { HOUR_MS } from "../../kernel/time";
 
 const ROWS = { row: monitors, state: monitorStates };

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
-import type { MonitorState, MonitorType } from "../../kernel/monitor-state";
+import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { findMonitorWithState, listMonitorRows } from "./records-store";
 import {

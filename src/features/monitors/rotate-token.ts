@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { conflict } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { changedRow, type Services, recordMonitorChange } from "./changes";
 import type { NewMonitor } from "./create";
 import { getMonitorRecord } from "./records";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { examine, type FieldErrors } from "../../errors";
-import type { MonitorType } from "../../kernel/monitor-state";
+import type { MonitorType } from "../../domain/monitor-state";
 import { pathInList, resolveComponents } from "../components";
 import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";

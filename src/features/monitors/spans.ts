@@ -2,7 +2,7 @@
  * What the timeline of a monitor's states adds up to. Pure: time is an argument, in unix ms. A span
  * without an end goes on; a timeline has no overlaps and is given oldest first.
  */
-import { MONITOR_STATES, type MonitorState } from "../../kernel/monitor-state";
+import { MONITOR_STATES, type MonitorState } from "../../domain/monitor-state";
 import type { Span } from "../components";
 
 /** A span of a monitor's timeline. */

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db";
-import type { MonitorState } from "../../kernel/monitor-state";
+import type { MonitorState } from "../../domain/monitor-state";
 import { endSpan, findOpenSpan, insertSpan, rewriteSpan } from "./checks-store";
 
 /** A state that a monitor enters, from when on (unix ms), and in words why. */

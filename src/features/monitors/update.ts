@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { UpdateMonitorBody } from "./bodies";
 import { changedRow, type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange } from "./engine/manual-transitions";

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { deleteComponentsOfPage } from "../components";
 import { deleteOpenIncidentsOfPage } from "../incidents";
 import { cancelMaintenanceOfPage } from "../maintenance";

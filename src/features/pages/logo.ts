@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { sha256 } from "../../kernel/hash";
 import { type Picture, readPicture } from "./picture";
 import { getPage, touchPage } from "./service";

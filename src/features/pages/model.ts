@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { DescriptionText, Instant, NameText, Nullable, OneOf, Text } from "../../kernel/schema";
+import { DescriptionText, NameText } from "../../domain/texts";
+import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
 import { pageBaseUrl, pageUrl } from "./address";
 import { DOMAINS_MAX } from "./domain-name";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { getPage, moveAddresses, touchPage } from "./service";
 import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./store";
 

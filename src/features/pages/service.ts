@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, type FieldError, invalidFields, notFound, schemaErrors } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./domain-name";

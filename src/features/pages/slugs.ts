@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { getPage, moveAddresses, touchPage } from "./service";
 import { deletePageSlug, listSlugsOfPage } from "./store";
 

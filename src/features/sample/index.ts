@@ -4,7 +4,7 @@
  */
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import { SYSTEM_ACTOR } from "../../kernel/actor";
+import { SYSTEM_ACTOR } from "../../domain/actor";
 import { createComponent, createGroup, setManualStatuses } from "../components";
 import { createPage, listAllPages } from "../pages";
 

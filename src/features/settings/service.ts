@@ -3,7 +3,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { type FieldError, invalidFields } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { findSetting, putSetting } from "./store";
 
 const PUBLIC_ADDRESS = "public_address";

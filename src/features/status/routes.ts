@@ -16,7 +16,7 @@ import {
   sendList,
   toPage,
 } from "../../http";
-import { NEWEST } from "../../kernel/ids";
+import { NEWEST } from "../../domain/ids";
 import { listComponentsOfPage } from "../components";
 import { listOpenImpacts } from "../incidents";
 import { listPagesBefore, presentPage } from "../pages";

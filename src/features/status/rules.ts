@@ -1,5 +1,5 @@
-import type { ComponentStatus } from "../../kernel/component-status";
-import type { Impact } from "../../kernel/incident-status";
+import type { ComponentStatus } from "../../domain/component-status";
+import type { Impact } from "../../domain/incident-status";
 
 /** The headline's severity, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;

@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, Problem, validate } from "../../errors";
 import { audit } from "../../events";
-import { type Actor, userActor } from "../../kernel/actor";
+import { type Actor, userActor } from "../../domain/actor";
 import { DAY_MS, HOUR_MS } from "../../kernel/time";
 import {
   endSessionsOf,

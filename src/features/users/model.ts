@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ROLES, type Role } from "../../kernel/role";
-import { NameText, OneOf, Text } from "../../kernel/schema";
+import { ROLES, type Role } from "../../domain/role";
+import { NameText } from "../../domain/texts";
+import { OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import type { UserRow } from "./store";
 

@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { conflict } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { endSessionsOf, listSessionsOf, type LiveSession, voidLinks } from "../auth";
 import { changeUser, getLiveUserRow } from "./service";
 

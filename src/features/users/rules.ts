@@ -1,5 +1,5 @@
-import type { Role } from "../../kernel/role";
-import { containsKeyShape } from "../../kernel/key-shape";
+import type { Role } from "../../domain/role";
+import { containsKeyShape } from "../../domain/key-shape";
 import { hasUnsafeCharacters } from "../../kernel/text";
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/u;

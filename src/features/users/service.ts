@@ -9,8 +9,8 @@ import {
   validate,
 } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
-import type { Role } from "../../kernel/role";
+import type { Actor } from "../../domain/actor";
+import type { Role } from "../../domain/role";
 import { endSessionsOf, voidLinks } from "../auth";
 import { NewUser, presentUser, UserChange, type UserResource } from "./model";
 import { canonicalEmail, decideRole, isLive, emailError, mayStepDown } from "./rules";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { plural } from "../../kernel/text";
 import { endSession, endSessionsOf } from "../auth";
 import { getUserRow } from "./service";

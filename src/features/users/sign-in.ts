@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, Problem } from "../../errors";
 import { audit } from "../../events";
-import { userActor } from "../../kernel/actor";
+import { userActor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
 import {
   endSession,

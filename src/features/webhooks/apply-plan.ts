@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { listAllPages, type PageRow } from "../pages";
 import { ANY_EVENT } from "./bodies";
 import type { Services } from "./changes";

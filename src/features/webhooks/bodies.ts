@@ -1,7 +1,8 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { EVENTS, type EventType } from "../../events";
-import { DescriptionText, Nullable, OneOf, Text } from "../../kernel/schema";
-import { WEBHOOK_FORMATS } from "../../kernel/webhook";
+import { DescriptionText } from "../../domain/texts";
+import { Nullable, OneOf, Text } from "../../kernel/schema";
+import { WEBHOOK_FORMATS } from "../../domain/webhook";
 import { FORMATS } from "./formats";
 
 /* What requests about webhooks look like. What is special to a format comes from that. */

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { toRef } from "../../kernel/text";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
 import { nameInWords, type Services } from "./changes";

@@ -5,7 +5,7 @@ import {
   MISSING_SECRET,
   SECRET,
   describeSecretChange,
-} from "../../kernel/secret-change";
+} from "../../domain/secret-change";
 import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, mayLeaveOut } from "./declared";
 import { FORMATS } from "./formats";
 import type { WebhookRow } from "./store";

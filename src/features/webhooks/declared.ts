@@ -1,7 +1,7 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
 import { Nullable } from "../../kernel/schema";
-import type { WebhookFormat } from "../../kernel/webhook";
+import type { WebhookFormat } from "../../domain/webhook";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
 import { CUT, FORMATS } from "./formats";
 import { secretError } from "./secrets";

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
 import { shownUrl } from "./formats";
 import { getWebhookRow } from "./records";

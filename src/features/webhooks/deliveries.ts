@@ -2,9 +2,9 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { plural } from "../../kernel/text";
-import type { DeliveryStatus } from "../../kernel/webhook";
+import type { DeliveryStatus } from "../../domain/webhook";
 import { nameInWords, wakeDeliverer } from "./changes";
 import type { DeliveryRow, TryRow } from "./delivery-store";
 import {

@@ -14,7 +14,7 @@ import {
   sendUntagged,
   toPage,
 } from "../../http";
-import { NEWEST } from "../../kernel/ids";
+import { NEWEST } from "../../domain/ids";
 import { getDelivery, listDeliveries, redeliver } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
 import { getWebhookByReference } from "./records";

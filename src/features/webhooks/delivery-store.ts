@@ -9,7 +9,7 @@ import {
   webhookHours,
   webhooks,
 } from "../../db/tables/webhooks";
-import type { DeliveryStatus } from "../../kernel/webhook";
+import type { DeliveryStatus } from "../../domain/webhook";
 
 export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;

@@ -1,8 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { FieldError } from "../../errors";
 import type { RecordedEvent } from "../../events";
-import type { ComponentStatus } from "../../kernel/component-status";
-import type { WebhookFormat } from "../../kernel/webhook";
+import type { ComponentStatus } from "../../domain/component-status";
+import type { WebhookFormat } from "../../domain/webhook";
 
 /** Request to an endpoint. */
 export interface Message {

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries } from "../../db/tables/webhooks";
-import type { DeliveryStatus } from "../../kernel/webhook";
+import type { DeliveryStatus } from "../../domain/webhook";
 
 const columns = { row: deliveries, eventType: events.type, lastTry: deliveryTries };
 

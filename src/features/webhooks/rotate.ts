@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { changedRow, nameInWords, type Services } from "./changes";
 import { getWebhookRecord, getWebhookRow, type WebhookRecord } from "./records";
 import { secretError, newSecret, ROTATION_OVERLAP_MS } from "./secrets";

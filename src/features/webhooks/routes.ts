@@ -18,7 +18,7 @@ import {
   sendWithVersionTag,
   toPage,
 } from "../../http";
-import { NEWEST } from "../../kernel/ids";
+import { NEWEST } from "../../domain/ids";
 import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { createWebhookErrors, updateWebhookErrors } from "./body-errors";
 import { createWebhook } from "./create";

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from "../../kernel/webhook";
+import type { DeliveryStatus } from "../../domain/webhook";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
 /** The waits after each failure. What fails once more after the last is given up: 76 hours in all. */

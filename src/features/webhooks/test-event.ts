@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { conflict } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { findDefaultPage } from "../pages";
 import { nameInWords, type Services } from "./changes";
 import type { DeliveryRecord } from "./deliveries";

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
-import type { Actor } from "../../kernel/actor";
+import type { Actor } from "../../domain/actor";
 import { UpdateWebhookBody } from "./bodies";
 import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
 import type { ApplyMetadata } from "./create";

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { INDICATORS } from "../../features/status";
-import { COMPONENT_STATUSES } from "../../kernel/component-status";
-import { IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES } from "../../kernel/incident-status";
+import { COMPONENT_STATUSES } from "../../domain/component-status";
+import { IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 
 /*

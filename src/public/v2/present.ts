@@ -1,7 +1,7 @@
 import type { IncidentRecord } from "../../features/incidents";
 import type { MaintenanceRecord } from "../../features/maintenance";
 import type { Snapshot } from "../../features/status";
-import { worstStatus } from "../../kernel/component-status";
+import { worstStatus } from "../../domain/component-status";
 import { toIso, toIsoOrNull } from "../../kernel/time";
 import type { V2Component, V2Incident, V2Maintenance } from "./model";
 

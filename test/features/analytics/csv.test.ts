@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { METHODS } from "../../../src/features/analytics";
 import { toCsv } from "../../../src/features/analytics/csv";
 import { createComponent } from "../../../src/features/components";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createAnalyticsSite } from "../../support/analytics";
 

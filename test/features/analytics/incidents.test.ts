@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents";
 import { insertMonitorIncident } from "../../../src/features/monitors/store";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";
 import { addMonitor } from "../../support/monitor-store";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { applyFile, readApplyFile } from "../../../src/features/apply";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";
 import { counted } from "../../support/counted";

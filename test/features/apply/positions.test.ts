@@ -5,7 +5,7 @@ import {
   listComponentsOfPage,
 } from "../../../src/features/components";
 import { createPage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/apply";
 import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
 import { withMonitors } from "../../../src/features/apply/placed";
-import type { WebhookFormat } from "../../../src/kernel/webhook";
+import type { WebhookFormat } from "../../../src/domain/webhook";
 import {
   arbitraryActions,
   createArbitraryInstallation,

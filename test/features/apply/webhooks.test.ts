@@ -4,7 +4,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import { findPageBySlug } from "../../../src/features/pages";
 import { listAllWebhooks } from "../../../src/features/webhooks";
 import { updateWebhookRow } from "../../../src/features/webhooks/store";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply as applyWith, linesOf } from "../../support/apply";
 import {

@@ -8,7 +8,7 @@ import {
   replaceCauses,
 } from "../../../src/features/components";
 import { touchPage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createComponentSite, type ComponentSite } from "../../support/component-site";
 
 const countCauses = selectOne((orm, _$: Record<string, never>) =>

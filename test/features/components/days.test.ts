@@ -6,7 +6,7 @@ import {
   foldDays,
   timeByStatus,
 } from "../../../src/features/components/history";
-import { COMPONENT_STATUSES } from "../../../src/kernel/component-status";
+import { COMPONENT_STATUSES } from "../../../src/domain/component-status";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../../src/kernel/time";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");

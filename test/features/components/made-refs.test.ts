@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent, createGroup } from "../../../src/features/components";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
 import { rejectionOf } from "../../support/refusal";
 

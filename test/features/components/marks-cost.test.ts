@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { setManualStatuses } from "../../../src/features/components";
 import { addUpdate, createIncident } from "../../../src/features/incidents";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted";
 

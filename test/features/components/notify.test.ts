@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../../src/features/components";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import type { TestApp } from "../../support/app";
 import { createIncidentSite, type IncidentSite } from "../../support/incident-site";

@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/components";
 import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, getPage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
 import { complaintsOf } from "../../support/people";
 import { rejectionOf } from "../../support/refusal";

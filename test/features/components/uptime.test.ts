@@ -7,7 +7,7 @@ import {
   uptime,
   uptimeOfDays,
 } from "../../../src/features/components/rules";
-import { COMPONENT_STATUSES, worstStatus } from "../../../src/kernel/component-status";
+import { COMPONENT_STATUSES, worstStatus } from "../../../src/domain/component-status";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 

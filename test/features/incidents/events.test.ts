@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../../src/features/components";
 import { getPage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
 
 const lastIncidentEvent = ({ app }: IncidentSite) =>

@@ -5,7 +5,7 @@ import {
   getMaintenance,
   planMaintenance,
 } from "../../../src/features/maintenance";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 import { createTestClock } from "../../support/clock";

@@ -11,7 +11,7 @@ import {
 } from "../../../src/features/components";
 import { addUpdate, createIncident, getIncident } from "../../../src/features/incidents";
 import { timelineOf } from "../../../src/features/incidents/rules";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { StatusModel, type Step, stepsOn } from "../../support/status-model";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 

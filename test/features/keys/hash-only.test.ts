@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { getKey, rotateKey } from "../../../src/features/keys";
 import { hashKeyValue } from "../../../src/features/keys/value";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 

@@ -6,7 +6,7 @@ import {
   revokeKey,
   rotateKey,
 } from "../../../src/features/keys";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { listEveryKey } from "../../support/key-pages";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createKey, rotateKey } from "../../../src/features/keys";
-import type { Actor } from "../../../src/kernel/actor";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import type { Actor } from "../../../src/domain/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { listEveryKey } from "../../support/key-pages";
 

@@ -6,7 +6,7 @@ import {
   revokeKey,
   rotateKey,
 } from "../../../src/features/keys";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, updateKey } from "../../../src/features/keys";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 
 describe("key values in wrong places", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { getKey, updateKey, type UpdateKeyBody } from "../../../src/features/keys";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/refusal";
 

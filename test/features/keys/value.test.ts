@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "node:zlib";
 import { isKeyValue } from "../../../src/features/keys";
-import { containsKeyShape } from "../../../src/kernel/key-shape";
+import { containsKeyShape } from "../../../src/domain/key-shape";
 import { generateKeyValue } from "../../../src/features/keys/value";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MAINTENANCE_STATUSES } from "../../../src/kernel/incident-status";
+import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { dueTransitions } from "../../../src/features/maintenance/rules";
 import { listDue } from "../../../src/features/maintenance/due-store";

@@ -11,8 +11,8 @@ import {
 } from "../../../src/features/maintenance";
 import type { Tx } from "../../../src/db";
 import { Problem } from "../../../src/errors";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
-import { MAINTENANCE_STATUSES } from "../../../src/kernel/incident-status";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 

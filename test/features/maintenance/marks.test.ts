@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components";
 import { listCausesOf } from "../../../src/features/maintenance/store";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 

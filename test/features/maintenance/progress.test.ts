@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem, versionOf } from "../../support/app";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MONITOR_TYPES } from "../../../src/kernel/monitor-state";
+import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { usePingProgram } from "../../support/ping-program";
 

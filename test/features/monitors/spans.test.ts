@@ -8,7 +8,7 @@ import {
   timesByState,
   uptimeOf,
 } from "../../../src/features/monitors/spans";
-import { MONITOR_STATES, type MonitorState } from "../../../src/kernel/monitor-state";
+import { MONITOR_STATES, type MonitorState } from "../../../src/domain/monitor-state";
 
 const END = 60;
 

@@ -4,7 +4,7 @@ import { deleteIncident, deleteOpenIncidentsOfPage } from "../../../src/features
 import { cancelMaintenanceOfPage } from "../../../src/features/maintenance";
 import { detachMonitorsOfPage } from "../../../src/features/monitors";
 import { belongingsOf } from "../../../src/features/page-deletion";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { toIso } from "../../../src/kernel/time";
 import { deleteComponentsOfPage } from "../../../src/features/components";
 import { createTestApp } from "../../support/app";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, getPage, type PageInput, updatePage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/refusal";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deleteLogo, getPage, logoPath, putLogo, readLogo } from "../../../src/features/pages";
 import { readPicture } from "../../../src/features/pages/picture";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { GIF, picture, PICTURES, png } from "../../support/pictures";
 import { rejectionOf } from "../../support/refusal";

@@ -9,7 +9,7 @@ import {
   updatePage,
 } from "../../../src/features/pages";
 import { createSamplePage } from "../../../src/features/sample";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const make = (app: TestApp, input: PageInput) =>

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { setPublicAddress } from "../../../src/features/settings";
 import { openForCommand } from "../../../src/installation";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { testConfig } from "../../support/app";
 import {
   createInstallation,

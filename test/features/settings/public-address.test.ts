@@ -8,7 +8,7 @@ import {
 } from "../../../src/features/settings";
 import { createPage } from "../../../src/features/pages";
 import { createSnapshots } from "../../../src/features/status";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   complaintsOf,
   openPeopleInstallation,

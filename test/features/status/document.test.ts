@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, updatePage } from "../../../src/features/pages";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 
 describe("GET /api/v1/status/{slug}", () => {

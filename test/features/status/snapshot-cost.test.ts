@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createIncident } from "../../../src/features/incidents";
 import { buildSnapshot } from "../../../src/features/status";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 import { counted } from "../../support/counted";
 import { createPublicSite } from "../../support/public-site";

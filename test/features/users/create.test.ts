@@ -9,7 +9,7 @@ import {
   renameUser,
   setRole,
 } from "../../../src/features/users";
-import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { complaintsOf, HASH, openPeopleInstallation } from "../../support/people";
 
 const ADA = { email: "ada@acme.test", name: "Ada" };

@@ -9,7 +9,7 @@ import {
   listLiveKeysOf,
   setRole,
 } from "../../../src/features/users";
-import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { openPeopleInstallation } from "../../support/people";
 
 describe("disabling a user", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../../src/db";
 import { disableUser, enableUser, getUser, inviteUser, setRole } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { openPeopleInstallation, type PeopleInstallation } from "../../support/people";
 
 const WAYS_OUT = {

@@ -10,7 +10,7 @@ import {
   issuePasswordLink,
   issueSetUpLink,
 } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   complaintsOf,
   FROM,

@@ -8,7 +8,7 @@ import {
   endSessions,
   issuePasswordLink,
 } from "../../../src/features/users";
-import { CLI_ACTOR, userActor } from "../../../src/kernel/actor";
+import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { HASH, openPeopleInstallation, type PeopleInstallation } from "../../support/people";
 
 const NEW_HASH = `${HASH}-new`;

@@ -15,7 +15,7 @@ import {
 } from "../../../src/features/users";
 import { sha256 } from "../../../src/kernel/hash";
 import { client } from "../../support/auth";
-import { userActor } from "../../../src/kernel/actor";
+import { userActor } from "../../../src/domain/actor";
 import { FROM, openPeopleInstallation } from "../../support/people";
 import { temporaryFolder } from "../../support/temporary-folder";
 

@@ -9,7 +9,7 @@ import {
   listUsers,
   setUpOwner,
 } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   complaintsOf,
   FROM,

@@ -15,7 +15,7 @@ import {
   signIn,
   type UserRow,
 } from "../../../src/features/users";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { client } from "../../support/auth";
 import { FROM, HASH, openPeopleInstallation, type PeopleInstallation } from "../../support/people";
 

@@ -7,7 +7,7 @@ import {
   redeliverFailed,
   updateWebhook,
 } from "../../../src/features/webhooks";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";

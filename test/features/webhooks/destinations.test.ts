@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FORMATS, validateDestination } from "../../../src/features/webhooks/formats";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/kernel/webhook";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../../src/domain/webhook";
 import { DESTINATIONS, incidentEvent, writeFor } from "../../support/webhook-formats";
 
 describe("destinations of formats", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteWebhook, sendTestEvent, updateWebhook } from "../../../src/features/webhooks";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 
 /** Nobody is there: what is queued stays queued. */

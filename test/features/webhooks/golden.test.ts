@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { EVENTS, type EventType } from "../../../src/events";
 import type { Message } from "../../../src/features/webhooks/format";
-import { WEBHOOK_FORMATS } from "../../../src/kernel/webhook";
+import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { collectEvents, type EventsByType } from "../../support/webhook-events";
 import { contextFor, writeFor } from "../../support/webhook-formats";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents";
 import { startMaintenanceClock } from "../../../src/features/maintenance";
-import { CLI_ACTOR } from "../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";
 import { createEndpointPair } from "../../support/endpoint-pair";
 import { createWebhookSite } from "../../support/webhook-site";

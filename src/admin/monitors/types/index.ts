@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../../kernel/monitor-state";
+import type { MonitorType } from "../../../domain/monitor-state";
 import { dnsForm } from "./dns";
 import { httpForm } from "./http";
 import { pingForm } from "./ping";

@@ -1,4 +1,5 @@
 import { type TObject, Type } from "@sinclair/typebox";
+import { LineText } from "../../../domain/texts";
 import { ByTag, Nullable, OneOf, Text } from "../../../kernel/schema";
 
 const NUMBER_OPS = ["eq", "ne", "lt", "lte", "gt", "gte"] as const;
@@ -51,7 +52,7 @@ const SHAPES: Record<Assertion["source"], TObject> = {
       source: OneOf(["header"], {
         description: "A header of the answer; several of one name are joined by a comma.",
       }),
-      property: Text({ minLength: 1, maxLength: 255, isName: true, description: "Its name." }),
+      property: LineText({ minLength: 1, maxLength: 255, description: "Its name." }),
       op: OneOf(ALL_OPS),
       value: Type.Optional(Type.Union([ExpectedText, Type.Number(), Type.Boolean()])),
     },
@@ -68,10 +69,9 @@ const SHAPES: Record<Assertion["source"], TObject> = {
   json: Type.Object(
     {
       source: OneOf(["json"], { description: "A value in the body, which must be JSON." }),
-      property: Text({
+      property: LineText({
         minLength: 1,
         maxLength: 255,
-        isName: true,
         description:
           "Where it is: a JSONPath (RFC 9535) to one value, of names and indexes alone, such as `$.checks[0].status`.",
         examples: ["$.status"],

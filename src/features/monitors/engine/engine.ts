@@ -1,6 +1,6 @@
 import type { AppContext } from "../../../context";
 import { conflict, notFound } from "../../../errors";
-import type { MonitorType } from "../../../kernel/monitor-state";
+import type { MonitorType } from "../../../domain/monitor-state";
 import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
 import type { ProbeResult } from "../probe";

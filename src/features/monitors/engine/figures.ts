@@ -3,7 +3,7 @@ import {
   type CheckOutcome,
   MONITOR_TYPES,
   type MonitorType,
-} from "../../../kernel/monitor-state";
+} from "../../../domain/monitor-state";
 
 /** Bounds of the delays of checks, in ms. */
 export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;

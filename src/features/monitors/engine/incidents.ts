@@ -1,6 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
-import { SYSTEM_ACTOR } from "../../../kernel/actor";
+import { SYSTEM_ACTOR } from "../../../domain/actor";
 import { MINUTE_MS, toIso } from "../../../kernel/time";
 import {
   addUpdate,

@@ -1,5 +1,5 @@
 import type { Tx } from "../../../db";
-import type { MonitorState } from "../../../kernel/monitor-state";
+import type { MonitorState } from "../../../domain/monitor-state";
 import { HOUR_MS } from "../../../kernel/time";
 import { findLiveness, saveNoData } from "../checks-store";
 import type { AffectedComponent } from "../records";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Egress } from "../../../egress";
 import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
-import type { MonitorType } from "../../../kernel/monitor-state";
+import type { MonitorType } from "../../../domain/monitor-state";
 import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
 import { type MonitorConfig, probeOf } from "../probes";

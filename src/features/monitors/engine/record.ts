@@ -1,5 +1,5 @@
 import type { Tx } from "../../../db";
-import type { CheckOutcome } from "../../../kernel/monitor-state";
+import type { CheckOutcome } from "../../../domain/monitor-state";
 import { type CheckRow, insertCheck } from "../checks-store";
 import { evaluateCheck, type Evaluation } from "../rules";
 import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";

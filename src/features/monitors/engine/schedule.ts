@@ -1,5 +1,5 @@
 import type { Clock } from "../../../kernel/clock";
-import type { MonitorState } from "../../../kernel/monitor-state";
+import type { MonitorState } from "../../../domain/monitor-state";
 import { MINUTE_MS } from "../../../kernel/time";
 
 /**

@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../../kernel/monitor-state";
+import type { MonitorType } from "../../../domain/monitor-state";
 import { SECOND_MS } from "../../../kernel/time";
 import { graceSecondsOf, type MonitorConfig } from "../probes";
 import type { Evaluation, Thresholds } from "../rules";

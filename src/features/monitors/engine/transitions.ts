@@ -1,8 +1,8 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import type { EventType } from "../../../events";
-import { SYSTEM_ACTOR } from "../../../kernel/actor";
-import type { MonitorState } from "../../../kernel/monitor-state";
+import { SYSTEM_ACTOR } from "../../../domain/actor";
+import type { MonitorState } from "../../../domain/monitor-state";
 import { toIso, toIsoOrNull } from "../../../kernel/time";
 import { endCauses, openCauses } from "../../components";
 import { presentMonitor } from "../model";

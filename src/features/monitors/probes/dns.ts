@@ -9,7 +9,8 @@ import {
   parseResolver,
 } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
-import { OneOf, Text } from "../../../kernel/schema";
+import { LineText } from "../../../domain/texts";
+import { OneOf } from "../../../kernel/schema";
 import type { Probe } from "../probe";
 import { elapsedMs, failed, mergeFields } from "./fields";
 
@@ -19,20 +20,19 @@ const MESSAGE_MAX = 300;
 
 const DnsConfig = Type.Object(
   {
-    name: Text({ minLength: 1, maxLength: 255, isName: true, examples: ["example.com"] }),
+    name: LineText({ minLength: 1, maxLength: 255, examples: ["example.com"] }),
     record_type: Type.Optional(OneOf(DNS_RECORD_TYPES, { description: "A if left out." })),
     resolver: Type.Optional(
-      Text({
+      LineText({
         minLength: 1,
         maxLength: 100,
-        isName: true,
         description:
           "The address of the server to ask, with a port where it is not 53; else the system's.",
         examples: ["9.9.9.9", "[2620:fe::fe]:53"],
       }),
     ),
     expected: Type.Optional(
-      Type.Array(Text({ minLength: 1, maxLength: 1_000, isName: true }), {
+      Type.Array(LineText({ minLength: 1, maxLength: 1_000 }), {
         minItems: 1,
         maxItems: EXPECTED_MAX,
         uniqueItems: true,

@@ -1,15 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { type Fault, hostError, monitorPolicy } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
-import { Text } from "../../../kernel/schema";
+import { LineText } from "../../../domain/texts";
 import type { ProbeContext, ProbeResult } from "../probe";
 
 /* What the configs of several types share. */
 
-export const HostText = Text({
+export const HostText = LineText({
   minLength: 1,
   maxLength: 255,
-  isName: true,
   description: "A host name or an IP address.",
   examples: ["db.example.com"],
 });

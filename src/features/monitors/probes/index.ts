@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../../kernel/monitor-state";
+import type { MonitorType } from "../../../domain/monitor-state";
 import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
 import { httpProbe } from "./http";

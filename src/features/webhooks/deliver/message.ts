@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Reader } from "../../../db";
 import type { RecordedEvent } from "../../../events";
-import type { WebhookFormat } from "../../../kernel/webhook";
+import type { WebhookFormat } from "../../../domain/webhook";
 import { type PageAddress, pageUrl as addressOf } from "../../pages";
 import type { FormatContext, Message } from "../format";
 import { FORMATS } from "../formats";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import { audit } from "../../../events";
-import { SYSTEM_ACTOR } from "../../../kernel/actor";
+import { SYSTEM_ACTOR } from "../../../domain/actor";
 import { HOUR_MS } from "../../../kernel/time";
 import { nameInWords, wakeDeliverer } from "../changes";
 import {

@@ -1,5 +1,5 @@
 import { type FieldError, schemaErrors } from "../../../errors";
-import type { WebhookFormat } from "../../../kernel/webhook";
+import type { WebhookFormat } from "../../../domain/webhook";
 import type { Format } from "../format";
 import { discord } from "./discord";
 import { gotify } from "./gotify";

@@ -1,4 +1,4 @@
-import { IMPACTS } from "../../../kernel/incident-status";
+import { IMPACTS } from "../../../domain/incident-status";
 import { capitalised, spaced } from "../../../kernel/text";
 import { type Block, bold, entry, paragraph, type Span, withEllipsis } from "./blocks";
 import { cleanLine, clipTo } from "./clean";

@@ -1,5 +1,5 @@
 import type { EventType, RecordedEvent } from "../../../events";
-import { COMPONENT_STATUSES } from "../../../kernel/component-status";
+import { COMPONENT_STATUSES } from "../../../domain/component-status";
 import { toIso } from "../../../kernel/time";
 import type { FormatContext } from "../format";
 import { webAddress } from "./address";

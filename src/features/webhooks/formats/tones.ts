@@ -1,5 +1,5 @@
-import type { ComponentStatus } from "../../../kernel/component-status";
-import type { Impact } from "../../../kernel/incident-status";
+import type { ComponentStatus } from "../../../domain/component-status";
+import type { Impact } from "../../../domain/incident-status";
 
 /** Severity of a message, which decides its colour. */
 export type Tone = ComponentStatus | "unknown";

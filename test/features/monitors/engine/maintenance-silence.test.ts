@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { advanceMaintenance, planMaintenance } from "../../../../src/features/maintenance";
 import { removePage } from "../../../../src/features/pages";
-import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
 

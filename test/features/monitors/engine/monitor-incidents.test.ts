@@ -4,7 +4,7 @@ import { applyTransition } from "../../../../src/features/monitors/engine/transi
 import { newEvaluation } from "../../../../src/features/monitors/rules";
 import { deletePage } from "../../../../src/features/page-deletion";
 import { findPageBySlugOrId } from "../../../../src/features/pages";
-import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../../src/features/monitors";
-import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/watch";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createSchedule } from "../../../../src/features/monitors/engine/schedule";
-import { createIdFactory } from "../../../../src/kernel/ids";
+import { createIdFactory } from "../../../../src/domain/ids";
 import { systemRandom } from "../../../../src/kernel/random";
 import { HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
 import { createTestClock } from "../../../support/clock";

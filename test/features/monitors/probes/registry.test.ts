@@ -12,7 +12,7 @@ import {
   type MonitorConfig,
   probeOf,
 } from "../../../../src/features/monitors/probes";
-import { MONITOR_TYPES, type MonitorType } from "../../../../src/kernel/monitor-state";
+import { MONITOR_TYPES, type MonitorType } from "../../../../src/domain/monitor-state";
 import { createTestApp } from "../../../support/app";
 import { usePingProgram } from "../../../support/ping-program";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { redeliver, updateWebhook } from "../../../../src/features/webhooks";
-import { CLI_ACTOR } from "../../../../src/kernel/actor";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { type Received, startReceiver } from "../../../support/receiver";

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock";
-import type { RandomBytes } from "./random";
+import type { Clock } from "../kernel/clock";
+import type { RandomBytes } from "../kernel/random";
 
 /** The kinds of thing that have an id, by the prefix that their ids carry. */
 export type IdPrefix =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createIdFactory, isId } from "../../src/kernel/ids";
+import { createIdFactory, isId } from "../../src/domain/ids";
 import { systemRandom } from "../../src/kernel/random";
 import { createTestClock, TEST_START } from "../support/clock";
 

@@ -1,0 +1,23 @@
+import { Text, type TextOptions } from "../kernel/schema";
+import { containsKeyShape } from "./key-shape";
+
+/** Maximum length of a name, in code points. */
+export const NAME_MAX = 255;
+
+/**
+ * Text on one line. A pasted API key is refused, since it would reach the disk, lists and the audit log.
+ */
+export function LineText(options: Omit<TextOptions, "isName" | "check">) {
+  return Text({
+    ...options,
+    isName: true,
+    check: (value) =>
+      containsKeyShape(value) ? "contains an API key; type a name instead" : undefined,
+  });
+}
+
+/** A name. */
+export const NameText = LineText({ minLength: 1, maxLength: NAME_MAX });
+
+/** A description or a reason of up to 1,000 code points, on any number of lines. */
+export const DescriptionText = Text({ maxLength: 1_000 });
