@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { dirname, join, normalize } from "node:path";
 import type { TObject } from "@sinclair/typebox";
+import { Glob } from "bun";
 import { javaScriptSnippet, shellSnippet } from "../src/admin/webhooks/snippets";
 import { OPTIONS } from "../src/config";
 import { EVENTS } from "../src/events";
@@ -8,11 +10,19 @@ import { SCOPES } from "../src/features/keys";
 import { FORMATS } from "../src/features/webhooks";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
 import { ROLE_SENTENCES, ROLES } from "../src/domain/role";
+import { MONITOR_TYPES } from "../src/domain/monitor-state";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../src/kernel/time";
 
-const README = await Bun.file(new URL("../README.md", import.meta.url)).text();
+const ROOT = join(import.meta.dir, "..");
 
-/** The README's table of settings, as the table of options makes it. */
+/** Largest sizes of documents that are read from start to end, in bytes. */
+const MAX_BYTES = { "README.md": 8_000, "CONTRIBUTING.md": 6_000, "src/README.md": 12_000 };
+
+function read(document: string): Promise<string> {
+  return Bun.file(join(ROOT, document)).text();
+}
+
+/** Table of settings, as the table of options makes it. */
 function optionsTable(): string {
   const rows = Object.values(OPTIONS).map(
     (option) =>
@@ -21,43 +31,96 @@ function optionsTable(): string {
   return ["| flag | variable | default | |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-describe("the README agrees with the catalogs", () => {
-  test("its settings are the options", () => {
-    const shown = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(README)?.[1];
+/** Returns the paths of all documents, from the root of the repository. */
+async function listDocuments(): Promise<string[]> {
+  const patterns = ["*.md", "{bench,deploy,docs,src,test}/**/*.md"];
+  const found = patterns.map((pattern) => Array.fromAsync(new Glob(pattern).scan(ROOT)));
+  return (await Promise.all(found)).flat().toSorted();
+}
+
+function withoutCodeBlocks(markdown: string): string {
+  return markdown.replaceAll(/^```[\s\S]*?^```$/gm, "");
+}
+
+/** Returns the targets of the links and images of a document, without those on other hosts. */
+function relativeLinks(markdown: string): string[] {
+  const text = withoutCodeBlocks(markdown);
+  return [...text.matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)]
+    .map(([, link, source]) => link ?? source ?? "")
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** Returns the anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(markdown: string): string[] {
+  return [...withoutCodeBlocks(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** Returns the error of a link in a document; undefined if it leads to a file and a heading. */
+async function linkError(document: string, link: string): Promise<string | undefined> {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? document : normalize(join(dirname(document), path));
+  if (!(await Bun.file(join(ROOT, target)).exists())) return `${document}: no file ${target}`;
+  if (anchor === undefined || anchorsOf(await read(target)).includes(anchor)) return undefined;
+  return `${document}: no heading #${anchor} in ${target}`;
+}
+
+describe("the documents agree with the code", () => {
+  test("docs/settings.md contains the table of all options", async () => {
+    const settings = await read("docs/settings.md");
+    const shown = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(settings)?.[1];
     expect(shown).toBe(optionsTable());
   });
 
-  test("its scopes are the scopes, with their sentences", () => {
-    for (const [scope, sentence] of Object.entries(SCOPES)) {
-      expect(README).toContain(`| \`${scope}\` | ${sentence} |`);
-    }
-    expect(README.match(/^\| `(read|write|manage):/gm)).toHaveLength(Object.keys(SCOPES).length);
-  });
-
-  test("its roles are the roles, with their sentences", () => {
-    const rows = ROLES.map((role) => `| \`${role}\` | ${ROLE_SENTENCES[role]} |`);
-    const shown = README.match(/^\| `(?:owner|admin|editor|viewer)` \|.*$/gm);
+  test("docs/api.md lists exactly the scopes, with their sentences", async () => {
+    const rows = Object.entries(SCOPES).map(
+      ([scope, sentence]) => `| \`${scope}\` | ${sentence} |`,
+    );
+    const shown = (await read("docs/api.md")).match(/^\| `(?:read|write|manage):.*$/gm);
     expect([...(shown ?? [])]).toEqual(rows);
   });
 
-  test("its formats of webhooks are the formats, with where a URL is found and what is set", () => {
+  test("docs/dashboard.md lists exactly the roles, with their sentences", async () => {
+    const rows = ROLES.map((role) => `| \`${role}\` | ${ROLE_SENTENCES[role]} |`);
+    const shown = (await read("docs/dashboard.md")).match(
+      /^\| `(?:owner|admin|editor|viewer)` \|.*$/gm,
+    );
+    expect([...(shown ?? [])]).toEqual(rows);
+  });
+
+  test("docs/monitors.md lists exactly the types of monitors", async () => {
+    const [, table = ""] = /^## Types\n([\s\S]*?)^## /m.exec(await read("docs/monitors.md")) ?? [];
+    const shown = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type);
+    expect(shown).toEqual([...MONITOR_TYPES]);
+  });
+
+  test("docs/webhooks.md lists the formats with the source of their URL and their settings", async () => {
     const rows = Object.values(FORMATS).map(({ name, hint, settings }) => {
       const names = Object.keys((settings as TObject).properties).map((one) => `\`${one}\``);
       return `| \`${name}\` | ${hint} | ${names.join(", ")} |`;
     });
     const head = "| format | where its URL is found | settings |\n|---|---|---|\n";
-    expect(README).toContain(`${head}${rows.join("\n")}\n\n`);
-    for (const type of Object.keys(EVENTS)) expect(README).toContain(`\`${type}\``);
+    expect(await read("docs/webhooks.md")).toContain(`${head}${rows.join("\n")}\n\n`);
   });
 
-  test("its programs that verify are those that the dashboard shows, whose example is right", () => {
+  test("docs/webhooks.md names every type of event", async () => {
+    const webhooks = await read("docs/webhooks.md");
+    for (const type of Object.keys(EVENTS)) expect(webhooks).toContain(`\`${type}\``);
+  });
+
+  test("docs/webhooks.md has the dashboard's verification programs, with a valid example", async () => {
+    const webhooks = await read("docs/webhooks.md");
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const shell = shellSnippet(secret, Date.UTC(2026, 0, 1, 12));
-    expect(README).toContain(`\`\`\`sh\n${shell}\n\`\`\``);
-    expect(README).toContain(`\`\`\`js\n${javaScriptSnippet(secret)}\n\`\`\``);
+    expect(webhooks).toContain(`\`\`\`sh\n${shell}\n\`\`\``);
+    expect(webhooks).toContain(`\`\`\`js\n${javaScriptSnippet(secret)}\n\`\`\``);
   });
 
-  test("its waits between tries are those that a delivery has", () => {
+  test("docs/webhooks.md gives the waits between the attempts of a delivery", async () => {
     const units = [
       { ms: HOUR_MS, name: "h" },
       { ms: MINUTE_MS, name: "min" },
@@ -67,11 +130,14 @@ describe("the README agrees with the catalogs", () => {
       const unit = units.find(({ ms }) => wait >= ms);
       return unit && `${wait / unit.ms} ${unit.name}`;
     });
-    expect(README).toContain(`${waits.slice(0, -1).join(", ")} and ${waits.at(-1)}`);
+    expect(await read("docs/webhooks.md")).toContain(
+      `${waits.slice(0, -1).join(", ")} and ${waits.at(-1)}`,
+    );
   });
 
-  test("its file with monitors and webhooks is one that apply takes", () => {
-    const [, file = ""] = /```yaml\n([\s\S]*?)```/.exec(README) ?? [];
+  test("docs/configuration-file.md has an example that apply accepts", async () => {
+    const [, file = ""] =
+      /```yaml\n([\s\S]*?)```/.exec(await read("docs/configuration-file.md")) ?? [];
     const { content } = readApplyFile(file, {
       API_TOKEN: "secret",
       SLACK_URL: "https://hooks.slack.com/services/T0/B0/x",
@@ -82,9 +148,47 @@ describe("the README agrees with the catalogs", () => {
     expect(content.webhooks).toHaveLength(2);
   });
 
-  test("it opens with the two commands", () => {
-    const opening = README.slice(0, README.indexOf("## "));
+  test("the README has an example file that apply accepts", async () => {
+    const [, file = ""] = /<<'EOF'\n([\s\S]*?)^EOF$/m.exec(await read("README.md")) ?? [];
+    const { content } = readApplyFile(file, {});
+    expect(content.pages[0]?.groups?.[0]?.components).toHaveLength(2);
+  });
+});
+
+describe("the documents are short and linked", () => {
+  test("the README opens with the commands that start the server and run the tests", async () => {
+    const readme = await read("README.md");
+    const opening = readme.slice(0, readme.indexOf("## "));
     expect(opening).toContain("npx -y bun@1.4.5 start ");
     expect(opening).toContain("npx -y bun@1.4.5 run test ");
+  });
+
+  test.each(Object.entries(MAX_BYTES))("%s has at most %d bytes", async (document, most) => {
+    expect(Buffer.byteLength(await read(document))).toBeLessThanOrEqual(most);
+  });
+
+  test("every relative link leads to a file, and its anchor to a heading of that file", async () => {
+    const errors: (string | undefined)[] = [];
+    for (const document of await listDocuments()) {
+      for (const link of relativeLinks(await read(document))) {
+        errors.push(await linkError(document, link));
+      }
+    }
+    expect(errors.filter((error) => error !== undefined)).toEqual([]);
+    expect(errors.length).toBeGreaterThan(40);
+  });
+
+  test("the README links to every document in docs/", async () => {
+    const linked = relativeLinks(await read("README.md")).map((link) => link.split("#")[0]);
+    for (const document of await listDocuments()) {
+      if (document.startsWith("docs/")) expect(linked).toContain(document);
+    }
+  });
+
+  test("the headings of a document have different anchors", async () => {
+    for (const document of await listDocuments()) {
+      const anchors = anchorsOf(await read(document));
+      expect(anchors, document).toEqual([...new Set(anchors)]);
+    }
   });
 });

@@ -1,9 +1,9 @@
-/** One line of the table: what was measured, what it should reach, and whether it does. */
+/** Row of the table: the measured figure, its target, and if it meets the target. */
 export interface Figure {
   what: string;
   target: string;
   measured: string;
-  /** Undefined where a figure is told beside another and has no reach of its own. */
+  /** Undefined for a figure without a target of its own. */
   isReached?: boolean;
 }
 
@@ -15,7 +15,7 @@ export function toTable(figures: readonly Figure[]): string {
     measured,
     isReached === undefined ? "" : isReached ? "yes" : "no",
   ]);
-  return [["figure", "reach", "measured", "ok?"], ["---", "---", "---", "---"], ...lines]
+  return [["figure", "target", "measured", "met"], ["---", "---", "---", "---"], ...lines]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
 }

@@ -30,8 +30,8 @@ function option<T>(declared: Option<T>): Option<T> {
 }
 
 /**
- * Every setting: its flag, its environment variable, its default and how it is read. The loader, the
- * help and the README's list are made from this table.
+ * Every setting: its flag, its environment variable, its default and its parser. The loader, the help
+ * and the table in docs/settings.md are made from it.
  */
 export const OPTIONS = {
   dataDir: option({
