@@ -1,20 +1,11 @@
 import { Problem } from "../errors";
 import type { Form } from "../http";
 import { type Complaints, complaintsOrThrow, NO_COMPLAINTS } from "./field-errors";
-
-/** Message above the fields of a stale form. */
-export const STALE_SENTENCE =
-  "Someone changed this while you were editing, so nothing was saved. Your changes are below. Compare them with the stored values, then save again to overwrite those.";
+import { StaleForm } from "./screens/rejection";
 
 /** Returns the hidden field of an edit form: the version that was rendered. */
 export function versionField({ version }: { version: number }): { version: string } {
   return { version: String(version) };
-}
-
-class StaleForm extends Problem {
-  constructor() {
-    super("conflict", STALE_SENTENCE);
-  }
 }
 
 /**
@@ -62,7 +53,7 @@ export function isStale(error: unknown): boolean {
 export interface FormRejection {
   status: 409 | 422;
   complaints: Complaints;
-  /** `STALE_SENTENCE`; undefined if fields are wrong. */
+  /** `STALE_MESSAGE`; undefined if fields are wrong. */
   stale: string | undefined;
 }
 

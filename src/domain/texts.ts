@@ -19,5 +19,8 @@ export function LineText(options: Omit<TextOptions, "isName" | "check">) {
 /** A name. */
 export const NameText = LineText({ minLength: 1, maxLength: NAME_MAX });
 
-/** A description or a reason of up to 1,000 code points, on any number of lines. */
-export const DescriptionText = Text({ maxLength: 1_000 });
+/** Maximum length of a description, in code points. */
+export const DESCRIPTION_MAX = 1_000;
+
+/** A description or a reason, on any number of lines. */
+export const DescriptionText = Text({ maxLength: DESCRIPTION_MAX });

@@ -27,6 +27,12 @@ export interface InputProps<Typed, Context> {
   context: Context;
 }
 
+/** Error as a form shows it. `input` is undefined if the input is named like the field. */
+export interface ShownError {
+  input?: string;
+  detail: string;
+}
+
 /**
  * Field of a form. `Typed` is the content of its inputs, `Body` the value for a service, `Context`
  * the screen data that its options depend on.
@@ -36,8 +42,11 @@ export interface Field<Typed, Body, Context = unknown> {
   initial: Typed;
   /** Labels of inputs whose names differ from the field's, by input name. */
   inputs?: Readonly<Record<string, string>>;
-  /** Message that replaces the service's own about this field. */
-  invalid?: string;
+  /**
+   * Assigns an error of the service to one of several inputs, or rewords it. Without this function
+   * the error is shown as it is, at the input that is named like the field.
+   */
+  showError?(error: FieldError, typed: Typed): ShownError;
   /** Reads the content of the inputs as typed, so that a rejected form can be shown again. */
   read(sent: SentForm, name: string): Typed;
   /**
@@ -50,15 +59,31 @@ export interface Field<Typed, Body, Context = unknown> {
   Input(props: InputProps<Typed, Context>): ComponentChildren;
 }
 
-/** Assigns a service's errors to inputs: `#/scopes/0` belongs to `scopes`. Each input keeps its first. */
-export function toFormErrors(
-  errors: readonly FieldError[],
-  messages: Readonly<Record<string, string | undefined>> = {},
-): FormErrors {
-  const byInput: Record<string, string> = {};
-  for (const { pointer, detail } of errors) {
-    const input = pointer.split("/")[1] ?? "";
-    byInput[input] ??= messages[input] ?? detail;
-  }
-  return byInput;
+/** Omits a field from the body while its input is empty. */
+export function optional<Typed, Body, Context>(
+  field: Field<Typed, Body, Context>,
+): Field<Typed, Body, Context> {
+  const isEmpty = emptinessOf(field);
+  return {
+    ...field,
+    toBody: (typed, context) => (isEmpty(typed) ? undefined : field.toBody(typed, context)),
+  };
+}
+
+/** Sends null while the input of a field is empty, which clears a stored value. */
+export function nullable<Typed, Body, Context>(
+  field: Field<Typed, Body, Context>,
+): Field<Typed, Body | null, Context> {
+  const isEmpty = emptinessOf(field);
+  return {
+    ...field,
+    toBody: (typed, context) => (isEmpty(typed) ? null : field.toBody(typed, context)),
+    fromStored: (value) => (value === null ? field.initial : field.fromStored(value)),
+  };
+}
+
+/** Returns a test for text of white space only, or for the initial content of other inputs. */
+function emptinessOf<Typed>({ initial }: { initial: Typed }): (typed: Typed) => boolean {
+  return (typed) =>
+    typeof typed === "string" ? typed.trim() === "" : Bun.deepEquals(typed, initial);
 }

@@ -1,6 +1,7 @@
 import type { KeyListing, KeyUsageSummary } from "../../features/keys";
 import { DialogForm, RelativeTime } from "../../ui";
-import { FormInputs, type StateOf } from "../forms/form";
+import type { StateOf } from "../forms/form";
+import { FormInputs } from "../forms/form-fields";
 import { keyPath } from "../paths";
 import { ROTATE_FORM } from "./forms";
 import { UsageSentence } from "./parts";
@@ -10,15 +11,14 @@ export function RotateKey(props: {
   title: string;
   listing: KeyListing;
   state: StateOf<typeof ROTATE_FORM>;
-  formToken: string;
   now: number;
 }) {
-  const { title, listing, state, formToken, now } = props;
+  const { title, listing, state, now } = props;
   return (
     <DialogForm
       title={title}
       action={`${keyPath(listing.id)}/rotate`}
-      hidden={{ form: formToken }}
+      hidden={state.hidden}
       button="Rotate key"
       cancelHref={keyPath(listing.id)}
     >

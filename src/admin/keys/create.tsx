@@ -1,22 +1,17 @@
 import { KEY_PRESETS, SCOPE_NAMES, SCOPES } from "../../features/keys";
 import { Actions, Button, ButtonLink, Columns, Form, PageHead, Summary } from "../../ui";
-import { FormFields, type StateOf } from "../forms/form";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
 import { KEYS_PATH } from "../paths";
 import { KEY_FORM } from "./forms";
 
 /** Settings → API Keys → Create API Key. */
-export function CreateKey({
-  state,
-  formToken,
-}: {
-  state: StateOf<typeof KEY_FORM>;
-  formToken: string;
-}) {
+export function CreateKey({ state }: { state: StateOf<typeof KEY_FORM> }) {
   return (
     <>
       <PageHead title="Create API Key" crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
       <Columns aside={<ScopeSummary scopes={state.values.scopes} />}>
-        <Form action={`${KEYS_PATH}/new`} hidden={{ form: formToken }}>
+        <Form action={`${KEYS_PATH}/new`} hidden={state.hidden}>
           <FormFields form={KEY_FORM} state={state}>
             <Presets />
           </FormFields>

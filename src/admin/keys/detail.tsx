@@ -15,7 +15,8 @@ import {
   Sparkline,
   Table,
 } from "../../ui";
-import { FormFields, type StateOf } from "../forms/form";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
 import { KEYS_PATH, keyPath } from "../paths";
 import { KEY_EDIT_FORM } from "./forms";
 import { KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./parts";
@@ -99,7 +100,7 @@ export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
 function EditForm({ id, state }: { id: string; state: StateOf<typeof KEY_EDIT_FORM> }) {
   return (
     <Section title="Name and limit">
-      <Form action={keyPath(id)}>
+      <Form action={keyPath(id)} hidden={state.hidden}>
         <FormFields form={KEY_EDIT_FORM} state={state} />
         <Actions>
           <Button kind="primary">Save changes</Button>

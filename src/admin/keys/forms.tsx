@@ -14,8 +14,9 @@ import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { CheckboxList, ChoiceField, TextField } from "../../ui";
 import { type Field, InvalidInput } from "../forms/field";
-import { choiceField, integerField, nameField } from "../forms/fields";
+import { choiceField } from "../forms/choice-fields";
 import { defineForm } from "../forms/form";
+import { integerField, nameField } from "../forms/text-fields";
 
 interface KeyFormContext {
   now: number;

@@ -17,12 +17,12 @@ import {
   usageOfKey,
 } from "../../features/keys";
 import type { AdminDependencies } from "../dependencies";
-import { NO_ERRORS } from "../forms/field";
 import type { StateOf } from "../forms/form";
 import { KEYS_PATH, keyPath } from "../paths";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { createArea } from "../screens/area";
+import { ShowInstead } from "../screens/routes";
 import { RevokeKey, RotateKey } from "./confirm";
 import { CreateKey } from "./create";
 import { KeyDetail } from "./detail";
@@ -40,6 +40,13 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   /** Returns a key, including uses that are not yet stored. Throws `not_found`. */
   function listingOf(id: string): KeyListing {
     return getKeyListing(ctx.db, id, ctx.clock.now(), usage.pendingLastUse);
+  }
+
+  /** Returns a key that still works. Shows the key instead if it has ended. */
+  function requireLive(id: string): KeyListing {
+    const listing = listingOf(id);
+    if (listing.state !== "live") throw new ShowInstead({ path: keyPath(id) });
+    return listing;
   }
 
   function detail(listing: KeyListing, edit: StateOf<typeof KEY_EDIT_FORM>): Screen {
@@ -72,16 +79,13 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     };
   });
 
-  area.createSecretForm("/new", {
+  area.secretForm("/new", {
     ask: "The form for a new API key",
     summary: "Create an API key",
     form: KEY_FORM,
     initial: ({ query }) => presetValues(query["preset"]),
-    context: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
-    show: ({ formToken, ...state }) => ({
-      title: "Create API Key",
-      children: <CreateKey state={state} formToken={formToken} />,
-    }),
+    load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
+    show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
     create(tx, body, actor) {
       const made = createKey(ctx, tx, body, actor);
       return { made, subjectId: made.key.id };
@@ -89,32 +93,30 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     reveal: (reveal) => showValue(reveal, "Copy the key now"),
   });
 
-  area.screen("/:id", "One API key", ({ params }) => {
-    const listing = listingOf(params.id);
-    const values = KEY_EDIT_FORM.stored(listing);
-    return detail(listing, { values, errors: NO_ERRORS, context: undefined });
-  });
-
   area.editForm("/:id", {
+    ask: "One API key",
     summary: "Change a key's name and limit",
     form: KEY_EDIT_FORM,
-    context: () => undefined,
-    load: (tx, { params }) => getKey(tx, params.id),
+    load: (reader, { params }) => ({ resource: getKey(reader, params.id), context: undefined }),
     show: (state, { params }) => detail(listingOf(params.id), state),
-    update: (tx, changes, actor, { params }) => updateKey(ctx, tx, params.id, changes, actor),
+    update(tx, changes, actor, { params }) {
+      updateKey(ctx, tx, params.id, changes, actor);
+    },
     done: ({ params }) => ({ path: keyPath(params.id), text: "The key was changed." }),
   });
 
-  area.createSecretForm("/:id/rotate", {
+  area.secretForm("/:id/rotate", {
     ask: "Asks before a key is rotated",
     summary: "Rotate a key",
     form: ROTATE_FORM,
-    context: () => undefined,
-    show({ formToken, ...state }, { params }) {
+    load(_, { params, sent }) {
+      // A submitted form is rejected by the service, with the reason.
+      if (sent === undefined) requireLive(params.id);
+    },
+    show(state, { params }) {
       const listing = listingOf(params.id);
-      if (listing.state !== "live") return { path: keyPath(listing.id) };
       const title = `Rotate “${listing.name}”`;
-      const page = { title, listing, state, formToken, now: ctx.clock.now() };
+      const page = { title, listing, state, now: ctx.clock.now() };
       return { title, children: <RotateKey {...page} /> };
     },
     create(tx, { overlap }, actor, { params }) {
@@ -130,17 +132,16 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     done: (_, { params }) => ({ path: keyPath(params.id), text: "The old value no longer works." }),
   });
 
-  area.screen("/:id/revoke", "Asks before a key is revoked", ({ params }) => {
-    const listing = listingOf(params.id);
-    if (listing.state !== "live") return { path: keyPath(listing.id) };
-    const now = ctx.clock.now();
-    const title = `Revoke “${listing.name}”`;
-    const page = { title, listing, usage: usageOfKey(ctx.db, params.id, now), now };
-    return { title, children: <RevokeKey {...page} /> };
-  });
-
-  area.action("/:id/revoke", {
+  area.confirmation("/:id/revoke", {
+    ask: "Asks before a key is revoked",
     summary: "Revoke a key",
+    show({ params }) {
+      const listing = requireLive(params.id);
+      const now = ctx.clock.now();
+      const title = `Revoke “${listing.name}”`;
+      const page = { title, listing, usage: usageOfKey(ctx.db, params.id, now), now };
+      return { title, children: <RevokeKey {...page} /> };
+    },
     run: (tx, { params }, actor) => revokeKey(ctx, tx, params.id, actor),
     done: ({ name }) => ({
       path: KEYS_PATH,

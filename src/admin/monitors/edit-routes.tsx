@@ -13,7 +13,8 @@ import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { requireSameVersion, STALE_SENTENCE, isStale } from "../stale";
+import { STALE_MESSAGE } from "../screens/rejection";
+import { requireSameVersion, isStale } from "../stale";
 import { requireActiveCheck } from "./asked";
 import { monitorComplaintsOrThrow } from "./complaints";
 import { readComponentParts } from "./component-choice";
@@ -120,7 +121,7 @@ export function editMonitorRoutes(deps: AdminDependencies, secrets: TypedSecrets
             isChanged ? "The monitor was changed." : undefined,
           );
         } catch (error) {
-          if (isStale(error)) return showEdit(at, id, draft, { values, stale: STALE_SENTENCE });
+          if (isStale(error)) return showEdit(at, id, draft, { values, stale: STALE_MESSAGE });
           const complaints = monitorComplaintsOrThrow(error, before.type);
           return showEdit(at, id, draft, { values, complaints });
         }

@@ -8,10 +8,10 @@ import {
   RelativeTime,
   PageHead,
   PostButton,
-  FormNotice,
   Section,
 } from "../../ui";
-import { FormInputs, type StateOf } from "../forms/form";
+import type { StateOf } from "../forms/form";
+import { FormInputs } from "../forms/form-fields";
 import { userPath, USERS_PATH } from "../paths";
 import { ROLE_FORM } from "./forms";
 
@@ -48,7 +48,6 @@ export function UserDetail(props: {
         ) : null}
         {isSelf ? " · this is you" : null}
       </PageHead>
-      {role.notice === undefined ? null : <FormNotice>{role.notice}</FormNotice>}
       <Section title="Role">
         <Form action={`${userPath(user.id)}/role`}>
           <FormInputs form={ROLE_FORM} state={role} />

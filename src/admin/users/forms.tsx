@@ -2,8 +2,9 @@ import type { NewUser } from "../../features/users";
 import { type Role, ROLE_SENTENCES, ROLES } from "../../domain/role";
 import { capitalised } from "../../kernel/text";
 import { RadioList } from "../../ui";
-import { choiceField, nameField, textField } from "../forms/fields";
+import { choiceField } from "../forms/choice-fields";
 import { defineForm } from "../forms/form";
+import { nameField, textField } from "../forms/text-fields";
 
 const ROLE_OPTIONS = ROLES.map((role) => ({
   value: role,

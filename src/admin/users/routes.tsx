@@ -11,11 +11,11 @@ import {
   type PasswordLink,
   setRole,
 } from "../../features/users";
+import type { Reader } from "../../db";
 import { sessionOf } from "../../http";
 import { describeDuration } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../form-token";
-import { NO_ERRORS } from "../forms/field";
 import type { StateOf } from "../forms/form";
 import { HOME_PATH, userPath, USERS_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
@@ -40,10 +40,14 @@ export function userAdminRoutes(deps: AdminDependencies) {
   const isSelf = ({ requestContext, params }: AtUser) =>
     sessionOf(requestContext).user.id === params.id;
 
+  function loadRole(reader: Reader, { params }: AtUser) {
+    const context = { isLastOwner: isLastOwner(reader, params.id) };
+    return { resource: getUser(reader, params.id), context };
+  }
+
   function detail(at: AtUser, changed: Partial<StateOf<typeof ROLE_FORM>> = {}): Screen {
-    const user = getUser(ctx.db, at.params.id);
-    const context = { isLastOwner: isLastOwner(ctx.db, user.id) };
-    const role = { values: ROLE_FORM.stored(user), errors: NO_ERRORS, context, ...changed };
+    const { resource: user, context } = loadRole(ctx.db, at);
+    const role = { ...ROLE_FORM.state(ROLE_FORM.stored(user), context), ...changed };
     const formToken = newFormToken(ctx);
     const page = { user, role, isSelf: isSelf(at), formToken, now: ctx.clock.now() };
     return { title: user.name, children: <UserDetail {...page} /> };
@@ -66,15 +70,12 @@ export function userAdminRoutes(deps: AdminDependencies) {
     children: <UserList users={listUsers(ctx.db)} now={ctx.clock.now()} />,
   }));
 
-  area.createSecretForm("/new", {
+  area.secretForm("/new", {
     ask: "The form to invite a user",
     summary: "Invite a user",
     form: INVITE_FORM,
-    context: () => undefined,
-    show: ({ formToken, ...state }) => ({
-      title: "Invite user",
-      children: <InviteUser state={state} formToken={formToken} />,
-    }),
+    load: () => undefined,
+    show: (state) => ({ title: "Invite user", children: <InviteUser state={state} /> }),
     create(tx, body, actor) {
       const made = inviteUser(ctx, tx, body, actor);
       return { made, subjectId: made.user.id };
@@ -85,10 +86,11 @@ export function userAdminRoutes(deps: AdminDependencies) {
   area.screen("/:id", "One user", (at) => detail(at));
 
   area.editForm("/:id/role", {
+    ask: "The user whose role was changed",
     summary: "Change a user's role",
     form: ROLE_FORM,
-    context: ({ params }) => ({ isLastOwner: isLastOwner(ctx.db, params.id) }),
-    load: (tx, { params }) => getUser(tx, params.id),
+    back: ({ params }) => userPath(params.id),
+    load: loadRole,
     show: (state, at) => detail(at, state),
     update(tx, { role }, actor, { params }) {
       if (role !== undefined) setRole(ctx, tx, params.id, role, actor);
@@ -100,7 +102,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
     },
   });
 
-  area.createSecret("/:id/link", {
+  area.secretAction("/:id/link", {
     ask: "The user whose link was shown",
     summary: "Create a link to choose a password",
     back: ({ params }) => userPath(params.id),
@@ -111,16 +113,16 @@ export function userAdminRoutes(deps: AdminDependencies) {
     reveal: showLink,
   });
 
-  area.screen("/:id/disable", "Asks before a user is disabled", ({ params }) => {
-    const user = getUser(ctx.db, params.id);
-    if (isLastOwner(ctx.db, user.id)) return { path: userPath(user.id) };
-    const keys = listLiveKeysOf(ctx.db, user.id, ctx.clock.now());
-    const title = `Disable “${user.name}”`;
-    return { title, children: <DisableUser title={title} user={user} keys={keys} /> };
-  });
-
-  area.action("/:id/disable", {
+  area.confirmation("/:id/disable", {
+    ask: "Asks before a user is disabled",
     summary: "Disable a user",
+    show({ params }) {
+      const user = getUser(ctx.db, params.id);
+      if (isLastOwner(ctx.db, user.id)) return { path: userPath(user.id) };
+      const keys = listLiveKeysOf(ctx.db, user.id, ctx.clock.now());
+      const title = `Disable “${user.name}”`;
+      return { title, children: <DisableUser title={title} user={user} keys={keys} /> };
+    },
     run: (tx, { params }, actor) => disableUser(ctx, tx, params.id, actor),
     done: ({ id }) => ({
       path: userPath(id),

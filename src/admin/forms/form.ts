@@ -1,11 +1,9 @@
-import type { ComponentChildren } from "preact";
 import { type FieldError, invalidFields, Problem } from "../../errors";
 import type { Form as SentForm } from "../../http";
-import { ErrorSummary, FormNotice } from "../../ui";
-import { type Field, type FormErrors, InvalidInput, toFormErrors } from "./field";
+import { type Field, type FormErrors, InvalidInput, NO_ERRORS } from "./field";
 
 // oxlint-disable-next-line typescript/no-explicit-any
-type AnyField = Field<any, any, any>;
+export type AnyField = Field<any, any, any>;
 
 /** Fields by the names that the API gives them. */
 export type FieldsOf<Body, Context> = {
@@ -28,6 +26,8 @@ export interface FormState<Values, Context> {
   /** Reason for which the whole form was rejected. */
   notice?: string | undefined;
   context: Context;
+  /** Hidden inputs: the token of a form that is submitted once, or the version that is edited. */
+  hidden: Readonly<Record<string, string>>;
 }
 
 /** Body of a submitted form, and the errors of inputs that could not be converted. */
@@ -36,8 +36,14 @@ export interface Parsed<Body> {
   errors: readonly FieldError[];
 }
 
+interface FormOptions<Fields> {
+  /** Rarely needed fields, shown after the others in a fold. */
+  advanced?: readonly (keyof Fields)[];
+}
+
 export interface FormDefinition<Body, Context, Fields> {
   readonly fields: Fields;
+  readonly advanced: readonly (keyof Fields)[];
   /** Returns the initial values of the form for a new object. */
   initial(overrides?: Partial<ValuesOf<Fields>>): ValuesOf<Fields>;
   /** Reads the typed values. */
@@ -51,8 +57,14 @@ export interface FormDefinition<Body, Context, Fields> {
     resource: { readonly [Name in keyof Fields]: unknown },
     context: Context,
   ): Parsed<Partial<Body>>;
+  /** Returns the state of a form that was not submitted yet. */
+  state(
+    values: ValuesOf<Fields>,
+    context: Context,
+    hidden?: Readonly<Record<string, string>>,
+  ): FormState<ValuesOf<Fields>, Context>;
   /** Returns the errors of a refusal by input. Throws any other error. */
-  errorsOf(error: unknown): FormErrors;
+  errorsOf(error: unknown, values: ValuesOf<Fields>): FormErrors;
   /** Returns a form of some of the fields. */
   pick<Name extends keyof Fields & keyof Body>(
     ...names: Name[]
@@ -71,13 +83,16 @@ export type StateOf<Form> =
 export function defineForm<Body, Context = unknown>() {
   return <const Fields extends FieldsOf<Body, Context>>(
     fields: Fields,
-  ): FormDefinition<Body, Context, Fields> => createForm<Body, Context, Fields>(fields);
+    options: FormOptions<Fields> = {},
+  ): FormDefinition<Body, Context, Fields> => createForm<Body, Context, Fields>(fields, options);
 }
 
-function createForm<Body, Context, Fields>(fields: Fields): FormDefinition<Body, Context, Fields> {
+function createForm<Body, Context, Fields>(
+  fields: Fields,
+  { advanced = [] }: FormOptions<Fields>,
+): FormDefinition<Body, Context, Fields> {
   type Values = ValuesOf<Fields>;
   const entries = entriesOf({ fields });
-  const messages = Object.fromEntries(entries.map(([name, { invalid }]) => [name, invalid]));
 
   function collect(content: (name: string, field: AnyField) => unknown): Values {
     return Object.fromEntries(
@@ -104,6 +119,7 @@ function createForm<Body, Context, Fields>(fields: Fields): FormDefinition<Body,
 
   return {
     fields,
+    advanced,
     initial: (overrides) => ({ ...collect((_, field) => field.initial), ...overrides }),
     read: (sent) => collect((name, field) => field.read(sent, name)),
     stored,
@@ -118,76 +134,46 @@ function createForm<Body, Context, Fields>(fields: Fields): FormDefinition<Body,
       );
       return { body: body as Partial<Body>, errors: typed.errors };
     },
-    errorsOf(error) {
+    state: (values, context, hidden = {}) => ({ values, errors: NO_ERRORS, context, hidden }),
+    errorsOf(error, values) {
       if (error instanceof Problem && error.code === "validation_failed") {
-        return toFormErrors(error.fields, messages);
+        return errorsByInput(error.fields, fields as Record<string, AnyField>, values);
       }
       throw error;
     },
-    pick: (...names) =>
-      createForm(
-        Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<
-          Fields,
-          (typeof names)[number]
-        >,
-      ),
+    pick(...names) {
+      const picked = Object.fromEntries(names.map((name) => [name, fields[name]]));
+      return createForm(picked as Pick<Fields, (typeof names)[number]>, {
+        advanced: names.filter((name) => advanced.includes(name)),
+      });
+    },
   };
 }
 
-interface FormProps<Body, Context, Fields> {
-  form: FormDefinition<Body, Context, Fields>;
-  state: FormState<ValuesOf<Fields>, Context>;
+/**
+ * Assigns a service's errors to inputs: `#/scopes/0` belongs to the field `scopes`. Each input
+ * keeps its first.
+ */
+function errorsByInput(
+  errors: readonly FieldError[],
+  fields: Readonly<Record<string, AnyField>>,
+  values: Readonly<Record<string, unknown>>,
+): FormErrors {
+  const byInput: Record<string, string> = {};
+  for (const error of errors) {
+    const name = error.pointer.split("/")[1] ?? "";
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const { input = name, detail } = field?.showError?.(error, values[name]) ?? {
+      detail: error.detail,
+    };
+    byInput[input] ??= detail;
+  }
+  return byInput;
 }
 
-/** Fields of a form in order, below the error summary. */
-export function FormFields<Body, Context, Fields>(
-  props: FormProps<Body, Context, Fields> & {
-    /** Content between the summary and the first field. */
-    children?: ComponentChildren;
-  },
-) {
-  const { form, state, children } = props;
-  return (
-    <>
-      {state.notice === undefined ? null : <FormNotice>{state.notice}</FormNotice>}
-      <ErrorSummary errors={summaryOf(entriesOf(form), state.errors)} />
-      {children}
-      <FormInputs form={form} state={state} />
-    </>
-  );
-}
-
-/** Fields of a form in order, without an error summary, for a dialog with one field. */
-export function FormInputs<Body, Context, Fields>(props: FormProps<Body, Context, Fields>) {
-  const { values, errors, context } = props.state;
-  return (
-    <>
-      {entriesOf(props.form).map(([name, { Input }]) => (
-        <Input
-          key={name}
-          name={name}
-          value={values[name as keyof Fields]}
-          errors={errors}
-          context={context}
-        />
-      ))}
-    </>
-  );
-}
-
-function entriesOf({ fields }: { fields: unknown }): [string, AnyField][] {
+/** Returns the fields of a form with their names, in order. */
+export function entriesOf({ fields }: { fields: unknown }): [string, AnyField][] {
   return Object.entries(fields as Record<string, AnyField>);
-}
-
-/** Returns the errors in the order of the fields, each with the label of its input. */
-function summaryOf(entries: readonly [string, AnyField][], errors: FormErrors) {
-  const labels: Record<string, string> = {};
-  for (const [name, { label, inputs }] of entries) Object.assign(labels, { [name]: label }, inputs);
-  const order = Object.keys(labels);
-  const placeOf = (name: string) => (name in labels ? order.indexOf(name) : order.length);
-  return Object.entries(errors)
-    .map(([name, detail]) => ({ name, label: labels[name] ?? name, detail }))
-    .sort((a, b) => placeOf(a.name) - placeOf(b.name));
 }
 
 /**

@@ -1,21 +1,27 @@
-import { NAME_MAX } from "../../domain/texts";
-import { ChoiceField, RadioList, TextField } from "../../ui";
-import { type Field, InvalidInput } from "./field";
+import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
+import { UPDATE_TEXT_MAX } from "../../domain/update-fields";
+import { TextArea, TextField } from "../../ui";
+import type { Field } from "./field";
 
 interface TextOptions {
   label: string;
   hint?: string;
-  type?: "email";
+  initial?: string;
+  type?: "email" | "date" | "url";
   maxlength?: number;
+  suggestions?: readonly string[];
+  /** Name of the field whose text a script proposes here as a slug. */
+  slugOf?: string;
+  isShort?: boolean;
   isRequired?: boolean;
 }
 
 /** Field for one line of text, trimmed. */
 export function textField(options: TextOptions): Field<string, string> {
-  const { label, hint, isRequired, ...rest } = options;
+  const { label, initial = "", isRequired = false, ...rest } = options;
   return {
     label,
-    initial: "",
+    initial,
     read: (sent, name) => sent.text(name),
     toBody: (typed) => typed.trim(),
     fromStored: (text) => text,
@@ -24,10 +30,9 @@ export function textField(options: TextOptions): Field<string, string> {
         label={label}
         name={name}
         value={value}
-        hint={hint}
         error={errors[name]}
         autocomplete="off"
-        required={isRequired ?? false}
+        required={isRequired}
         {...rest}
       />
     ),
@@ -37,6 +42,46 @@ export function textField(options: TextOptions): Field<string, string> {
 /** Field for the name of an object. */
 export function nameField(options: { hint?: string } = {}): Field<string, string> {
   return textField({ label: "Name", maxlength: NAME_MAX, isRequired: true, ...options });
+}
+
+interface TextAreaOptions {
+  label: string;
+  hint?: string;
+  rows?: number;
+  maxlength?: number;
+  isRequired?: boolean;
+}
+
+/** Field for several lines of text. CR LF, which browsers send, becomes LF. */
+export function textAreaField(options: TextAreaOptions): Field<string, string> {
+  const { label, isRequired = false, ...rest } = options;
+  return {
+    label,
+    initial: "",
+    read: (sent, name) => sent.text(name).replaceAll("\r\n", "\n"),
+    toBody: (typed) => (typed.trim() === "" ? "" : typed),
+    fromStored: (text) => text,
+    Input: ({ name, value, errors }) => (
+      <TextArea
+        label={label}
+        name={name}
+        value={value}
+        error={errors[name]}
+        required={isRequired}
+        {...rest}
+      />
+    ),
+  };
+}
+
+/** Field for the text of an update in Markdown. */
+export function messageField(options: Pick<TextAreaOptions, "label" | "hint" | "rows">) {
+  return textAreaField({ maxlength: UPDATE_TEXT_MAX, isRequired: true, ...options });
+}
+
+/** Field for a description, which is optional where it is used. */
+export function descriptionField(options: Pick<TextAreaOptions, "hint" | "rows">) {
+  return textAreaField({ label: "Description", rows: 2, maxlength: DESCRIPTION_MAX, ...options });
 }
 
 // Digits, in groups of three where they are grouped: "1,5" is not 15.
@@ -76,40 +121,5 @@ export function integerField(options: {
         required={isRequired}
       />
     ),
-  };
-}
-
-interface ChoiceOptions<Value extends string> {
-  label: string;
-  hint?: string;
-  initial: Value;
-  /** Message for a value outside the options; without it the service rejects the value. */
-  invalid?: string;
-  options: readonly { value: Value; label: string; hint?: string }[];
-}
-
-/**
- * Field for one of several values, shown as a list if the options have hints, otherwise as a row.
- */
-export function choiceField<Value extends string>(
-  declared: ChoiceOptions<Value>,
-): Field<string, Value> {
-  const { label, hint, initial, invalid, options } = declared;
-  const hasHints = options.some((option) => option.hint !== undefined);
-  return {
-    label,
-    initial,
-    read: (sent, name) => sent.text(name),
-    toBody(typed) {
-      const isOption = options.some(({ value }) => value === typed);
-      return isOption || invalid === undefined ? (typed as Value) : new InvalidInput(invalid);
-    },
-    fromStored: (value) => value,
-    Input({ name, value, errors }) {
-      const props = { name, value, hint, legend: label, error: errors[name] };
-      if (!hasHints) return <ChoiceField {...props} options={options} />;
-      const rows = options.map((option) => ({ ...option, hint: option.hint ?? "" }));
-      return <RadioList {...props} options={rows} />;
-    },
   };
 }

@@ -1,0 +1,41 @@
+import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
+import { DateTimeField } from "../../ui";
+import { type Field, InvalidInput } from "./field";
+
+/** Screen data of a form with times: the page in whose time zone they are shown as well. */
+export interface TimeZoneContext {
+  page: { timeZone: string };
+}
+
+/**
+ * Field for a date and a time in UTC, to the minute. Stored times have milliseconds; an unedited
+ * field equals the stored value, so that it changes nothing.
+ */
+export function dateTimeField(options: {
+  label: string;
+  hint?: string;
+  isRequired?: boolean;
+}): Field<string, string, TimeZoneContext> {
+  const { label, hint, isRequired = false } = options;
+  return {
+    label,
+    initial: "",
+    read: (sent, name) => sent.text(name),
+    toBody(typed) {
+      if (typed.trim() === "") return new InvalidInput("is empty");
+      return parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR);
+    },
+    fromStored: (iso) => iso.slice(0, 16),
+    Input: ({ name, value, errors, context }) => (
+      <DateTimeField
+        label={label}
+        name={name}
+        value={value}
+        hint={hint}
+        error={errors[name]}
+        timeZone={context.page.timeZone}
+        required={isRequired}
+      />
+    ),
+  };
+}

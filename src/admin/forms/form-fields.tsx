@@ -1,0 +1,92 @@
+import type { ComponentChildren } from "preact";
+import { ErrorSummary, Fold, FormNotice } from "../../ui";
+import type { FormErrors } from "./field";
+import {
+  type AnyField,
+  entriesOf,
+  type FormDefinition,
+  type FormState,
+  type ValuesOf,
+} from "./form";
+
+interface FormProps<Body, Context, Fields> {
+  form: FormDefinition<Body, Context, Fields>;
+  state: FormState<ValuesOf<Fields>, Context>;
+}
+
+/** Fields of a form in order, below the error summary. */
+export function FormFields<Body, Context, Fields>(
+  props: FormProps<Body, Context, Fields> & {
+    /** Content between the summary and the first field. */
+    children?: ComponentChildren;
+  },
+) {
+  const { form, state, children } = props;
+  return (
+    <>
+      <Rejection notice={state.notice} />
+      <ErrorSummary errors={summaryOf(entriesOf(form), state.errors)} />
+      {children}
+      <Inputs form={form} state={state} />
+    </>
+  );
+}
+
+/** Fields of a form in order, without an error summary, for a dialog with one field. */
+export function FormInputs<Body, Context, Fields>(props: FormProps<Body, Context, Fields>) {
+  return (
+    <>
+      <Rejection notice={props.state.notice} />
+      <Inputs {...props} />
+    </>
+  );
+}
+
+function Rejection({ notice }: { notice: string | undefined }) {
+  return notice === undefined ? null : <FormNotice>{notice}</FormNotice>;
+}
+
+function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context, Fields>) {
+  const { values, errors, context } = state;
+  const [advanced, usual] = partition(entriesOf(form), ([name]) =>
+    form.advanced.includes(name as keyof Fields),
+  );
+  const inputs = (entries: readonly [string, AnyField][]) =>
+    entries.map(([name, { Input }]) => (
+      <Input
+        key={name}
+        name={name}
+        value={values[name as keyof Fields]}
+        errors={errors}
+        context={context}
+      />
+    ));
+  const isFilledIn = ([name, { initial, inputs: others = {} }]: [string, AnyField]) =>
+    !Bun.deepEquals(values[name as keyof Fields], initial) ||
+    [name, ...Object.keys(others)].some((input) => input in errors);
+  return (
+    <>
+      {inputs(usual)}
+      {advanced.length === 0 ? null : (
+        <Fold title="More" isOpen={advanced.some(isFilledIn)}>
+          {inputs(advanced)}
+        </Fold>
+      )}
+    </>
+  );
+}
+
+function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
+}
+
+/** Returns the errors in the order of the fields, each with the label of its input. */
+function summaryOf(entries: readonly [string, AnyField][], errors: FormErrors) {
+  const labels: Record<string, string> = {};
+  for (const [name, { label, inputs }] of entries) Object.assign(labels, { [name]: label }, inputs);
+  const order = Object.keys(labels);
+  const placeOf = (name: string) => (name in labels ? order.indexOf(name) : order.length);
+  return Object.entries(errors)
+    .map(([name, detail]) => ({ name, label: labels[name] ?? name, detail }))
+    .sort((a, b) => placeOf(a.name) - placeOf(b.name));
+}

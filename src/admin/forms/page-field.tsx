@@ -1,0 +1,86 @@
+import type { Reader } from "../../db";
+import type { PageRow } from "../../features/pages";
+import { sessionOf, type Form as SentForm } from "../../http";
+import { Button, HiddenFields, SelectField } from "../../ui";
+import { NoPageYet } from "../no-page";
+import { choosePage, labelAmong, type Page } from "../page-choice";
+import { readPages } from "../read-pages";
+import { type At, ShowInstead } from "../screens/routes";
+import { type Field, InvalidInput } from "./field";
+
+/** Screen data of a form with a page: all pages, and the page whose components the form shows. */
+export interface PageContext {
+  pages: readonly Page[];
+  page: PageRow;
+}
+
+interface TypedPage {
+  /** Id of the selected page. */
+  selected: string;
+  /** Id of the page that the form was rendered for; empty if it did not say. */
+  shown: string;
+}
+
+const CHOOSE = "choose-page";
+
+const OTHER_PAGE = "was changed. Below are its own components: look at them and send again";
+
+/**
+ * Field for the page of a new object; hidden if there is only one page. A form submitted with
+ * another page than it was rendered for is shown again, so that users review that page's
+ * components. The field has a button of its own, so the form needs `enter`.
+ */
+export function pageField(): Field<TypedPage, string, PageContext> {
+  return {
+    label: "Page",
+    initial: { selected: "", shown: "" },
+    read: (sent, name) => ({ selected: sent.text(name), shown: sent.text("shown_page") }),
+    toBody({ selected, shown }, { page }) {
+      const isOther = page.id !== selected || (shown !== "" && shown !== selected);
+      return isOther ? new InvalidInput(OTHER_PAGE) : selected;
+    },
+    fromStored: (id) => ({ selected: id, shown: id }),
+    Input({ name, errors, context: { pages, page } }) {
+      const error = errors[name];
+      if (pages.length === 1 && error === undefined) {
+        return <HiddenFields values={{ [name]: page.id, shown_page: page.id }} />;
+      }
+      return (
+        <div class="page-choice">
+          <HiddenFields values={{ shown_page: page.id }} />
+          <SelectField
+            label="Page"
+            name={name}
+            options={pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) }))}
+            value={page.id}
+            error={error}
+          />
+          <Button name="intent" value={CHOOSE}>
+            Choose
+          </Button>
+        </div>
+      );
+    },
+  };
+}
+
+/** Returns true if the button was pressed that shows a form again for the selected page. */
+export function isChoosingPage(sent: SentForm): boolean {
+  return sent.text("intent") === CHOOSE;
+}
+
+/**
+ * Reads the data of a `pageField`: the page of the submitted form, else of the query `page`, else
+ * the default page. Shows a screen titled `title` that leads to the first page if there is none.
+ */
+export function readPageContext(
+  reader: Reader,
+  { sent, query, requestContext }: At<string>,
+  title: string,
+): PageContext {
+  const pages = readPages(reader);
+  const page = choosePage(pages, sent?.text("page") ?? query["page"]);
+  if (page) return { pages, page };
+  const { role } = sessionOf(requestContext).user;
+  throw new ShowInstead({ title, children: <NoPageYet title={title} role={role} /> });
+}

@@ -1,0 +1,100 @@
+import type { Actor } from "../../domain/actor";
+import type { Tx } from "../../db";
+import { actorOf } from "../../http";
+import type { Screen } from "../render";
+import { conflictMessage } from "./rejection";
+import type { AreaRoutes, At, Done, RouteAccess, ScreenOrPath, SentAt } from "./routes";
+
+/** Action of a button. */
+export interface Action<Path extends string, Result> extends RouteAccess {
+  summary: string;
+  run: (tx: Tx, at: SentAt<Path>, actor: Actor) => Result;
+  done: (result: Result, at: SentAt<Path>) => Done;
+  /** Renders the reason of a conflict; without it the error page is shown. */
+  showConflict?: (message: string, at: SentAt<Path>) => Screen;
+}
+
+/** Action with a screen that asks before it, shown as a dialog where scripts run. */
+export interface Confirmation<Path extends string, Result> extends Action<Path, Result> {
+  /** Summary of the screen. */
+  ask: string;
+  show: (at: At<Path>) => ScreenOrPath;
+}
+
+/** Deletion of an object, with a screen that asks before it. */
+export interface Deletion<Path extends string> extends RouteAccess {
+  /** Summaries of the two routes. */
+  ask: string;
+  summary: string;
+  show: (at: At<Path>) => ScreenOrPath;
+  /** Deletes the object, in the transaction. Returns its name, and an id for `done`. */
+  remove: (tx: Tx, at: SentAt<Path>, actor: Actor) => { name: string; subjectId: string };
+  /** Returns the next screen. The name is null if the form was submitted before. */
+  done: (subjectId: string, name: string | null, at: SentAt<Path>) => Done;
+}
+
+/** Adds a button's action. */
+export function addAction<Path extends string, Result>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: Action<Path, Result>,
+): void {
+  routes.post(
+    path,
+    declared.summary,
+    async (at) => {
+      try {
+        const { requestContext } = at;
+        const result = await routes.deps.writeAs(requestContext, (tx) =>
+          declared.run(tx, at, actorOf(requestContext)),
+        );
+        return routes.redirect(at, declared.done(result, at));
+      } catch (error) {
+        const message = conflictMessage(error);
+        if (message === undefined || !declared.showConflict) throw error;
+        return routes.answer(at, { ...declared.showConflict(message, at), status: 409 });
+      }
+    },
+    declared,
+  );
+}
+
+/** Adds an action and the screen that asks before it. */
+export function addConfirmation<Path extends string, Result>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: Confirmation<Path, Result>,
+): void {
+  routes.get(path, declared.ask, declared.show, declared);
+  addAction(routes, path, declared);
+}
+
+/**
+ * Adds a deletion and the screen that asks before it. One form that is submitted twice is answered
+ * alike; a different form for a deleted object is `not_found`.
+ */
+export function addDeletion<Path extends string>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: Deletion<Path>,
+): void {
+  routes.get(path, declared.ask, declared.show, declared);
+  routes.post(
+    path,
+    declared.summary,
+    async (at) => {
+      const { requestContext, sent } = at;
+      const { made, subjectId } = await routes.deps.writeOnceAs(requestContext, sent, (tx) => {
+        const { name, subjectId: id } = declared.remove(tx, at, actorOf(requestContext));
+        return { made: name, subjectId: id };
+      });
+      return routes.redirect(at, declared.done(subjectId, made, at));
+    },
+    declared,
+  );
+}
+
+/** Returns a confirmation that names the deleted object, or only its kind if it has no name now. */
+export function deletedText(noun: string, name: string | null): string {
+  return `${name === null ? `The ${noun}` : `“${name}”`} was deleted.`;
+}

@@ -1,0 +1,88 @@
+import type { Role } from "../../domain/role";
+import type { AdminDependencies } from "../dependencies";
+import {
+  type Action,
+  addAction,
+  addConfirmation,
+  addDeletion,
+  type Confirmation,
+  type Deletion,
+} from "./action-routes";
+import { addEditForm, type EditForm } from "./edit-routes";
+import { addOnceForm, type OnceForm } from "./form-routes";
+import { type At, createAreaRoutes, type RouteAccess, type ScreenOrPath } from "./routes";
+import {
+  addSecretAction,
+  addSecretForm,
+  type SecretAction,
+  type SecretForm,
+} from "./secret-routes";
+
+/**
+ * Creates a builder for the screens, forms and actions of one part of the dashboard, open to `role`
+ * and higher roles unless a route says otherwise.
+ */
+export function createArea(deps: AdminDependencies, prefix: string, role: Role) {
+  const routes = createAreaRoutes(deps, prefix, role);
+  return {
+    /** Routes to mount. Takes routes that no helper fits as well. */
+    routes: routes.elysia,
+
+    /** Adds a screen. */
+    screen<Path extends string>(
+      path: Path,
+      summary: string,
+      show: (at: At<Path>) => ScreenOrPath,
+      access: RouteAccess = {},
+    ): void {
+      routes.get(path, summary, show, access);
+    },
+
+    /** Adds a form that takes effect once, such as one that creates an object. */
+    form<Path extends string, Body, Context, Fields>(
+      path: Path,
+      declared: OnceForm<Path, Body, Context, Fields>,
+    ): void {
+      addOnceForm(routes, path, declared);
+    },
+
+    /** Adds a form that changes an object. */
+    editForm<Path extends string, Body, Context, Fields>(
+      path: Path,
+      declared: EditForm<Path, Body, Context, Fields>,
+    ): void {
+      addEditForm(routes, path, declared);
+    },
+
+    /** Adds a form that creates an object with a secret, which is shown once. */
+    secretForm<Path extends string, Body, Context, Fields, Made>(
+      path: Path,
+      declared: SecretForm<Path, Body, Context, Fields, Made>,
+    ): void {
+      addSecretForm(routes, path, declared);
+    },
+
+    /** Adds a button that creates a secret, which is shown once. */
+    secretAction<Path extends string, Made>(path: Path, declared: SecretAction<Path, Made>): void {
+      addSecretAction(routes, path, declared);
+    },
+
+    /** Adds a button's action. */
+    action<Path extends string, Result>(path: Path, declared: Action<Path, Result>): void {
+      addAction(routes, path, declared);
+    },
+
+    /** Adds an action and the screen that asks before it. */
+    confirmation<Path extends string, Result>(
+      path: Path,
+      declared: Confirmation<Path, Result>,
+    ): void {
+      addConfirmation(routes, path, declared);
+    },
+
+    /** Adds a deletion and the screen that asks before it. */
+    deletion<Path extends string>(path: Path, declared: Deletion<Path>): void {
+      addDeletion(routes, path, declared);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { Problem } from "../../errors";
+import { type FormErrors, NO_ERRORS } from "../forms/field";
+import type { FormDefinition, ValuesOf } from "../forms/form";
+
+/** Rejected form: its errors by input, or a message about the whole form. */
+export interface Rejection {
+  status: 409 | 422;
+  errors: FormErrors;
+  notice: string | undefined;
+}
+
+/** Returns the message of a conflict with the state of an object; undefined for other errors. */
+export function conflictMessage(error: unknown): string | undefined {
+  return error instanceof Problem && error.code === "conflict" ? error.message : undefined;
+}
+
+/** Message of a form whose object changed after the form was rendered. */
+export const STALE_MESSAGE =
+  "Someone changed this while you were editing, so nothing was saved. Your changes are below. Compare them with the stored values, then save again to overwrite those.";
+
+export class StaleForm extends Problem {
+  constructor() {
+    super("conflict", STALE_MESSAGE);
+  }
+}
+
+/**
+ * Returns the rejection of a form, for which it is shown again. A conflict is shown at the input
+ * `conflictField` if there is one, otherwise above the form. Throws any other error.
+ */
+export function rejectionOf<Body, Context, Fields>(
+  error: unknown,
+  form: FormDefinition<Body, Context, Fields>,
+  values: ValuesOf<Fields>,
+  conflictField?: string,
+): Rejection {
+  const message = conflictMessage(error);
+  if (message === undefined) {
+    return { status: 422, errors: form.errorsOf(error, values), notice: undefined };
+  }
+  if (conflictField === undefined || error instanceof StaleForm) {
+    return { status: 409, errors: NO_ERRORS, notice: message };
+  }
+  return { status: 409, errors: { [conflictField]: message }, notice: undefined };
+}

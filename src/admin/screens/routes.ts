@@ -1,0 +1,123 @@
+import { Elysia } from "elysia";
+import type { Role } from "../../domain/role";
+import { type Form as SentForm, formBody, seeOther, session } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import { createDone } from "../done";
+import type { Screen, ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+
+/** Names of the parameters of a path, such as `id` of `/:id/rotate`. */
+type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? { [Key in Name]: string } & ParamsOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? { [Key in Name]: string }
+    : object;
+
+/** Request of a screen or an action of an area. */
+export interface At<Path extends string> extends ScreenRequest {
+  params: ParamsOf<Path>;
+  query: Readonly<Record<string, string | undefined>>;
+  /** Submitted form; undefined for a GET request. */
+  sent: SentForm | undefined;
+}
+
+/** Request of a submitted form. */
+export interface SentAt<Path extends string> extends At<Path> {
+  sent: SentForm;
+}
+
+/** Screen, or a path to redirect to. */
+export type ScreenOrPath = Screen | { path: string };
+
+/** Path to redirect to after an action, and its confirmation; undefined if nothing changed. */
+export interface Done {
+  path: string;
+  text: string | undefined;
+}
+
+/** Thrown to answer a request with another screen, or to redirect, before anything is written. */
+export class ShowInstead extends Error {
+  readonly shown: ScreenOrPath;
+
+  constructor(shown: ScreenOrPath) {
+    super("another screen is shown");
+    this.shown = shown;
+  }
+}
+
+/** Role that a route requires; the role of the area by default. */
+export interface RouteAccess {
+  role?: Role | undefined;
+}
+
+export type AreaRoutes = ReturnType<typeof createAreaRoutes>;
+
+/** Creates the routes of an area, open to `role` and higher roles, with their answers. */
+export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: Role) {
+  const { render } = deps;
+  const redirect = createDone(deps.flashes);
+  const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
+  const declare = (summary: string, access: RouteAccess) =>
+    screenOperation(summary, session(access.role ?? role));
+
+  async function answer(at: ScreenRequest, shown: ScreenOrPath): Promise<Response> {
+    return "path" in shown ? seeOther(shown.path) : render.screen(at, shown);
+  }
+
+  async function answerOrInstead(
+    at: ScreenRequest,
+    respond: () => Promise<Response>,
+  ): Promise<Response> {
+    try {
+      return await respond();
+    } catch (error) {
+      if (!(error instanceof ShowInstead)) throw error;
+      return answer(at, error.shown);
+    }
+  }
+
+  return {
+    deps,
+    elysia,
+    answer,
+
+    /** Redirects after an action. */
+    redirect: ({ requestContext }: ScreenRequest, { path, text }: Done): Response =>
+      redirect(requestContext, path, text),
+
+    get<Path extends string>(
+      path: Path,
+      summary: string,
+      show: (at: At<Path>) => ScreenOrPath,
+      access: RouteAccess = {},
+    ): void {
+      elysia.get(
+        path as string,
+        // Elysia reads the names here to learn which parts of a request a handler needs.
+        async ({ request, requestContext, params, query }) => {
+          const about = { params: params as ParamsOf<Path>, query, sent: undefined };
+          const at = { request, requestContext, ...about };
+          return answerOrInstead(at, async () => answer(at, show(at)));
+        },
+        declare(summary, access),
+      );
+    },
+
+    post<Path extends string>(
+      path: Path,
+      summary: string,
+      handle: (at: SentAt<Path>) => Promise<Response>,
+      access: RouteAccess = {},
+    ): void {
+      elysia.post(
+        path as string,
+        async ({ request, requestContext, params, query, body: sent }) => {
+          const about = { params: params as ParamsOf<Path>, query, sent };
+          const at = { request, requestContext, ...about };
+          return answerOrInstead(at, () => handle(at));
+        },
+        { ...formBody(), ...declare(summary, access) },
+      );
+    },
+  };
+}
