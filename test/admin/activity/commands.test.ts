@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { COMMANDS } from "../../../src/cli/commands";
+import { type AuditRow, searchAudit } from "../../../src/events";
+import { openForCommand } from "../../../src/installation";
+import { testConfig } from "../../support/app";
+import { type CommandLine, installedCommandLine, jsonOf } from "../../support/command-line";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const FILE = `
+pages:
+  - slug: acme
+    name: Acme
+    groups:
+      - name: Core
+        components:
+          - name: API
+            monitors:
+              - { name: Port, type: tcp, config: { host: a.example.com, port: 80 } }
+`;
+const CHANGED = FILE.replace("name: Acme", "name: Acme 2").replace("name: API", "name: Web");
+
+/** A data directory, the commands on it, and what they left in the log, the first entry first. */
+function installation() {
+  const folder = temporaryFolder();
+  const env = { ALLCLEAR_DATA_DIR: folder.path, ALLCLEAR_LOG_LEVEL: "silent" };
+  return {
+    path: folder.path,
+    run: installedCommandLine(folder.path),
+    entries(): AuditRow[] {
+      const data = openForCommand(testConfig(env), "test", { mayCreate: false });
+      try {
+        return searchAudit(data.ctx.db, { limit: 1_000 }).toReversed();
+      } finally {
+        data.close();
+      }
+    },
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}
+
+async function keyId(run: CommandLine): Promise<string> {
+  const made = ["key", "create", "--name", "CI", "--scope", "read:status", "--json"];
+  return jsonOf<{ id: string }>(await run(made)).id;
+}
+
+const ADA = ["--email", "ada@example.com"];
+
+/** Preparation and arguments of each command, and the audit actions that it records. */
+const CHANGES: Record<
+  string,
+  { before?(run: CommandLine): Promise<unknown>; args(id: string): string[]; leaves: string[] }
+> = {
+  "key create": {
+    args: () => ["--name", "CI", "--scope", "read:status"],
+    leaves: ["key.create"],
+  },
+  "key update": { before: keyId, args: (id) => [id, "--name", "CD"], leaves: ["key.update"] },
+  "key rotate": { before: keyId, args: (id) => [id], leaves: ["key.rotate"] },
+  "key revoke": { before: keyId, args: (id) => [id], leaves: ["key.revoke"] },
+  "user create": { args: () => ADA, leaves: ["user.invite"] },
+  "user disable": {
+    async before(run) {
+      await run(["user", "create", ...ADA]);
+      await run(["user", "create", "--email", "bob@example.com", "--role", "viewer"]);
+    },
+    args: () => ["bob@example.com"],
+    leaves: ["user.disable"],
+  },
+  "user reset-password": {
+    before: (run) => run(["user", "create", ...ADA]),
+    args: () => ["ada@example.com"],
+    leaves: ["user.password_link"],
+  },
+};
+
+/** Commands that change nothing of what the log tells of, and why. */
+const SILENT: Record<string, string> = {
+  serve: "what it changes is asked of it by others",
+  "key list": "it reads",
+  "user list": "it reads",
+  export: "it reads",
+  backup: "it reads",
+  restore: "it puts another database in the place, the log of changes with it",
+  healthcheck: "it asks a server that runs",
+  openapi: "it reads",
+};
+
+describe("a command that changes something", () => {
+  test("is known here, as is every other", () => {
+    const known = [...Object.keys(CHANGES), ...Object.keys(SILENT), "apply"];
+    expect(known.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+  });
+
+  for (const [name, { before, args, leaves }] of Object.entries(CHANGES)) {
+    test(`tells the audit log that the command line did it: ${name}`, async () => {
+      using data = installation();
+      const id = String((await before?.(data.run)) ?? "");
+      const known = data.entries().length;
+      const outcome = await data.run([...name.split(" "), ...args(id)]);
+      expect([outcome.exitCode, outcome.err.filter((line) => line.startsWith("error"))]).toEqual([
+        0,
+        [],
+      ]);
+      const left = data.entries().slice(known);
+      expect(left.map(({ action }) => action)).toEqual(leaves);
+      for (const { actorKind, ip, summary } of left) {
+        expect([actorKind, ip]).toEqual(["cli", null]);
+        expect(summary).not.toMatch(/allclear_\w{20}/);
+      }
+    });
+  }
+
+  test("tells of each thing that a file makes, changes and removes: apply", async () => {
+    using data = installation();
+    const file = join(data.path, "status.yaml");
+    const apply = async (text: string, ...flags: string[]) => {
+      const known = data.entries().length;
+      await Bun.write(file, text);
+      expect((await data.run(["apply", file, ...flags])).exitCode).toBe(0);
+      const left = data.entries().slice(known);
+      expect(new Set(left.map(({ actorKind }) => actorKind))).toEqual(
+        new Set(left.length > 0 ? ["cli"] : []),
+      );
+      return left.map(({ action }) => action).sort();
+    };
+    expect(await apply(FILE, "--dry-run")).toEqual([]);
+    expect(await apply(FILE)).toEqual([
+      "component.create",
+      "group.create",
+      "monitor.create",
+      "page.create",
+    ]);
+    expect(await apply(FILE)).toEqual([]);
+    expect(await apply(CHANGED, "--prune")).toEqual([
+      "component.create",
+      "component.delete",
+      "monitor.update",
+      "page.update",
+    ]);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import { setManualStatuses } from "../../../src/features/components";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { expectProblem } from "../../support/app";
+import { readHtml } from "../../support/html";
+import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";
+
+const ANALYTICS = "/admin/analytics";
+
+/** The lines of the tables of a screen, cell by cell. */
+function linesOn(html: string): string[][] {
+  const cells: string[][] = [];
+  new HTMLRewriter()
+    .on("tbody tr", { element: () => void cells.push([]) })
+    .on("tbody td", {
+      element: () => void cells.at(-1)?.push(""),
+      text: (chunk) => void cells.at(-1)?.push((cells.at(-1)?.pop() ?? "") + chunk.text),
+    })
+    .transform(html);
+  return cells;
+}
+
+/** A component that was down for 6 hours of the last 2 days, by its monitor, and one that was slow. */
+async function withHistory(dashboard: MonitorDashboard) {
+  const { app, site } = dashboard;
+  const start = app.clock.now();
+  const [api = "", website = ""] = [site.components["API"], site.components["Website"]];
+  const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
+  const alone = await dashboard.make({ name: "Alone, “so”" });
+  await dashboard.applyTransition(id, "up", start);
+  await app.clock.advance(DAY_MS);
+  await dashboard.applyTransition(id, "down", start + DAY_MS);
+  const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
+  const slow = new Map([[website, "degraded_performance"] as const]);
+  await app.ctx.db.write((tx) => setManualStatuses(app.ctx, tx, slow, why));
+  await app.clock.advance(6 * HOUR_MS);
+  await dashboard.applyTransition(id, "up", start + DAY_MS + 6 * HOUR_MS);
+  await app.clock.advance(18 * HOUR_MS);
+  return { id, alone, api, session: await app.signedIn("viewer") };
+}
+
+describe("the analytics of uptime", () => {
+  test("tell it of components with their monitors, and of monitors without one, for whoever may read", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { id, session } = await withHistory(dashboard);
+    const answer = await dashboard.app.call(ANALYTICS, { session });
+    // 6 hours of 48.
+    expect(linesOn(answer.text)).toEqual([
+      ["API", "87.500 %", "6 h", "", "", expect.any(String)],
+      ["Monitor Shop", "87.500 %", "6 h", "", "", expect.any(String)],
+      ["Website", "100 %", "", "1 d", "", expect.any(String)],
+      ["Alone, “so”", "–", "", "", "", expect.any(String)],
+    ]);
+    const page = readHtml(answer.text);
+    expect(page.attributes("tbody a", "href")).toContain(`/admin/monitors/${id}`);
+    expect(page.texts("main p").join(" ")).toContain("1 − down ÷ (up + degraded + down)");
+  });
+
+  test("are of the span and the page that are asked for", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { session } = await withHistory(dashboard);
+    await dashboard.app.page({ slug: "second", name: "Second" }, ["Mail"]);
+    const asked = async (query: string) =>
+      linesOn((await dashboard.app.call(`${ANALYTICS}?${query}`, { session })).text).map(
+        ([name, uptime]) => `${name} ${uptime}`,
+      );
+    // The 24 hours begin with the outage.
+    expect(await asked("page=acme&span=24h")).toEqual([
+      "API 75.000 %",
+      "Monitor Shop 75.000 %",
+      "Website 100 %",
+    ]);
+    expect(await asked("page=second")).toEqual(["Mail –"]);
+    expect(await asked("page=nonsense&span=nonsense")).toHaveLength(5);
+  });
+
+  test("are the same in the file, a line for each with how it is counted", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { id, alone, api, session } = await withHistory(dashboard);
+    const page = readHtml((await dashboard.app.call(`${ANALYTICS}?span=7d`, { session })).text);
+    const [path = ""] = page.attributes(".screen-head a", "href");
+    expect(path).toBe(`${ANALYTICS}/uptime.csv?span=7d`);
+    const { text, headers } = await dashboard.app.call(path, { session });
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+    expect(headers.get("content-disposition")).toBe('attachment; filename="uptime-7d.csv"');
+    expect(headers.get("cache-control")).toBe("no-store");
+    const [header, ...lines] = text.trimEnd().split("\r\n");
+    expect(header).toStartWith("kind,id,name,page,from,to,uptime,");
+    expect(lines.map((line) => line.split(",").slice(0, 2).join(" "))).toEqual([
+      `component ${api}`,
+      `component ${dashboard.site.components["Website"]}`,
+      `monitor ${id}`,
+      `monitor ${alone}`,
+    ]);
+    expect(lines[0]).toContain(",API,acme,");
+    expect(lines[0]).toContain(",0.875,");
+    expect(lines[2]).toContain(",Shop,,");
+    expect(lines[0]).toContain("0.3 × partial outage");
+    expect(lines[2]).toContain("1 − down ÷");
+  });
+
+  test("say that there is nothing to count before there is anything", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { text } = await dashboard.open(`${ANALYTICS}?page=acme`);
+    expect(linesOn(text)).toHaveLength(2);
+    expect(text).not.toMatch(/NaN|Infinity|undefined/);
+  });
+});
+
+describe("the analytics of incidents", () => {
+  test("count them by the month in which they began, with how long they took", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app, site } = dashboard;
+    const key = await app.keyWith("write:incidents");
+    const report = (body: object) =>
+      app.call("/api/v1/incidents", {
+        method: "POST",
+        key,
+        json: { page: "acme", body: "x", ...body },
+      });
+    const api = site.components["API"] ?? "";
+    await report({
+      name: "Old",
+      components: { [api]: "major_outage" },
+      started_at: "2026-01-05T10:00:00.000Z",
+      resolved_at: "2026-01-05T12:30:00.000Z",
+    });
+    await report({ name: "Open", components: { [api]: "partial_outage" } });
+    await report({ name: "A draft", draft: true });
+    await app.clock.advance(1);
+    const { text } = await dashboard.open(`${ANALYTICS}/incidents`);
+    const lines = linesOn(text);
+    expect(lines).toHaveLength(12);
+    expect(lines[0]?.slice(0, 5)).toEqual(["March 2026", "1", "", "1", ""]);
+    expect(lines[1]).toEqual(["February 2026", "", "", "", "", "", "", "", ""]);
+    expect(lines[2]).toEqual([
+      "January 2026",
+      "1",
+      "",
+      "",
+      "1",
+      "",
+      "",
+      "2 h 30 min",
+      "2 h 30 min",
+    ]);
+    expect(lines.at(-1)?.[0]).toBe("April 2025");
+    const page = readHtml(text);
+    expect(page.texts(".stat")).toEqual([
+      "2Incidents in 12 months",
+      "1Critical",
+      "1Major",
+      "1Not resolved yet",
+    ]);
+    expect(page.texts("svg title").slice(-3)).toEqual([
+      "January 2026: 1 critical",
+      "February 2026: none",
+      "March 2026: 1 major",
+    ]);
+  });
+});
+
+describe("the analytics of requests", () => {
+  test("count them by key, the most used first, and lead to keys whoever may open them", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app, session } = dashboard;
+    const { key } = await app.createKey({ name: "Unused" });
+    const used = await app.createKey({ name: "Used" });
+    for (let i = 0; i < 3; i++) await app.call("/api/v1/key", { key: used.value });
+    await app.call("/api/v1/incidents/inc_none", { key: used.value });
+    await app.clock.advance(10_000);
+    const { text } = await app.call(`${ANALYTICS}/requests?span=24h`, { session });
+    expect(linesOn(text)).toEqual([
+      ["Used", "4", "3", "1", "", "10 s ago"],
+      ["Unused", "", "", "", "", "Never"],
+    ]);
+    expect(readHtml(text).attributes("tbody a", "href")).toEqual([]);
+    const admin = await app.signedIn("admin");
+    const forAdmin = await app.call(`${ANALYTICS}/requests`, { session: admin });
+    expect(readHtml(forAdmin.text).attributes("tbody a", "href")).toContain(
+      `/admin/settings/keys/${key.id}`,
+    );
+  });
+});
+
+test("the analytics are for those who are signed in", async () => {
+  await using dashboard = await createMonitorDashboard("viewer");
+  for (const path of ["", "/uptime.csv", "/incidents", "/requests"]) {
+    expectProblem(await dashboard.app.call(ANALYTICS + path), "sign_in_required");
+    expect((await dashboard.open(ANALYTICS + path)).status).toBe(200);
+  }
+});

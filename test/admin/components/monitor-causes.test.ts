@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { readHtml } from "../../support/html";
+import { createMonitorDashboard, MONITORS } from "../../support/monitor-dashboard";
+
+test("a component that a monitor marks says by its name which one, and leads to it", async () => {
+  await using dashboard = await createMonitorDashboard("editor");
+  const { app, site } = dashboard;
+  const api = site.components["API"] ?? "";
+  const id = await dashboard.make({ name: "Shop & co", component_ids: [api] });
+  await dashboard.applyTransition(id, "down", app.clock.now());
+  for (const path of [
+    "/admin/components",
+    `/admin/components/${api}`,
+    `/admin/components/${api}/status`,
+  ]) {
+    const page = readHtml((await dashboard.open(path)).text);
+    expect(page.texts(`a[href="${MONITORS}/${id}"]`)).toEqual(["Shop & co"]);
+    expect(page.texts("main").join("")).toContain("because of the monitor Shop & co");
+  }
+  await dashboard.send(`/admin/components/${api}/status`, { status: "operational", reason: "x" });
+  await dashboard.send(`/admin/components/${api}/status`, {
+    status: "degraded_performance",
+    reason: "",
+  });
+  const next = readHtml((await dashboard.open("/admin/components")).text);
+  expect(next.texts(".flash")[0]).toContain("because of the monitor “Shop & co”");
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, expectProblem } from "../../support/app";
+import { NO_BASE_URL } from "../../support/dashboard";
+
+const GENERAL = "/admin/settings/general";
+
+describe("going over to HTTPS", () => {
+  test("ends every session, under either cookie, and keeps who did it signed in", async () => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const [owner, other] = [await app.signedIn("owner"), await app.signedIn("viewer")];
+    const form = { public_address: "https://status.acme.test" };
+    const answer = await app.call(GENERAL, { session: owner, form });
+    expect(answer.status).toBe(303);
+    const cookie = (answer.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
+    expect(cookie).toStartWith("__Host-allclear=");
+    expect((await app.call("/admin", { headers: { cookie } })).status).toBe(200);
+    // A token that went over the wire in clear text opens nothing now.
+    for (const token of [owner, other]) {
+      for (const name of ["allclear_session", "__Host-allclear"]) {
+        const headers = { cookie: `${name}=${token}` };
+        expectProblem(await app.call("/admin", { headers }), "sign_in_required");
+      }
+    }
+  });
+
+  test("of an address that stays with its scheme ends none", async () => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const [owner, other] = [await app.signedIn("owner"), await app.signedIn("viewer")];
+    const form = { public_address: "http://nas.acme.test" };
+    const answer = await app.call(GENERAL, { session: owner, form });
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    for (const session of [owner, other]) {
+      expect((await app.call("/admin", { session })).status).toBe(200);
+    }
+  });
+});
+
+describe("a cookie that another program on the host has planted", () => {
+  test("does not hide the live one, wherever it stands", async () => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const session = await app.signedIn();
+    for (const cookie of [
+      `allclear_session=junk; allclear_session=${session}`,
+      `a=b; allclear_session=; allclear_session=${"x".repeat(43)};allclear_session=${session}; c=d`,
+      `allclear_session=${session}; allclear_session=junk`,
+    ]) {
+      expect((await app.call("/admin", { headers: { cookie } })).status).toBe(200);
+    }
+  });
+
+  test("is looked at a few times only", async () => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const session = await app.signedIn();
+    const cookie = `${"allclear_session=junk; ".repeat(4)}allclear_session=${session}`;
+    expectProblem(await app.call("/admin", { headers: { cookie } }), "sign_in_required");
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, type TestApp } from "../../support/app";
+import { HTML, PASSWORD, trySignIn, userWithPassword } from "../../support/dashboard";
+import { readHtml, typedIn } from "../../support/html";
+
+const ADA = "ada@example.com";
+
+/** Signs in with the right password, and where it is told to wait does as it is told. */
+async function signInAsTold(app: TestApp, from?: string): Promise<{ waits: number[] }> {
+  const waits: number[] = [];
+  const given = from === undefined ? {} : { from };
+  for (;;) {
+    const answer = await trySignIn(app, ADA, PASSWORD, given);
+    if (answer.status === 303) return { waits };
+    expect(answer.status).toBe(429);
+    waits.push(Number(answer.headers.get("retry-after")));
+    expect(waits.length).toBeLessThanOrEqual(2);
+    await app.clock.advance((waits.at(-1) ?? 0) * 1_000);
+  }
+}
+
+describe("200 wrong passwords for one account", () => {
+  test("from one address are judged ten times a minute at most; the right one is taken after the told wait", async () => {
+    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000" } });
+    await userWithPassword(app, ADA);
+    const guesses = Array.from({ length: 200 }, (_, index) =>
+      trySignIn(app, ADA, `wrong ${index}`),
+    );
+    const answers = await Promise.all(guesses);
+    const judged = answers.filter(({ status }) => status === 422).length;
+    expect(judged).toBeGreaterThan(0);
+    expect(judged).toBeLessThanOrEqual(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - judged);
+    const { waits } = await signInAsTold(app);
+    expect(waits.length).toBeGreaterThan(0);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60);
+  });
+
+  test("from one address with the limits as they come are answered by waits that are true", async () => {
+    await using app = await createTestApp();
+    await userWithPassword(app, ADA);
+    for (let index = 0; index < 200; index++) await trySignIn(app, ADA, `wrong ${index}`);
+    await signInAsTold(app);
+  });
+
+  test("one after another, each after its told wait, come with waits of 30 seconds at most", async () => {
+    await using app = await createTestApp();
+    await userWithPassword(app, ADA);
+    let judged = 0;
+    while (judged < 20) {
+      const answer = await trySignIn(app, ADA, "wrong");
+      if (answer.status === 422) judged += 1;
+      else {
+        const wait = Number(answer.headers.get("retry-after"));
+        expect(wait).toBeGreaterThanOrEqual(1);
+        expect(wait).toBeLessThanOrEqual(30);
+        await app.clock.advance(wait * 1_000);
+      }
+    }
+    await signInAsTold(app);
+  });
+
+  test("from many addresses keep its user out nowhere else", async () => {
+    await using app = await createTestApp();
+    await userWithPassword(app, ADA);
+    const guesses = Array.from({ length: 100 }, (_, index) =>
+      trySignIn(app, ADA, "wrong", { from: `198.51.100.${index % 20}` }),
+    );
+    await Promise.all(guesses);
+    expect((await signInAsTold(app, "203.0.113.99")).waits).toEqual([]);
+  });
+});
+
+describe("who has to wait before the next attempt", () => {
+  async function refusedApp() {
+    const app = await createTestApp();
+    await userWithPassword(app, ADA);
+    let refused = await trySignIn(app, ADA, "wrong");
+    while (refused.status === 422) {
+      const next = "/admin/settings/keys";
+      refused = await trySignIn(app, ADA, "wrong", { next, headers: HTML });
+    }
+    return { app, refused, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+  }
+
+  test("is told so in the form's page, how long, and keeps what was typed", async () => {
+    await using installation = await refusedApp();
+    const { refused } = installation;
+    expect(refused.status).toBe(429);
+    const seconds = refused.headers.get("retry-after");
+    expect(readHtml(refused.text).texts('[role="alert"]')[0]).toMatch(
+      new RegExp(`^Too many attempts\\. Wait ${seconds} seconds?, then try again\\.$`),
+    );
+    expect(typedIn(refused.text, "email")).toEqual([ADA]);
+    expect(typedIn(refused.text, "next")).toEqual(["/admin/settings/keys"]);
+    expect(refused.headers.get("set-cookie")).toBeNull();
+  });
+
+  test("is refused the right password too until then, and writes nothing", async () => {
+    await using installation = await refusedApp();
+    const { app, refused } = installation;
+    const before = app.audit();
+    expect((await trySignIn(app, ADA)).status).toBe(429);
+    expect(app.audit()).toEqual(before);
+    await app.clock.advance(Number(refused.headers.get("retry-after")) * 1_000);
+    expect((await trySignIn(app, ADA)).status).toBe(303);
+  });
+
+  test("is told the same whether there is such a user or not", async () => {
+    await using app = await createTestApp();
+    await userWithPassword(app, ADA);
+    const nobody = "nobody@example.com";
+    const statuses = async (email: string, from: string) => {
+      const answers: (number | string | null)[] = [];
+      for (let index = 0; index < 6; index++) {
+        const { status, headers } = await trySignIn(app, email, "wrong", { from });
+        answers.push(status, headers.get("retry-after"));
+      }
+      return answers;
+    };
+    const known = await statuses(ADA, "198.51.100.1");
+    expect(known).toContain(429);
+    expect(await statuses(nobody, "198.51.100.2")).toEqual(known);
+  });
+
+  test("can sign in to another account from the same address", async () => {
+    await using installation = await refusedApp();
+    await userWithPassword(installation.app, "grace@example.com", "editor");
+    expect((await trySignIn(installation.app, "grace@example.com")).status).toBe(303);
+  });
+});

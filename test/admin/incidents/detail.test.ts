@@ -1,0 +1,227 @@
+import { describe, expect, test } from "bun:test";
+import { createComponent } from "../../../src/features/components";
+import { findPageBySlug } from "../../../src/features/pages";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { HTML } from "../../support/dashboard";
+import { readHtml } from "../../support/html";
+import {
+  ADMIN_INCIDENTS,
+  createIncidentDashboard,
+  expectDone,
+  incidentScreen,
+} from "../../support/incident-dashboard";
+
+const MINUTE = 60_000;
+
+describe("the screen of an incident", () => {
+  test("tells all updates, newest first, with who wrote each", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ body: "First." });
+    await site.app.clock.advance(5 * MINUTE);
+    await dashboard.tell(id, { status: "identified", body: "Second." });
+    const page = readHtml((await dashboard.show(incidentScreen(id))).text);
+    expect(page.texts(".timeline > li > p > .strong")).toEqual(["Identified", "Investigating"]);
+    expect(page.texts(".timeline .text")).toEqual(["Second.", "First."]);
+    const [second = "", first = ""] = page.texts(".timeline-body > .muted");
+    expect(second).toStartWith("Written by Test editor.");
+    expect(first).toStartWith("Written by the API key “test”.");
+    expect(page.attributes(".timeline > li > p time", "datetime")).toEqual([
+      "2026-03-10T12:05:00.000Z",
+      "2026-03-10T12:00:00.000Z",
+    ]);
+  });
+
+  test("says of an update that tells of another time when it was written", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    await site.app.clock.advance(30 * MINUTE);
+    await site.update(id, { display_at: "2026-03-10T12:10:00Z" });
+    const page = readHtml((await dashboard.show(incidentScreen(id))).text);
+    expect(page.attributes(".timeline-body time", "datetime")).toEqual([
+      "2026-03-10T12:30:00.000Z",
+    ]);
+  });
+
+  test("shows what is known of it, and the way to what the public sees", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const components = { [site.api]: "major_outage" };
+    const { id } = await site.open({ components, external_ref: "PD-1", impact_override: "minor" });
+    await site.app.clock.advance(90 * MINUTE);
+    const page = readHtml((await dashboard.show(incidentScreen(id))).text);
+    const facts = Object.fromEntries(
+      page.texts(".facts dt").map((label, index) => [label, page.texts(".facts dd")[index]]),
+    );
+    expect(facts).toMatchObject({
+      Status: "Investigating",
+      Impact: "Minor impact (set by hand)",
+      "Has lasted": "1 h 30 min",
+      Components: "API Major outage",
+      Page: "Acme",
+      "Reported by": "The API",
+      "External reference": "PD-1",
+      Id: id,
+    });
+    const [link = ""] = page.attributes('.screen-head a[target="_blank"]', "href");
+    expect(link).toBe(`/status/acme/incidents/${id}`);
+    expect((await site.app.call(link)).status).toBe(200);
+  });
+
+  test("does not offer components of another page", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const other = await site.app.page({ slug: "other", name: "Other" }, ["Elsewhere"]);
+    const { id } = await site.open();
+    const names = readHtml((await dashboard.show(incidentScreen(id))).text).attributes(
+      "select",
+      "name",
+    );
+    expect(names).toEqual([`component:${site.api}`, `component:${site.web}`]);
+    // Sent all the same, it is left alone.
+    const elsewhere = other.components["Elsewhere"] ?? "";
+    await dashboard.tell(id, { [`component:${elsewhere}`]: "major_outage" });
+    expect((await site.read(id)).components).toEqual([]);
+  });
+
+  test("offers a component that was added meanwhile", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { app } = site;
+    const { id } = await site.open();
+    const late = await app.ctx.db.write((tx) => {
+      const page = findPageBySlug(tx, { slug: "acme" });
+      if (!page) throw new Error("the page is there");
+      const at = { managedBy: null, position: 9, groupId: null };
+      return createComponent(app.ctx, tx, page, { name: "Late" }, at, CLI_ACTOR).id;
+    });
+    await dashboard.tell(id, { [`component:${late}`]: "major_outage" });
+    expect((await site.read(id)).components).toMatchObject([{ id: late }]);
+  });
+
+  test("is not there for an id that is none, nor is anything below it", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const before = await site.state();
+    const nobody = incidentScreen("inc_01kah2v9w0e0rs6x0h3ye0a1bc");
+    for (const path of ["", "/edit", "/postmortem", "/delete", "/updates/upd_1"]) {
+      expect((await dashboard.show(nobody + path, { headers: HTML })).status).toBe(404);
+    }
+    for (const path of ["/updates", "/edit", "/postmortem", "/publish", "/delete"]) {
+      const answer = await dashboard.send(nobody + path, { body: "x" }, { headers: HTML });
+      expect(answer.status).toBe(404);
+    }
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is what a browser gets that comes back to a form's own path", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { id } = await dashboard.site.open();
+    for (const path of ["/updates", "/updates/preview"]) {
+      const answer = await dashboard.show(incidentScreen(id) + path);
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, incidentScreen(id)]);
+    }
+  });
+
+  test("folds the next update away once it is resolved, unless somebody has begun one", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const isOpen = (text: string) => readHtml(text).attributes(".card > .fold", "open").length;
+    const folds = (text: string) => readHtml(text).texts(".card > .fold > summary");
+    expect(folds((await dashboard.show(incidentScreen(id))).text)).toEqual([]);
+    await site.update(id, { status: "resolved" });
+    const { text } = await dashboard.show(incidentScreen(id));
+    expect([folds(text), isOpen(text)]).toEqual([["Add an update, or reopen the incident"], 0]);
+    const refused = await dashboard.tell(id, { body: "" });
+    expect([refused.status, isOpen(refused.text)]).toEqual([422, 1]);
+  });
+});
+
+describe("a draft", () => {
+  test("is marked as one, has no public page, and takes updates that nobody is told of", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
+    const screen = incidentScreen(id);
+    const page = readHtml((await dashboard.show(screen)).text);
+    expect(page.texts(".notice .strong")).toEqual(["This is a draft"]);
+    expect(page.attributes('.screen-head a[target="_blank"]', "href")).toEqual([]);
+    site.told();
+    const answer = await dashboard.tell(id, { body: "For later." });
+    expect(await expectDone(dashboard, answer, screen)).toBe("The update was added to the draft.");
+    expect(site.told()).toEqual([]);
+    expect((await site.shown()).api).toBe("operational");
+  });
+
+  test("is published by one click: told as created, its components marked; a second click does nothing", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
+    const screen = incidentScreen(id);
+    site.told();
+    const answer = await dashboard.send(`${screen}/publish`);
+    expect(await expectDone(dashboard, answer, screen)).toBe("The incident was published.");
+    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect((await site.shown()).api).toBe("major_outage");
+    const before = await site.state();
+    const again = await dashboard.send(`${screen}/publish`);
+    expect(await expectDone(dashboard, again, screen)).toBe("Nothing was changed.");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is not published by a viewer, who sees it without the button", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, viewer } = dashboard;
+    const { id } = await site.open({ draft: true });
+    const screen = incidentScreen(id);
+    const { text } = await dashboard.show(screen, { session: viewer });
+    expect(readHtml(text).texts("main button")).toEqual([]);
+    const before = await site.state();
+    const answer = await dashboard.send(
+      `${screen}/publish`,
+      {},
+      { session: viewer, headers: HTML },
+    );
+    expect(answer.status).toBe(403);
+    expect(await site.state()).toEqual(before);
+  });
+});
+
+describe("deleting an incident", () => {
+  test("asks first, then takes it from the page, ends its marks, and is told", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    const screen = incidentScreen(id);
+    const asked = readHtml((await dashboard.show(`${screen}/delete`)).text);
+    expect(asked.texts("h1")).toEqual(["Delete “Errors”"]);
+    expect(asked.texts(".dialog-body p").join(" ")).toContain(
+      "Statuses set by the incident end now",
+    );
+    expect((await site.shown()).api).toBe("major_outage");
+    site.told();
+    const answer = await dashboard.send(`${screen}/delete`);
+    expect(await expectDone(dashboard, answer, ADMIN_INCIDENTS)).toBe("“Errors” was deleted.");
+    expect(site.told()).toContain("incident.deleted");
+    expect((await site.shown()).api).toBe("operational");
+    expect((await dashboard.show(screen, { headers: HTML })).status).toBe(404);
+    expect((await site.app.call(`/status/acme/incidents/${id}`, { headers: HTML })).status).toBe(
+      404,
+    );
+    expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.delete", targetId: id });
+  });
+
+  test("is not for viewers, neither the question nor the deed", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, viewer } = dashboard;
+    const { id } = await site.open();
+    const path = `${incidentScreen(id)}/delete`;
+    const before = await site.state();
+    const as = { session: viewer, headers: HTML };
+    expect((await dashboard.show(path, as)).status).toBe(403);
+    expect((await dashboard.send(path, {}, as)).status).toBe(403);
+    expect(await site.state()).toEqual(before);
+  });
+});

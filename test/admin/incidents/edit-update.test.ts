@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { HTML } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createIncidentDashboard,
+  expectDone,
+  type IncidentDashboard,
+  incidentScreen,
+} from "../../support/incident-dashboard";
+
+const MINUTE = 60_000;
+
+/** An incident of noon whose second update is five minutes and some seconds younger. */
+async function withUpdate(dashboard: IncidentDashboard) {
+  const { site } = dashboard;
+  const { id } = await site.open({ components: { [site.api]: "partial_outage" } });
+  await site.app.clock.advance(5 * MINUTE + 1_234);
+  const components = { [site.web]: "major_outage" };
+  const { body: update } = await site.update(id, { body: "It is the disc.", components });
+  await site.app.clock.advance(10 * MINUTE);
+  return { id, update, path: `${incidentScreen(id)}/updates/${update.id}` };
+}
+
+describe("editing an update", () => {
+  test("changes its text at once, keeps when it was told, and wakes nobody", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, update, path } = await withUpdate(dashboard);
+    const [display_at = ""] = typedIn((await dashboard.show(path)).text, "display_at");
+    const answer = await dashboard.fill(path, path, { body: "It is the disk.", display_at });
+    expect(await expectDone(dashboard, answer, incidentScreen(id))).toBe("The update was changed.");
+    const [edited] = (await site.read(id)).updates;
+    expect(edited).toEqual({
+      ...update,
+      body: "It is the disk.",
+      incident_id: undefined,
+      version: undefined,
+    });
+    expect(site.app.events().at(-1)).toMatchObject({
+      type: "incident.updated",
+      data: { notify: false },
+    });
+  });
+
+  test("as it stands changes nothing, to the millisecond, and says so", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path } = await withUpdate(dashboard);
+    const before = await site.state();
+    const { text } = await dashboard.show(path);
+    const [display_at = ""] = typedIn(text, "display_at");
+    const [body = ""] = readHtml(text).texts("#field-body");
+    const answer = await dashboard.fill(path, path, { body, display_at });
+    expect(await expectDone(dashboard, answer, incidentScreen(id))).toBe("Nothing was changed.");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("moves it in time: the history of what it marked moves along", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path } = await withUpdate(dashboard);
+    const moved = { body: "It is the disk.", display_at: "2026-03-10T12:02" };
+    expect((await dashboard.fill(path, path, moved)).status).toBe(303);
+    const [edited] = (await site.read(id)).updates;
+    expect(edited.display_at).toBe("2026-03-10T12:02:00.000Z");
+    expect(edited.created_at).toBe("2026-03-10T12:05:01.234Z");
+    expect((await site.shown()).web).toBe("major_outage");
+  });
+
+  test("into the minute in which the incident began means its beginning, not a moment before", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    await site.app.clock.advance(30_500);
+    const { id, path } = await withUpdate(dashboard);
+    const moved = { body: "It is the disk.", display_at: "2026-03-10T12:00" };
+    expect((await dashboard.fill(path, path, moved)).status).toBe(303);
+    const { started_at: startedAt, updates } = await site.read(id);
+    expect(startedAt).toBe("2026-03-10T12:00:30.500Z");
+    expect(updates.map((each: { display_at: string }) => each.display_at)).toContain(startedAt);
+  });
+
+  for (const { what, form, wrong } of [
+    { what: "no text", form: { body: "", display_at: "2026-03-10T12:02" }, wrong: ["body"] },
+    { what: "no time", form: { body: "x", display_at: "" }, wrong: ["display_at"] },
+    {
+      what: "a day that is none, and a text that is too long",
+      form: { body: "x".repeat(10_001), display_at: "2026-02-30T12:00" },
+      wrong: ["body", "display_at"],
+    },
+    {
+      what: "a time before the incident began",
+      form: { body: "x", display_at: "2026-03-10T11:00" },
+      wrong: ["display_at"],
+    },
+    {
+      what: "a time to come",
+      form: { body: "x", display_at: "2027-03-10T12:00" },
+      wrong: ["display_at"],
+    },
+  ]) {
+    test(`is refused with ${what}: told beside the field, kept, and nothing is written`, async () => {
+      await using dashboard = await createIncidentDashboard();
+      const { site } = dashboard;
+      const { path } = await withUpdate(dashboard);
+      const before = await site.state();
+      const answer = await dashboard.fill(path, path, form);
+      expect(answer.status).toBe(422);
+      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      expect(typedIn(answer.text, "display_at")).toEqual([form.display_at]);
+      expect(readHtml(answer.text).texts("#field-body")).toEqual([form.body]);
+      expect(await site.state()).toEqual(before);
+    });
+  }
+
+  test("comes back where somebody edited it meanwhile, and not for an update that came meanwhile", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, update, path } = await withUpdate(dashboard);
+    const [version = ""] = typedIn((await dashboard.show(path)).text, "version");
+    const form = { version, body: "Mine.", display_at: "2026-03-10T12:02" };
+    await site.update(id, { body: "Unrelated." });
+    const api = `/api/v1/incidents/${id}/updates/${update.id}`;
+    await site.app.call(api, { method: "PATCH", key: site.key, json: { body: "Theirs." } });
+    const before = await site.state();
+    const answer = await dashboard.send(path, form);
+    expect(answer.status).toBe(409);
+    expect(readHtml(answer.text).texts('[role="alert"]').join(" ")).toStartWith("Someone changed");
+    expect(readHtml(answer.text).texts("#field-body")).toEqual(["Mine."]);
+    expect(await site.state()).toEqual(before);
+    const [fresh = ""] = typedIn(answer.text, "version");
+    await site.update(id, { body: "Unrelated again." });
+    expect((await dashboard.send(path, { ...form, version: fresh })).status).toBe(303);
+  });
+
+  test("of another incident is not possible", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { update } = await withUpdate(dashboard);
+    const other = await site.open({ name: "Other" });
+    const before = await site.state();
+    const path = `${incidentScreen(other.id)}/updates/${update.id}`;
+    expect((await dashboard.show(path, { headers: HTML })).status).toBe(404);
+    expect((await dashboard.send(path, { body: "x" }, { headers: HTML })).status).toBe(404);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is not for viewers, to whom the timeline offers it not", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, viewer } = dashboard;
+    const { id, path } = await withUpdate(dashboard);
+    const links = async (session?: string) =>
+      readHtml(
+        (await dashboard.show(incidentScreen(id), session ? { session } : {})).text,
+      ).attributes(".timeline a", "href");
+    expect(await links()).toContain(path);
+    expect(await links(viewer)).toEqual([]);
+    const before = await site.state();
+    const as = { session: viewer, headers: HTML };
+    expect((await dashboard.show(path, as)).status).toBe(403);
+    expect((await dashboard.send(path, { body: "x" }, as)).status).toBe(403);
+    expect(await site.state()).toEqual(before);
+  });
+});

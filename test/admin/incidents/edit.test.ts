@@ -1,0 +1,197 @@
+import { describe, expect, test } from "bun:test";
+import type { Fields } from "../../support/dashboard";
+import { HTML } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createIncidentDashboard,
+  expectDone,
+  type IncidentDashboard,
+  incidentScreen,
+} from "../../support/incident-dashboard";
+
+const MINUTE = 60_000;
+
+/** An incident of noon that was resolved at a quarter past, with its form as it begins. */
+async function withResolved(dashboard: IncidentDashboard) {
+  const { site } = dashboard;
+  const { id } = await site.open({
+    components: { [site.api]: "partial_outage" },
+    external_ref: "PD-1",
+  });
+  await site.app.clock.advance(15 * MINUTE + 1_234);
+  await site.update(id, { status: "resolved" });
+  await site.app.clock.advance(10 * MINUTE);
+  const path = `${incidentScreen(id)}/edit`;
+  return { id, path, stored: await readForm(dashboard, path) };
+}
+
+async function readForm(dashboard: IncidentDashboard, path: string): Promise<Fields> {
+  const { text } = await dashboard.show(path);
+  const page = readHtml(text);
+  const inputs = page.controls.map(({ name, value }) => [name, value]);
+  const impact = page.attributes("select option[selected]", "value")[0] ?? "";
+  return { ...Object.fromEntries(inputs), impact_override: impact };
+}
+
+describe("editing an incident", () => {
+  test("as it stands changes nothing, to the millisecond, and says so", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path, stored } = await withResolved(dashboard);
+    expect(stored).toMatchObject({
+      name: "Errors",
+      impact_override: "",
+      external_ref: "PD-1",
+      started_at: "2026-03-10T12:00",
+      identified_at: "",
+      resolved_at: "2026-03-10T12:15",
+    });
+    const before = await site.state();
+    const answer = await dashboard.send(path, stored);
+    expect(await expectDone(dashboard, answer, incidentScreen(id))).toBe("Nothing was changed.");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("changes its name, its impact and its reference, and stands in the audit log", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path, stored } = await withResolved(dashboard);
+    const form = { ...stored, name: " Slow ", impact_override: "critical", external_ref: "" };
+    const answer = await dashboard.send(path, form);
+    expect(await expectDone(dashboard, answer, incidentScreen(id))).toBe(
+      "The incident was changed.",
+    );
+    expect(await site.read(id)).toMatchObject({
+      name: "Slow",
+      impact: "critical",
+      impact_override: "critical",
+      external_ref: null,
+      // What was not touched stays as it was told.
+      started_at: "2026-03-10T12:00:00.000Z",
+      resolved_at: "2026-03-10T12:15:01.234Z",
+    });
+    expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.update", targetId: id });
+  });
+
+  test("takes an impact that was set by hand back to what the components make of it", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path, stored } = await withResolved(dashboard);
+    await dashboard.send(path, { ...stored, impact_override: "critical" });
+    const form = await readForm(dashboard, path);
+    expect(form["impact_override"]).toBe("critical");
+    await dashboard.send(path, { ...form, impact_override: "" });
+    expect(await site.read(id)).toMatchObject({ impact: "major", impact_override: null });
+  });
+
+  test("sets its times, and takes those back that it never had", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path, stored } = await withResolved(dashboard);
+    const times = {
+      started_at: "2026-03-10T11:30",
+      identified_at: "2026-03-10T11:45",
+      monitoring_at: "",
+      resolved_at: "2026-03-10T12:10",
+    };
+    expect((await dashboard.send(path, { ...stored, ...times })).status).toBe(303);
+    expect(await site.read(id)).toMatchObject({
+      started_at: "2026-03-10T11:30:00.000Z",
+      identified_at: "2026-03-10T11:45:00.000Z",
+      monitoring_at: null,
+      resolved_at: "2026-03-10T12:10:00.000Z",
+    });
+    const again = await readForm(dashboard, path);
+    await dashboard.send(path, { ...again, identified_at: "" });
+    expect((await site.read(id)).identified_at).toBeNull();
+  });
+
+  test("of one that is open does not ask when it was resolved, nor takes it", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const path = `${incidentScreen(id)}/edit`;
+    const stored = await readForm(dashboard, path);
+    expect(stored["resolved_at"]).toBeUndefined();
+    const form = { ...stored, name: "New", resolved_at: "2026-03-10T12:00" };
+    expect((await dashboard.send(path, form)).status).toBe(303);
+    expect(await site.read(id)).toMatchObject({ name: "New", resolved_at: null });
+  });
+
+  const refused: { what: string; form: Fields; wrong: string[] }[] = [
+    { what: "no name", form: { name: " " }, wrong: ["name"] },
+    { what: "a name with a control character", form: { name: "a\u0007b" }, wrong: ["name"] },
+    { what: "an impact that is none", form: { impact_override: "x" }, wrong: ["impact_override"] },
+    { what: "no beginning", form: { started_at: "" }, wrong: ["started_at"] },
+    {
+      what: "times that are none, and a long name",
+      form: { name: "x".repeat(256), started_at: "noon", resolved_at: "2026-02-30T12:00" },
+      wrong: ["name", "started_at", "resolved_at"],
+    },
+    {
+      what: "an end before its beginning",
+      form: { resolved_at: "2026-03-10T11:00" },
+      wrong: ["resolved_at"],
+    },
+    {
+      what: "a beginning in the future, after its end",
+      form: { started_at: "2027-03-10T12:00" },
+      wrong: ["started_at", "resolved_at"],
+    },
+  ];
+  for (const { what, form, wrong } of refused) {
+    test(`is refused with ${what}: told beside the field, kept, and nothing is written`, async () => {
+      await using dashboard = await createIncidentDashboard();
+      const { site } = dashboard;
+      const { path, stored } = await withResolved(dashboard);
+      const before = await site.state();
+      const answer = await dashboard.send(path, { ...stored, ...form });
+      expect(answer.status).toBe(422);
+      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      for (const name of ["name", "started_at", "resolved_at"]) {
+        expect(typedIn(answer.text, name)).toEqual([String(form[name] ?? stored[name])]);
+      }
+      expect(await site.state()).toEqual(before);
+    });
+  }
+
+  test("is refused with the reference of another incident, which it names beside the field", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { path, stored } = await withResolved(dashboard);
+    const other = await site.open({ name: "Other", external_ref: "PD-2" });
+    const before = await site.state();
+    const answer = await dashboard.send(path, { ...stored, external_ref: "PD-2" });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)["external_ref"]).toContain(other.id);
+    expect(typedIn(answer.text, "external_ref")).toEqual(["PD-2"]);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("comes back where somebody changed it meanwhile, with what was typed, and can be sent again", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id, path, stored } = await withResolved(dashboard);
+    await site.patch(id, { name: "Theirs" });
+    const before = await site.state();
+    const answer = await dashboard.send(path, { ...stored, name: "Mine" });
+    expect(answer.status).toBe(409);
+    expect(readHtml(answer.text).texts('[role="alert"]').join(" ")).toStartWith("Someone changed");
+    expect(typedIn(answer.text, "name")).toEqual(["Mine"]);
+    expect(await site.state()).toEqual(before);
+    const [version = ""] = typedIn(answer.text, "version");
+    expect((await dashboard.send(path, { ...stored, name: "Mine", version })).status).toBe(303);
+    expect((await site.read(id)).name).toBe("Mine");
+  });
+
+  test("is not for viewers, neither the form nor the change", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, viewer } = dashboard;
+    const { path, stored } = await withResolved(dashboard);
+    const before = await site.state();
+    const as = { session: viewer, headers: HTML };
+    expect((await dashboard.show(path, as)).status).toBe(403);
+    expect((await dashboard.send(path, { ...stored, name: "Mine" }, as)).status).toBe(403);
+    expect(await site.state()).toEqual(before);
+  });
+});

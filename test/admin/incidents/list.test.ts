@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { readHtml } from "../../support/html";
+import { createReportSite, INCIDENT_LIST, type ReportSite, REPORT } from "../../support/reporting";
+
+const MINUTE = 60_000;
+
+/** The list at an address below its own, read as a page. */
+async function list(site: ReportSite, query = "", session = site.session) {
+  const { status, text } = await site.app.call(`${INCIDENT_LIST}${query}`, { session });
+  expect(status).toBe(200);
+  return readHtml(text);
+}
+
+/** The names of the incidents in it, from the top. */
+async function namesIn(site: ReportSite, query = "") {
+  return (await list(site, query)).texts(".row-link");
+}
+
+/** One of each: open in three ways, a draft, and over. */
+async function fillDemoData(site: ReportSite): Promise<void> {
+  await site.open({ name: "Over", status: "resolved" });
+  await site.open({
+    name: "Found",
+    status: "identified",
+    components: { [site.api]: "major_outage" },
+  });
+  await site.open({ name: "Watched", status: "monitoring" });
+  await site.report({ name: "Not told yet", intent: "draft" });
+  await site.open({ name: "Over 100 %", status: "resolved" });
+  await site.open({ name: "New" });
+}
+
+describe("the list of incidents", () => {
+  test("shows what is open first, then what is over, each newest first, drafts marked", async () => {
+    await using site = await createReportSite();
+    await fillDemoData(site);
+    const page = await list(site);
+    expect(page.texts("main h2")).toEqual(["Open", "Past"]);
+    expect(page.texts(".row-link")).toEqual([
+      "New",
+      "Not told yet",
+      "Watched",
+      "Found",
+      "Over 100 %",
+      "Over",
+    ]);
+    expect(page.texts("tr:nth-child(2) .chip")[0]).toBe("Draft");
+    expect(page.texts("tbody .chip")).toEqual(["Draft"]);
+    expect(page.texts("tbody .state")).toEqual(["Critical impact"]);
+  });
+
+  test("leads to each incident, and an editor to reporting one", async () => {
+    await using site = await createReportSite();
+    const { id } = await site.open();
+    const page = await list(site);
+    expect(page.attributes(".row-link", "href")).toEqual([`${INCIDENT_LIST}/${id}`]);
+    expect(page.attributes(".screen-head .button", "href")).toEqual([REPORT]);
+    const viewer = await list(site, "", await site.app.signedIn("viewer"));
+    expect(viewer.attributes(".row-link", "href")).toEqual([`${INCIDENT_LIST}/${id}`]);
+    expect(viewer.attributes(".screen-head .button", "href")).toEqual([]);
+  });
+
+  test("is narrowed to a status, to drafts, to a part of the name, and to all of them", async () => {
+    await using site = await createReportSite();
+    await fillDemoData(site);
+    expect(await namesIn(site, "?show=open")).toEqual(["New", "Not told yet", "Watched", "Found"]);
+    expect(await namesIn(site, "?show=identified")).toEqual(["Found"]);
+    expect(await namesIn(site, "?show=resolved")).toEqual(["Over 100 %", "Over"]);
+    expect(await namesIn(site, "?show=drafts")).toEqual(["Not told yet"]);
+    expect(await namesIn(site, "?q=%20OVER%20")).toEqual(["Over 100 %", "Over"]);
+    expect(await namesIn(site, "?q=100%20%25")).toEqual(["Over 100 %"]);
+    expect(await namesIn(site, "?q=o&show=monitoring")).toEqual([]);
+    expect(await namesIn(site, "?show=nonsense&page=nowhere")).toHaveLength(6);
+    expect((await list(site, "?q=mainframe")).texts(".empty h2")).toEqual(["No incident matches"]);
+  });
+
+  test("tells of which page each is where there are several, and is narrowed to one", async () => {
+    await using site = await createReportSite();
+    await site.open({ name: "Here" });
+    expect((await list(site)).texts("select[name=page]")).toEqual([]);
+    await site.app.page({ slug: "shop", name: "The shop" });
+    await site.open({ name: "There", page: "shop" });
+    const all = await list(site);
+    expect(all.texts(".row-link")).toEqual(["There", "Here"]);
+    expect(all.texts("td:first-child .cell-note")).toEqual(["The shop", "Acme"]);
+    const one = await list(site, "?page=shop");
+    expect(one.texts(".row-link")).toEqual(["There"]);
+    expect(one.attributes("select[name=page] option[selected]", "value")).toEqual(["shop"]);
+  });
+
+  test("comes in parts that hold each incident once, whatever is reported in between", async () => {
+    await using site = await createReportSite();
+    for (let count = 0; count < 55; count++) {
+      await site.open({ name: `Past ${count}`, status: "resolved" });
+    }
+    await site.open({ name: "Open" });
+    const first = await list(site);
+    expect(first.texts(".row-link").slice(0, 2)).toEqual(["Open", "Past 54"]);
+    expect(first.texts(".row-link")).toHaveLength(51);
+    const [older = ""] = first.attributes(".pagination a", "href");
+    await site.open({ name: "Newer", status: "resolved" });
+    const second = await list(site, older.replace(INCIDENT_LIST, ""));
+    expect(second.texts(".row-link")).toEqual(["Past 4", "Past 3", "Past 2", "Past 1", "Past 0"]);
+    expect(second.attributes(".pagination a", "href")).toEqual([INCIDENT_LIST]);
+  });
+
+  test("points at an open incident of which nothing was told for an hour", async () => {
+    await using site = await createReportSite();
+    const { id } = await site.open({ name: "Silent" });
+    await site.open({ name: "Over", status: "resolved" });
+    const pointedAt = async () => (await list(site)).texts("td time.tone-warning");
+    await site.app.clock.advance(59 * MINUTE);
+    expect(await pointedAt()).toEqual([]);
+    await site.app.clock.advance(MINUTE);
+    expect(await pointedAt()).toEqual(["1 h ago"]);
+    await site.update(id, {});
+    expect(await pointedAt()).toEqual([]);
+  });
+
+  test("says what it is for while there is nothing in it", async () => {
+    await using site = await createReportSite();
+    const page = await list(site);
+    expect(page.texts(".empty h2")).toEqual(["No incidents yet"]);
+    expect(page.texts("form.search")).toEqual([]);
+  });
+
+  test("needs somebody who is signed in", async () => {
+    await using site = await createReportSite();
+    expect((await site.app.call(INCIDENT_LIST)).status).toBe(401);
+  });
+});

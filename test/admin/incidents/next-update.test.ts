@@ -1,0 +1,232 @@
+import { describe, expect, test } from "bun:test";
+import { HTML } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createIncidentDashboard,
+  expectDone,
+  incidentScreen,
+} from "../../support/incident-dashboard";
+
+describe("the next update of an incident", () => {
+  test("is told at once: on the page, as an event, with who wrote it", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    site.told();
+    const form = { status: "identified", body: "It is the **disk**.\r\n\r\nMore soon." };
+    const text = await expectDone(dashboard, await dashboard.tell(id, form), incidentScreen(id));
+    expect(text).toBe("The update was published.");
+    expect((await site.read(id)).updates[0]).toMatchObject({
+      status: "identified",
+      body: "It is the **disk**.\n\nMore soon.",
+    });
+    expect(site.told()).toEqual(["incident.updated"]);
+    expect(site.app.events().at(-1)?.data).toMatchObject({ notify: true });
+    const page = (await site.app.call(`/status/acme/incidents/${id}`)).text;
+    expect(page).toContain("It is the <strong>disk</strong>.");
+    expect(site.app.audit().at(-1)).toMatchObject({
+      action: "incident.add_update",
+      actorKind: "user",
+    });
+  });
+
+  test("begins with the status that the incident has, so that only a message is needed", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ status: "monitoring" });
+    const { text } = await dashboard.show(incidentScreen(id));
+    expect(typedIn(text, "status")).toEqual(["monitoring"]);
+    await dashboard.tell(id, { body: "Still watching." });
+    expect((await site.read(id)).updates).toMatchObject([
+      { status: "monitoring", body: "Still watching." },
+      { status: "monitoring" },
+    ]);
+  });
+
+  test("says of components what is chosen, and nothing of those that are left as they are", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { api, web } = site;
+    const { id } = await site.open({ components: { [api]: "partial_outage" } });
+    await dashboard.tell(id, { [`component:${web}`]: "major_outage", [`component:${api}`]: "" });
+    expect(await site.shown()).toEqual({ api: "partial_outage", web: "major_outage" });
+    const { updates } = await site.read(id);
+    expect(updates[0].components).toMatchObject([{ id: web, new_status: "major_outage" }]);
+  });
+
+  test("resolves from the template that a button without a script fills in", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
+    const screen = incidentScreen(id);
+    const offered = readHtml((await dashboard.show(screen)).text);
+    expect(offered.attributes(".presets button", "value")).toContain("resolved");
+    const kept = { [`component:${site.web}`]: "degraded_performance" };
+    const { status, text } = await dashboard.tell(id, { body: "", template: "resolved", ...kept });
+    expect(status).toBe(200);
+    expect((await site.read(id)).updates).toHaveLength(1);
+    const selected = readHtml(text).attributes(".select-row option[selected]", "value");
+    expect(selected).toContain("degraded_performance");
+    expect(typedIn(text, "status")).toEqual(["resolved"]);
+    const [body = ""] = readHtml(text).texts("#field-body");
+    expect(body).not.toBe("");
+    const said = await expectDone(
+      dashboard,
+      await dashboard.tell(id, { status: "resolved", body }),
+      screen,
+    );
+    expect(said).toBe("The incident is resolved.");
+    expect(await site.read(id)).toMatchObject({ status: "resolved" });
+    expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
+  });
+
+  test("with another status opens a resolved incident again, and says so", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ status: "resolved" });
+    site.told();
+    const answer = await dashboard.tell(id, { status: "investigating" });
+    expect(await expectDone(dashboard, answer, incidentScreen(id))).toBe(
+      "The incident is open again.",
+    );
+    expect(site.told()).toEqual(["incident.reopened"]);
+  });
+
+  test("wakes nobody where the box for it is not ticked", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    await dashboard.tell(id, { notify: [] });
+    expect(site.app.events().at(-1)?.data).toMatchObject({ notify: false });
+  });
+
+  test("is made once, however often the form is sent; a form that is shown anew makes another", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const screen = incidentScreen(id);
+    const { text } = await dashboard.show(screen);
+    const [form = "", seen = ""] = ["form", "seen_status"].flatMap((name) => typedIn(text, name));
+    expect([form, seen]).not.toContain("");
+    const fields = { form, seen_status: seen, status: "identified", body: "Once." };
+    const send = () => dashboard.send(`${screen}/updates`, fields);
+    const answers = [...(await Promise.all([send(), send(), send()])), await send()];
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
+    expect((await site.read(id)).updates).toHaveLength(2);
+    await dashboard.tell(id, { body: "Once." });
+    expect((await site.read(id)).updates).toHaveLength(3);
+  });
+
+  const refused: { what: string; form: Record<string, string>; wrong: string[] }[] = [
+    { what: "no message", form: { body: "" }, wrong: ["body"] },
+    { what: "a message of blanks", form: { body: " \r\n " }, wrong: ["body"] },
+    { what: "a message that is too long", form: { body: "x".repeat(10_001) }, wrong: ["body"] },
+    {
+      what: "a status that is none",
+      form: { status: "gone", body: "" },
+      wrong: ["body", "status"],
+    },
+    { what: "no status", form: { status: "" }, wrong: ["status"] },
+  ];
+  for (const { what, form, wrong } of refused) {
+    test(`is refused with ${what}: told beside the field, and nothing is written`, async () => {
+      await using dashboard = await createIncidentDashboard();
+      const { site } = dashboard;
+      const { id } = await site.open();
+      const before = await site.state();
+      const answer = await dashboard.tell(id, form);
+      expect(answer.status).toBe(422);
+      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      expect(await site.state()).toEqual(before);
+    });
+  }
+
+  test("that is refused comes back with all that was typed, and can be sent once mended", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const component = `component:${site.web}`;
+    const form = { status: "identified", body: "x".repeat(10_001), [component]: "partial_outage" };
+    const { text } = await dashboard.tell(id, { ...form, notify: [] });
+    const page = readHtml(text);
+    expect(page.texts("#field-body")).toEqual([form.body]);
+    expect(typedIn(text, "status")).toEqual(["identified"]);
+    expect(typedIn(text, "notify")).toEqual([]);
+    const chosen = page.attributes(`select[name="${component}"] option[selected]`, "value");
+    expect(chosen).toEqual(["partial_outage"]);
+    // What was chosen is in sight, not folded away.
+    expect(page.attributes("details.fold[open]", "class")).toHaveLength(1);
+    expect((await dashboard.tell(id, { ...form, body: "Short." })).status).toBe(303);
+    expect((await site.shown()).web).toBe("partial_outage");
+  });
+
+  test("is refused for a status of a component that an incident cannot say", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const before = await site.state();
+    const answer = await dashboard.tell(id, { [`component:${site.web}`]: "exploded" });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(complaintsOn(answer.text))).toEqual(["components"]);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("does not undo a status that somebody else set meanwhile: it comes back, with the message", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const screen = incidentScreen(id);
+    const { text } = await dashboard.show(screen);
+    const [form = ""] = typedIn(text, "form");
+    const fields = { form, seen_status: "investigating", body: "Still looking." };
+    await site.update(id, { status: "resolved" });
+    const before = await site.state();
+    const answer = await dashboard.send(`${screen}/updates`, {
+      ...fields,
+      status: "investigating",
+    });
+    expect(answer.status).toBe(409);
+    const page = readHtml(answer.text);
+    expect(page.texts('[role="alert"]').join(" ")).toContain("The incident became “Resolved”");
+    expect(page.texts("#field-body")).toEqual(["Still looking."]);
+    expect(typedIn(answer.text, "status")).toEqual(["resolved"]);
+    expect(await site.state()).toEqual(before);
+    // Who chooses a status means it.
+    const meant = { ...fields, status: "identified", notify: "yes" };
+    expect((await dashboard.send(`${screen}/updates`, meant)).status).toBe(303);
+    expect((await site.read(id)).status).toBe("identified");
+  });
+});
+
+describe("who may add an update", () => {
+  test("an editor may; a viewer sees the incident without the form, and may not", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, viewer } = dashboard;
+    const { id } = await site.open();
+    const screen = incidentScreen(id);
+    const seen = await dashboard.show(screen, { session: viewer });
+    expect(seen.status).toBe(200);
+    expect(readHtml(seen.text).texts("main h2")).toContain("Timeline");
+    expect(readHtml(seen.text).texts("main form, main .button")).toEqual(["View page"]);
+    const before = await site.state();
+    const form = { status: "identified", body: "More." };
+    for (const path of [`${screen}/updates`, `${screen}/updates/preview`]) {
+      const answer = await dashboard.send(path, form, { session: viewer, headers: HTML });
+      expect(answer.status).toBe(403);
+    }
+    expect(await site.state()).toEqual(before);
+    expect((await dashboard.send(`${screen}/updates`, form)).status).toBe(303);
+  });
+
+  test("another site's page may not, whoever is signed in", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open();
+    const before = await site.state();
+    const form = { status: "identified", body: "More." };
+    const headers = { ...HTML, origin: "https://elsewhere.example" };
+    const answer = await dashboard.send(`${incidentScreen(id)}/updates`, form, { headers });
+    expect(answer.status).toBe(403);
+    expect(await site.state()).toEqual(before);
+  });
+});

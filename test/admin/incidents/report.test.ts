@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, expectProblem } from "../../support/app";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { createReportSite, ledTo, REPORT } from "../../support/reporting";
+
+describe("the form to report an incident", () => {
+  test("asks in the order in which one knows it: what, which components, what to tell", async () => {
+    await using site = await createReportSite();
+    const { text } = await site.app.call(REPORT, { session: site.session });
+    const page = readHtml(text);
+    expect(page.texts("main form .label").slice(0, 5)).toEqual([
+      "Name",
+      "Components",
+      "Start the message from",
+      "First message",
+      "Status",
+    ]);
+    expect(page.texts("main form > .actions button")).toEqual([
+      "Publish incident",
+      "Save as draft",
+      "Preview",
+    ]);
+    expect(page.texts("details.fold summary")).toEqual(["More"]);
+    expect(page.attributes("details.fold", "open")).toEqual([]);
+  });
+
+  test("says so where the page has no components, and leads to them", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme", name: "Acme" }, []);
+    const { text } = await app.call(REPORT, { session: await app.signedIn("editor") });
+    const page = readHtml(text);
+    expect(page.texts("form > p a")).toEqual(["Acme has no components yet"]);
+    expect(page.attributes("form > p a", "href")).toEqual(["/admin/components?page=acme"]);
+  });
+
+  test("publishes an incident, which marks its components and is told to everybody", async () => {
+    await using site = await createReportSite();
+    site.told();
+    const answer = await site.report({
+      name: "  Checkout fails ",
+      body: "We look into it.\r\n\r\nMore soon.",
+      [site.field(site.api)]: "major_outage",
+      [site.field(site.web)]: "",
+    });
+    expect(answer.status).toBe(303);
+    const [id = ""] = ledTo(answer).match(/inc_\w+$/) ?? [];
+    expect(await site.read(id)).toMatchObject({
+      name: "Checkout fails",
+      status: "investigating",
+      impact: "critical",
+      source: "dashboard",
+      draft: false,
+      components: [{ id: site.api, name: "API", status: "major_outage" }],
+      updates: [{ body: "We look into it.\n\nMore soon.", status: "investigating" }],
+    });
+    expect(await site.shown()).toEqual({ api: "major_outage", web: "operational" });
+    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.app.audit().at(-1)).toMatchObject({
+      action: "incident.create",
+      actorKind: "user",
+      targetId: id,
+    });
+    const list = await site.app.call("/admin/incidents", { session: site.session });
+    expect(readHtml(list.text).texts('[role="status"]')).toEqual(["The incident was published."]);
+    expect((await site.app.call("/status/acme")).text).toContain("Checkout fails");
+  });
+
+  test("says whether people are to be told", async () => {
+    await using site = await createReportSite();
+    await site.report({ name: "Loud" });
+    const { notify: _, ...silent } = await site.filledIn({ name: "Quiet" });
+    await site.app.call(REPORT, { session: site.session, form: silent });
+    const told = site.app.events().map(({ data }) => [data["name"], data["notify"]]);
+    expect(told).toEqual([
+      ["Loud", true],
+      ["Quiet", false],
+    ]);
+  });
+
+  test("makes one incident of a form that is sent twice, also at once", async () => {
+    await using site = await createReportSite();
+    const form = await site.filledIn();
+    const send = () => site.app.call(REPORT, { session: site.session, form });
+    const answers = [...(await Promise.all([send(), send()])), await send()];
+    expect(new Set(answers.map(ledTo)).size).toBe(1);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    expect(site.told()).toEqual(["incident.created"]);
+    await site.report();
+    expect(site.told()).toEqual(["incident.created"]);
+  });
+
+  test("saves a draft, which marks nothing and is told to nobody", async () => {
+    await using site = await createReportSite();
+    site.told();
+    const answer = await site.report({ intent: "draft", [site.field(site.api)]: "partial_outage" });
+    const [id = ""] = ledTo(answer).match(/inc_\w+$/) ?? [];
+    expect(await site.read(id)).toMatchObject({ draft: true, impact: "major" });
+    expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
+    expect(site.told()).toEqual([]);
+    expect((await site.app.call("/status/acme")).text).not.toContain("Checkout fails");
+  });
+
+  test("writes down an incident that is over, at the times that it had", async () => {
+    await using site = await createReportSite();
+    const answer = await site.report({
+      status: "resolved",
+      started_at: "2026-03-09T10:00",
+      resolved_at: "2026-03-09T11:30",
+      impact_override: "minor",
+      external_ref: "OPS-7",
+      [site.field(site.web)]: "partial_outage",
+    });
+    const [id = ""] = ledTo(answer).match(/inc_\w+$/) ?? [];
+    expect(await site.read(id)).toMatchObject({
+      status: "resolved",
+      started_at: "2026-03-09T10:00:00.000Z",
+      resolved_at: "2026-03-09T11:30:00.000Z",
+      impact: "minor",
+      external_ref: "OPS-7",
+    });
+    expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
+  });
+});
+
+describe("a form that is wrong", () => {
+  test("comes back with every complaint and all that was typed, and nothing is written", async () => {
+    await using site = await createReportSite();
+    const before = await site.state();
+    const answer = await site.report({
+      name: " ",
+      body: "",
+      status: "exploded",
+      impact_override: "total",
+      started_at: "yesterday",
+      resolved_at: "2026-03-10T11:00",
+      external_ref: "O\u202ePS",
+      [site.field(site.api)]: "on_fire",
+    });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({
+      name: "Name is empty.",
+      components:
+        "Components must be one of operational, under_maintenance, degraded_performance, partial_outage, major_outage.",
+      body: "First message is empty.",
+      status: "Status must be one of investigating, identified, monitoring, resolved.",
+      impact_override: "Impact must be one of none, minor, major, critical.",
+      started_at: "Started at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      external_ref: "External reference holds control characters or bidirectional overrides.",
+    });
+    expect(typedIn(answer.text, "started_at")).toEqual(["yesterday"]);
+    expect(typedIn(answer.text, "resolved_at")).toEqual(["2026-03-10T11:00"]);
+    expect(readHtml(answer.text).attributes("details.fold", "open")).toHaveLength(1);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("keeps what was chosen of components", async () => {
+    await using site = await createReportSite();
+    const answer = await site.report({ name: "", [site.field(site.web)]: "degraded_performance" });
+    const chosen = readHtml(answer.text).attributes(
+      `select[name="${site.field(site.web)}"] option[selected]`,
+      "value",
+    );
+    expect(chosen).toEqual(["degraded_performance"]);
+  });
+
+  test("is told of times that cannot be", async () => {
+    await using site = await createReportSite();
+    const before = await site.state();
+    const future = await site.report({ started_at: "2026-03-10T13:00" });
+    expect(complaintsOn(future.text)).toEqual({
+      started_at: "Started at (UTC) lies in the future.",
+    });
+    const open = await site.report({ resolved_at: "2026-03-10T11:00" });
+    expect(complaintsOn(open.text)).toHaveProperty("resolved_at");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("names the incident that has its reference already", async () => {
+    await using site = await createReportSite();
+    const { id } = await site.open({ external_ref: "OPS-1" });
+    const before = await site.state();
+    const answer = await site.report({ external_ref: "OPS-1" });
+    expect(answer.status).toBe(409);
+    expect(complaintsOn(answer.text)["external_ref"]).toContain(id);
+    expect(await site.state()).toEqual(before);
+  });
+});
+
+describe("who may report", () => {
+  test("is an editor; a viewer is refused, and sees no button that leads here", async () => {
+    await using site = await createReportSite("viewer");
+    const before = await site.state();
+    expectProblem(await site.app.call(REPORT, { session: site.session }), "insufficient_role");
+    expectProblem(await site.report(), "insufficient_role");
+    const list = await site.app.call("/admin/incidents", { session: site.session });
+    expect(list.status).toBe(200);
+    expect(list.text).not.toContain(REPORT);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is nobody whom another site's page sends here", async () => {
+    await using site = await createReportSite();
+    const before = await site.state();
+    const foreign = { headers: { origin: "https://elsewhere.test" } };
+    expectProblem(await site.report({}, foreign), "cross_site_request");
+    expect(await site.state()).toEqual(before);
+    expect((await site.report()).status).toBe(303);
+  });
+});

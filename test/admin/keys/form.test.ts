@@ -1,0 +1,204 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, type TestApp } from "../../support/app";
+import { type Fields, KEY_FIELDS, keysOf, NEW_KEY, sendKeyForm } from "../../support/dashboard";
+import { complaintsOn, typedIn } from "../../support/html";
+
+const VALUE = `allclear_${"x".repeat(49)}`;
+const WHOLE_NUMBER = "Rate limit must be a whole number from 1 to 1,000,000.";
+
+/** One field wrong, and the sentence that the page has for it. */
+const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: string }[] = [
+  { what: "no name", fields: { name: "" }, at: "name", complaint: "Name is empty." },
+  { what: "a blank name", fields: { name: " \u00a0 " }, at: "name", complaint: "Name is empty." },
+  {
+    what: "a name of 256 characters",
+    fields: { name: "😀".repeat(256) },
+    at: "name",
+    complaint: "Name is 256 characters long; 255 is the most.",
+  },
+  {
+    what: "a control character in the name",
+    fields: { name: "a\u0007b" },
+    at: "name",
+    complaint: "Name holds control characters or bidirectional overrides.",
+  },
+  {
+    what: "a bidirectional override in the name",
+    fields: { name: "a\u202eb" },
+    at: "name",
+    complaint: "Name holds control characters or bidirectional overrides.",
+  },
+  {
+    what: "a key's value as its name",
+    fields: { name: `bot ${VALUE}` },
+    at: "name",
+    complaint: "Name contains an API key; type a name instead.",
+  },
+  { what: "no scope", fields: { scopes: [] }, at: "scopes", complaint: /^Scopes .+\.$/ },
+  {
+    what: "an unknown scope",
+    fields: { scopes: ["read:status", "write:everything"] },
+    at: "scopes",
+    complaint: /^Scopes must be one of read:status, .+\.$/,
+  },
+  {
+    what: "the same scope twice",
+    fields: { scopes: ["read:status", "read:status"] },
+    at: "scopes",
+    complaint: /^Scopes .+\.$/,
+  },
+  ...["0", "1000001", "abc", "1.5", "-1", "1,5", "1,00,0", "9".repeat(400)].map((limit) => ({
+    what: `a limit of ${limit.slice(0, 20)}`,
+    fields: { rate_limit: limit },
+    at: "rate_limit",
+    complaint: WHOLE_NUMBER,
+  })),
+  {
+    what: "an unknown expiration",
+    fields: { expires: "weekly" },
+    at: "expires",
+    complaint: /^Expires must be never, 7, .+\.$/,
+  },
+  {
+    what: "a day that is over",
+    fields: { expires: "date", expires_date: "2026-03-09" },
+    at: "expires_date",
+    complaint: "Expiration date lies in the past.",
+  },
+  ...["", "tomorrow", "2026-02-30", "2026-03-11T00:00:00Z", "<b>"].map((date) => ({
+    what: `the date “${date}”`,
+    fields: { expires: "date", expires_date: date },
+    at: "expires_date",
+    complaint: "Expiration date must be a day such as 2027-01-31.",
+  })),
+  {
+    what: "a date that is not there",
+    fields: { expires: "date", expires_date: [] },
+    at: "expires_date",
+    complaint: "Expiration date must be a day such as 2027-01-31.",
+  },
+];
+
+const KNOWN_SCOPES = ["read:status", "write:incidents"];
+const EXPIRATIONS = ["never", "7", "30", "90", "365", "date"];
+
+/** Expects what was sent to stand in the form again. What no box or button shows cannot. */
+function expectKept(html: string, sent: Fields): void {
+  const all = (name: string) => [sent[name] ?? []].flat();
+  const one = (name: string) => [all(name)[0] ?? ""];
+  expect(typedIn(html, "name")).toEqual(one("name"));
+  expect(typedIn(html, "rate_limit")).toEqual(one("rate_limit"));
+  expect(typedIn(html, "expires_date")).toEqual(one("expires_date"));
+  expect(typedIn(html, "expires")).toEqual(EXPIRATIONS.filter((it) => it === sent["expires"]));
+  expect(typedIn(html, "scopes")).toEqual(KNOWN_SCOPES.filter((it) => all("scopes").includes(it)));
+}
+
+async function expectRefused(app: TestApp, session: string, fields: Fields) {
+  const before = app.audit();
+  const answer = await sendKeyForm(app, session, fields);
+  expect(answer.status).toBe(422);
+  expect(keysOf(app)).toEqual([]);
+  expect(app.audit()).toEqual(before);
+  expectKept(answer.text, { ...KEY_FIELDS, ...fields });
+  return complaintsOn(answer.text);
+}
+
+describe("the form for a new key", () => {
+  for (const { what, fields, at, complaint } of WRONG) {
+    test(`comes back for ${what}, told beside the field, all that was typed kept, and makes nothing`, async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn("admin");
+      const complaints = await expectRefused(app, session, fields);
+      expect(Object.keys(complaints)).toEqual([at]);
+      if (typeof complaint === "string") expect(complaints[at]).toBe(complaint);
+      else expect(complaints[at]).toMatch(complaint);
+      // The form that is right but for this is taken.
+      expect((await sendKeyForm(app, session)).status).toBe(200);
+      expect(keysOf(app)).toHaveLength(1);
+    });
+  }
+
+  test("tells everything that is wrong at once", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const fields = {
+      name: "\u202e",
+      scopes: ["write:incidents", "nonsense"],
+      rate_limit: "many",
+      expires: "date",
+      expires_date: "2020-01-01",
+    };
+    const complaints = await expectRefused(app, session, fields);
+    expect(Object.keys(complaints)).toEqual(["name", "scopes", "rate_limit", "expires_date"]);
+    const other = await expectRefused(app, session, { ...fields, expires: "soon" });
+    expect(Object.keys(other)).toEqual(["name", "scopes", "rate_limit", "expires"]);
+  });
+
+  test("that holds nothing at all is told what is missing", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const answer = await app.call(NEW_KEY, { session, form: {} });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(complaintsOn(answer.text))).toEqual(["name", "scopes"]);
+    expect(keysOf(app)).toEqual([]);
+  });
+
+  for (const [typed, limit] of [
+    ["1,000", 1_000],
+    [" 500 ", 500],
+    ["1 000 000", 1_000_000],
+    ["1_000", 1_000],
+    ["", 1_000],
+    ["0050", 50],
+  ] as const) {
+    test(`takes the limit “${typed}” as ${limit}`, async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn("admin");
+      expect((await sendKeyForm(app, session, { rate_limit: typed })).status).toBe(200);
+      expect(keysOf(app).map((key) => key.rate_limit)).toEqual([limit]);
+    });
+  }
+
+  test("makes the key that it describes, and says by whom", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    await sendKeyForm(app, session, {
+      scopes: ["write:incidents", "read:status"],
+      expires: "date",
+      expires_date: "2026-03-10",
+    });
+    expect(keysOf(app)).toMatchObject([
+      {
+        name: "Deploy bot",
+        scopes: ["write:incidents", "read:status"],
+        rate_limit: 500,
+        expires_at: "2026-03-11T00:00:00.000Z",
+        created_by: { kind: "user", label: "Test admin" },
+      },
+    ]);
+    expect(app.audit().at(-1)).toMatchObject({ action: "key.create", actorKind: "user" });
+  });
+
+  test("counts days from today: a key for 7 days works to the end of the seventh", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    await sendKeyForm(app, session, {
+      expires: "7",
+      expires_date: "nonsense that is not asked for",
+    });
+    expect(keysOf(app)[0]?.expires_at).toBe("2026-03-18T00:00:00.000Z");
+  });
+
+  test("begins with what a preset fills in", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const { text } = await app.call(`${NEW_KEY}?preset=ci-incident-bot`, { session });
+    expect(typedIn(text, "name")).toEqual(["CI incident bot"]);
+    expect(typedIn(text, "scopes").sort()).toEqual([
+      "read:status",
+      "write:components",
+      "write:incidents",
+    ]);
+    expect(typedIn(text, "expires")).toEqual(["never"]);
+  });
+});

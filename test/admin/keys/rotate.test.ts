@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, expectProblem } from "../../support/app";
+import {
+  actionsOf,
+  KEYS,
+  keysOf,
+  makeKey,
+  openForm,
+  revealedValue,
+  statusWith,
+} from "../../support/dashboard";
+import { readHtml, typedIn } from "../../support/html";
+
+const HOUR = 60 * 60 * 1_000;
+
+async function withKey() {
+  const app = await createTestApp();
+  const session = await app.signedIn("admin");
+  const { id, value } = await makeKey(app, session);
+  const path = `${KEYS}/${id}`;
+
+  /** Rotates the key by its form, and answers the new value. */
+  async function rotate(overlap: string): Promise<string> {
+    const form = { form: await openForm(app, `${path}/rotate`, session), overlap };
+    return revealedValue(await app.call(`${path}/rotate`, { session, form }));
+  }
+
+  const statuses = async (...values: string[]) =>
+    Promise.all(values.map((it) => statusWith(app, it)));
+  const dispose = () => app[Symbol.asyncDispose]();
+  return { app, session, id, value, path, rotate, statuses, [Symbol.asyncDispose]: dispose };
+}
+
+describe("rotating a key", () => {
+  test("with the end now leaves the new value alone", async () => {
+    await using installation = await withKey();
+    const fresh = await installation.rotate("now");
+    expect(fresh).not.toBe(installation.value);
+    expect(await installation.statuses(installation.value, fresh)).toEqual([401, 200]);
+    const answer = await installation.app.call("/api/v1/key", { key: installation.value });
+    expect(expectProblem(answer, "expired_key").detail).toContain("replaced");
+  });
+
+  for (const [overlap, ms] of [
+    ["1h", HOUR],
+    ["24h", 24 * HOUR],
+    ["7d", 7 * 24 * HOUR],
+  ] as const) {
+    test(`with an overlap of ${overlap} leaves both values working until then, and then the new one alone`, async () => {
+      await using installation = await withKey();
+      const { app, value, statuses } = installation;
+      const fresh = await installation.rotate(overlap);
+      expect(await statuses(value, fresh)).toEqual([200, 200]);
+      await app.clock.advance(ms - 1);
+      expect(await statuses(value, fresh)).toEqual([200, 200]);
+      await app.clock.advance(1);
+      expect(await statuses(value, fresh)).toEqual([401, 200]);
+    });
+  }
+
+  test("keeps what the key is: id, name, scopes, limit and bucket", async () => {
+    await using installation = await withKey();
+    const { app, value } = installation;
+    const before = (await app.call("/api/v1/key", { key: value })).body;
+    const fresh = await installation.rotate("1h");
+    const after = (await app.call("/api/v1/key", { key: fresh })).body;
+    for (const same of ["id", "name", "scopes", "rate_limit", "expires_at", "created_at"]) {
+      expect(after[same]).toEqual(before[same]);
+    }
+    expect(after.start).not.toBe(before.start);
+    expect(after.remaining).toBe(before.remaining - 1);
+    expect(keysOf(app)).toHaveLength(1);
+    expect(app.audit().at(-1)).toMatchObject({ action: "key.rotate", targetId: installation.id });
+  });
+
+  test("proposes a day's overlap, and says who uses the present value", async () => {
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
+    const unused = await app.call(`${path}/rotate`, { session });
+    expect(typedIn(unused.text, "overlap")).toEqual(["24h"]);
+    expect(readHtml(unused.text).texts(".dialog-body p")[0]).toContain("never used");
+    await statusWith(app, value);
+    const used = await app.call(`${path}/rotate`, { session });
+    expect(readHtml(used.text).texts(".dialog-body p")[0]).toContain("last used");
+  });
+
+  for (const overlap of ["", "2h", "forever", "__proto__", "toString", "0"]) {
+    test(`with “${overlap}” as its overlap is refused on the page, and nothing is written`, async () => {
+      await using installation = await withKey();
+      const { app, session, path, value } = installation;
+      const before = { keys: keysOf(app), audit: app.audit() };
+      const answer = await app.call(`${path}/rotate`, { session, form: { overlap } });
+      expect(answer.status).toBe(422);
+      expect(readHtml(answer.text).texts("#field-overlap-error")).toEqual([
+        "Choose when the old value ends.",
+      ]);
+      expect({ keys: keysOf(app), audit: app.audit() }).toEqual(before);
+      expect(await statusWith(app, value)).toBe(200);
+    });
+  }
+});
+
+describe("the old value of a rotated key", () => {
+  test("can be ended early: its next request is refused, the new value works on", async () => {
+    await using installation = await withKey();
+    const { app, session, path, value, statuses } = installation;
+    const fresh = await installation.rotate("7d");
+    const page = await app.call(path, { session });
+    expect(page.text).toContain("Never used, so safe to end now.");
+    const answer = await app.call(`${path}/end-old-value`, { session, form: {} });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
+    expect(await statuses(value, fresh)).toEqual([401, 200]);
+    expect(actionsOf(app).at(-1)).toBe("key.end_old_value");
+    const after = readHtml((await app.call(path, { session })).text);
+    expect(after.attributes("form", "action")).not.toContain(`${path}/end-old-value`);
+    expect(after.texts("tbody tr").filter((row) => row.includes("Ended"))).toHaveLength(1);
+  });
+
+  test("shows its own last use, also one of a second ago, so that nobody is cut off unawares", async () => {
+    await using installation = await withKey();
+    const { app, session, path, value } = installation;
+    await installation.rotate("7d");
+    await statusWith(app, value);
+    await app.clock.advance(1_000);
+    const { text } = await app.call(path, { session });
+    expect(text).toContain("a program may still need it");
+    expect(text).not.toContain("safe to end now");
+  });
+
+  test("ends twice as once, and ending what has none writes nothing", async () => {
+    await using installation = await withKey();
+    const { app, session, path, value, statuses } = installation;
+    const end = () => app.call(`${path}/end-old-value`, { session, form: {} });
+    const before = app.audit();
+    expect((await end()).status).toBe(303);
+    expect(app.audit()).toEqual(before);
+    expect(await statusWith(app, value)).toBe(200);
+    const fresh = await installation.rotate("1h");
+    await Promise.all([end(), end()]);
+    expect(actionsOf(app).filter((action) => action === "key.end_old_value")).toHaveLength(1);
+    expect(await statuses(value, fresh)).toEqual([401, 200]);
+  });
+
+  test("stops with the key: revoking ends both values", async () => {
+    await using installation = await withKey();
+    const { app, session, path, value, statuses } = installation;
+    const fresh = await installation.rotate("7d");
+    await app.call(`${path}/revoke`, { session, form: {} });
+    expect(await statuses(value, fresh)).toEqual([401, 401]);
+  });
+
+  test("is told of in the list, and ended there when its time is over", async () => {
+    await using installation = await withKey();
+    const { app, session } = installation;
+    await installation.rotate("1h");
+    const row = async () => readHtml((await app.call(KEYS, { session })).text).texts("tbody tr")[0];
+    expect(await row()).toContain("Old value ends in");
+    await app.clock.advance(HOUR);
+    expect(await row()).not.toContain("Old value");
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { formatDateTimeInput, parseDateTimeInput } from "../../../src/admin/date-time-input";
+import { readHtml } from "../../support/html";
+import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";
+
+describe("a moment in a form", () => {
+  for (const [typed, iso] of [
+    ["2026-03-10T14:00", "2026-03-10T14:00:00.000Z"],
+    [" 2026-03-10 14:00 ", "2026-03-10T14:00:00.000Z"],
+    ["2026-03-10T14:00:30", "2026-03-10T14:00:30.000Z"],
+    ["2026-03-10T14:00:30.5", "2026-03-10T14:00:30.500Z"],
+    ["2026-03-10T14:00Z", "2026-03-10T14:00:00.000Z"],
+    ["2024-02-29T00:00", "2024-02-29T00:00:00.000Z"],
+  ] as const) {
+    test(`“${typed}” is read as UTC`, () => {
+      expect(parseDateTimeInput(typed)).toBe(iso);
+    });
+  }
+
+  for (const typed of [
+    "",
+    "tomorrow",
+    "2026-03-10",
+    "2026-02-30T10:00",
+    "2026-03-10T25:00",
+    "2026-03-10T14:60",
+    "2026-03-10T23:59:60",
+    "+010000-01-01T00:00",
+    "2026-03-10T14:00+01:00",
+    "2026-03-10T14:00\n2026",
+  ]) {
+    test(`“${typed.replace("\n", "⏎")}” is none`, () => {
+      expect(parseDateTimeInput(typed)).toBeUndefined();
+    });
+  }
+
+  test("is written so that it is read as what it was, to the millisecond", () => {
+    const max = Date.UTC(10_000, 0) - 1;
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max }), (ms) => {
+        const iso = new Date(ms).toISOString();
+        expect(parseDateTimeInput(formatDateTimeInput(iso))).toBe(iso);
+      }),
+    );
+  });
+
+  test("is written without seconds where it has none", () => {
+    expect(formatDateTimeInput("2026-03-10T14:00:00.000Z")).toBe("2026-03-10T14:00");
+    expect(formatDateTimeInput("2026-03-10T14:00:05.000Z")).toBe("2026-03-10T14:00:05");
+  });
+});
+
+describe("below a field for a moment", () => {
+  for (const { zone, says } of [
+    { zone: "Europe/Berlin", says: "Europe/Berlin: Tue, 10 Mar 2026, 15:00 CET" },
+    { zone: "Asia/Kolkata", says: "Asia/Kolkata: Tue, 10 Mar 2026, 19:30 GMT+5:30" },
+    { zone: "Etc/UTC", says: "" },
+  ]) {
+    test(`stands what is stored by the clock of ${zone}, where that is another`, async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const { site } = dashboard;
+      await site.app.page({ slug: "own", name: "Own", time_zone: zone }, []);
+      const id = await site.plan({ page: "own", components: [] });
+      const { text } = await dashboard.open(`${MAINTENANCE}/${id}/edit`);
+      const page = readHtml(text);
+      expect(page.texts("#field-scheduled_for-zones")).toEqual([says]);
+      expect(page.attributes("#field-scheduled_for", "aria-describedby")).toEqual([
+        "field-scheduled_for-zones",
+      ]);
+    });
+  }
+});

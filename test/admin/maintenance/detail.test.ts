@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { expectProblem } from "../../support/app";
+import { openForm } from "../../support/dashboard";
+import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";
+import { at } from "../../support/maintenance-site";
+
+const HOUR = 3_600_000;
+const UPDATE = { status: "", body: "Search is back.", display_at: "", notify: "yes" };
+
+describe("the screen of a maintenance", () => {
+  test("tells a viewer what is planned and what was told, and offers nothing to change", async () => {
+    await using dashboard = await createMaintenanceDashboard("viewer");
+    const { site } = dashboard;
+    const id = await site.plan({ body: "A **minute** <b>without</b> search." });
+    await site.update(id, { status: "in_progress", body: "We began." });
+    const { status, text } = await dashboard.open(`${MAINTENANCE}/${id}`);
+    const page = readHtml(text);
+    expect(status).toBe(200);
+    expect(page.texts("h1")).toEqual(["Database upgrade"]);
+    expect(page.texts(".timeline .strong")).toEqual(["In progress", "Scheduled"]);
+    expect(page.texts(".text strong")).toEqual(["minute"]);
+    expect(text).toContain("&lt;b&gt;without&lt;/b&gt;");
+    expect(text).toContain("Written by the API key “test”.");
+    expect(page.texts("dd").join(" ")).toContain("Tue, 10 Mar 2026, 14:00–15:00 UTC");
+    expect(page.attributes("main form", "action")).toEqual([]);
+    expect(page.attributes("main .button", "href")).toEqual([`/status/acme/maintenance/${id}`]);
+  });
+
+  test("offers an editor what can be done to it now, and nothing once it is over", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    const path = `${MAINTENANCE}/${id}`;
+    const buttons = async () => {
+      const page = readHtml((await dashboard.open(path)).text);
+      return page.texts(".screen-head .button");
+    };
+    expect(await buttons()).toEqual(["View page", "Edit", "Start now", "Cancel maintenance"]);
+    await site.update(id, { status: "in_progress", body: "Now." });
+    expect(await buttons()).toEqual(["View page", "Edit", "Finish early", "Cancel maintenance"]);
+    await site.app.clock.advance(4 * HOUR);
+    expect(await buttons()).toEqual(["View page", "Edit", "Finish now", "Cancel maintenance"]);
+    await site.update(id, { status: "completed", body: "Done." });
+    expect(await buttons()).toEqual(["View page"]);
+    expect(readHtml((await dashboard.open(path)).text).texts("main form")).toEqual([]);
+  });
+
+  test("is not there for an id of nothing", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    for (const path of ["mnt_none", "mnt_none/edit", "mnt_none/start", "mnt_none/cancel"]) {
+      expect((await dashboard.open(`${MAINTENANCE}/${path}`)).status).toBe(404);
+    }
+  });
+});
+
+describe("the next update", () => {
+  test("is published with the status that it names", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, session } = dashboard;
+    const id = await site.plan();
+    const path = `${MAINTENANCE}/${id}`;
+    const form = await openForm(site.app, path, session);
+    const answer = await dashboard.send(path, { form, ...UPDATE, status: "in_progress" });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get("location")).toBe(path);
+    expect(await site.get(id)).toMatchObject({
+      status: "in_progress",
+      updates: [{ status: "in_progress", body: "Search is back." }, { status: "scheduled" }],
+    });
+    expect(await site.statusOf("API")).toBe("under_maintenance");
+    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.started"]);
+    expect(readHtml((await dashboard.open(path)).text).texts(".flash")).toEqual([
+      "The update was published.",
+    ]);
+  });
+
+  test("without another status leaves it where it is by then, and can be told of an earlier time", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    await site.app.clock.advance(HOUR);
+    await site.update(id, { status: "in_progress", body: "Now." });
+    await site.app.clock.advance(HOUR);
+    const update = { ...UPDATE, display_at: "2026-03-10T13:30", notify: [] };
+    expect((await dashboard.send(`${MAINTENANCE}/${id}`, update)).status).toBe(303);
+    const [latest] = (await site.get(id)).updates;
+    expect(latest).toMatchObject({ status: "in_progress", display_at: at("13:30:00") });
+    expect(site.app.events().at(-1)?.data["notify"]).toBe(false);
+  });
+
+  const WRONG = [
+    { what: "no message", fields: { body: "  " }, at: "body", says: "Message is empty." },
+    {
+      what: "an unknown status",
+      fields: { status: "paused" },
+      at: "status",
+      says: /^Status must be one of scheduled, /,
+    },
+    {
+      what: "a time that is none",
+      fields: { display_at: "yesterday" },
+      at: "display_at",
+      says: "Took effect at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+    },
+    {
+      what: "a time to come",
+      fields: { display_at: "2026-03-10T12:30" },
+      at: "display_at",
+      says: "Took effect at (UTC) lies in the future.",
+    },
+  ];
+
+  for (const { what, fields, at: field, says } of WRONG) {
+    test(`comes back for ${what}, with its message, and publishes nothing`, async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const { site } = dashboard;
+      const id = await site.plan();
+      const before = await site.state();
+      const answer = await dashboard.send(`${MAINTENANCE}/${id}`, { ...UPDATE, ...fields });
+      expect(answer.status).toBe(422);
+      const complaints = complaintsOn(answer.text);
+      expect(Object.keys(complaints)).toEqual([field]);
+      expect(complaints[field]).toMatch(says);
+      const body = field === "body" ? "" : "Search is back.";
+      expect(readHtml(answer.text).texts("textarea")).toEqual([body]);
+      expect(await site.state()).toEqual(before);
+      expect((await dashboard.send(`${MAINTENANCE}/${id}`, UPDATE)).status).toBe(303);
+    });
+  }
+
+  test("of what has ended meanwhile is refused, and its message shown to be copied", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, session } = dashboard;
+    const id = await site.plan();
+    const form = await openForm(site.app, `${MAINTENANCE}/${id}`, session);
+    await site.cancel(id);
+    const before = await site.state();
+    const answer = await dashboard.send(`${MAINTENANCE}/${id}`, { form, ...UPDATE });
+    const page = readHtml(answer.text);
+    expect(answer.status).toBe(409);
+    expect(page.texts('[role="alert"]')).toEqual([
+      "The maintenance is cancelled, which is final. Nothing was published.",
+    ]);
+    expect(page.texts("main code")[0]).toBe("Search is back.");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("sent twice is one update", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, session } = dashboard;
+    const id = await site.plan();
+    const path = `${MAINTENANCE}/${id}`;
+    const form = { form: await openForm(site.app, path, session), ...UPDATE };
+    const answers = await Promise.all([1, 2].map(() => dashboard.send(path, form)));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    expect((await site.get(id)).updates).toHaveLength(2);
+    const again = { ...form, form: await openForm(site.app, path, session) };
+    await dashboard.send(path, again);
+    expect((await site.get(id)).updates).toHaveLength(3);
+  });
+
+  test("can be seen before it is published, which leaves nothing behind", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    const before = await site.state();
+    const path = `${MAINTENANCE}/${id}/preview`;
+    const answer = await dashboard.send(path, { ...UPDATE, status: "in_progress" });
+    expect(answer.status).toBe(200);
+    expect(readHtml(answer.text).texts(".timeline strong")).toEqual(["In progress", "Scheduled"]);
+    expect(answer.text).toContain("Preview. Nothing was published.");
+    const wrong = await dashboard.send(path, { ...UPDATE, body: "" });
+    expect(complaintsOn(wrong.text)).toEqual({ body: "Message is empty." });
+    expect(await site.state()).toEqual(before);
+    expect((await dashboard.open(path)).headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
+  });
+
+  test("is refused to a viewer and from another site", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, session } = dashboard;
+    const path = `${MAINTENANCE}/${await site.plan()}`;
+    const viewer = await site.app.signedIn("viewer");
+    const before = await site.state();
+    for (const sent of [path, `${path}/preview`]) {
+      expectProblem(
+        await site.app.call(sent, { session: viewer, form: UPDATE }),
+        "insufficient_role",
+      );
+    }
+    const headers = { origin: "https://elsewhere.example" };
+    expectProblem(
+      await site.app.call(path, { session, form: UPDATE, headers }),
+      "cross_site_request",
+    );
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("begins with the status as it is", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const id = await dashboard.site.plan();
+    const { text } = await dashboard.open(`${MAINTENANCE}/${id}`);
+    expect(typedIn(text, "status")).toEqual([""]);
+    expect(readHtml(text).texts(".choice label")).toEqual(["Scheduled", "In progress"]);
+  });
+});

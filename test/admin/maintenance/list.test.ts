@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { deletePage } from "../../../src/features/page-deletion";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { readHtml } from "../../support/html";
+import { createTestApp } from "../../support/app";
+import {
+  createMaintenanceDashboard,
+  MAINTENANCE,
+  NEW_PLAN,
+} from "../../support/maintenance-dashboard";
+import { at } from "../../support/maintenance-site";
+
+/** The names of a list's parts, each with its rows in their order. */
+function partsOf(html: string): Record<string, string[]> {
+  const page = readHtml(html);
+  const captions = page.texts("table caption");
+  return Object.fromEntries(
+    captions.map((caption, index) => [
+      caption,
+      page.texts(`main > section:nth-of-type(${index + 1}) .row-link`),
+    ]),
+  );
+}
+
+describe("the list of maintenance", () => {
+  test("tells what is under way, what is to come by its beginning, and what is over", async () => {
+    await using dashboard = await createMaintenanceDashboard("viewer");
+    const { site } = dashboard;
+    const later = { scheduled_for: at("20:00:00"), scheduled_until: at("21:00:00") };
+    await site.plan({ name: "Later", ...later });
+    await site.plan({ name: "Sooner" });
+    const started = await site.plan({ name: "Started" });
+    await site.update(started, { status: "in_progress", body: "Now." });
+    const done = await site.plan({ name: "Done" });
+    await site.update(done, { status: "in_progress", body: "Now." });
+    await site.update(done, { status: "completed", body: "Done." });
+    await site.cancel(await site.plan({ name: "Dropped" }));
+    const { text } = await dashboard.open(MAINTENANCE);
+    expect(partsOf(text)).toEqual({
+      "Under way": ["Started"],
+      Upcoming: ["Sooner", "Later"],
+      Past: ["Dropped", "Done"],
+    });
+    expect(readHtml(text).attributes(".row-link", "href")).toContain(`${MAINTENANCE}/${started}`);
+  });
+
+  test("gives each time in UTC and by the clock of its page", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { app } = dashboard.site;
+    await app.page({ slug: "tokyo", name: "Tokyo", time_zone: "Asia/Tokyo" }, []);
+    await dashboard.site.plan({ page: "tokyo", components: [] });
+    const { text } = await dashboard.open(`${MAINTENANCE}?page=tokyo`);
+    expect(text).toContain("Tue, 10 Mar 2026, 14:00–15:00 UTC");
+    expect(text).toContain("Tue, 10 Mar 2026, 23:00 GMT+9 – Wed, 11 Mar 2026, 00:00 GMT+9");
+  });
+
+  test("of one page leaves out what is on others", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    await site.app.page({ slug: "second", name: "Second" }, []);
+    await site.plan({ name: "First's" });
+    await site.plan({ name: "Second's", page: "second", components: [] });
+    const rows = async (query: string) =>
+      readHtml((await dashboard.open(MAINTENANCE + query)).text).texts(".row-link");
+    expect(await rows("")).toEqual(["First's", "Second's"]);
+    expect(await rows("?page=second")).toEqual(["Second's"]);
+    expect(await rows("?page=none")).toEqual(["First's", "Second's"]);
+  });
+
+  test("goes on behind fifty that are over, each told once", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    for (let number = 1; number <= 53; number++) {
+      await site.cancel(await site.plan({ name: `Old ${number}` }));
+    }
+    await site.plan({ name: "Coming" });
+    const first = readHtml((await dashboard.open(MAINTENANCE)).text);
+    const [older = ""] = first.attributes(".pagination a", "href");
+    const second = readHtml((await dashboard.open(older)).text);
+    expect(first.texts(".row-link").slice(0, 2)).toEqual(["Coming", "Old 53"]);
+    expect(first.texts(".row-link")).toHaveLength(51);
+    expect(second.texts(".row-link")).toEqual(["Old 3", "Old 2", "Old 1"]);
+    expect(second.attributes(".pagination a", "href")).toEqual([MAINTENANCE]);
+  });
+
+  test("that is empty says what it is for, and offers to plan to those who may", async () => {
+    await using dashboard = await createMaintenanceDashboard("editor");
+    const forEditors = readHtml((await dashboard.open(MAINTENANCE)).text);
+    expect(forEditors.texts(".empty h2")).toEqual(["No maintenance yet"]);
+    expect(forEditors.attributes(".empty a", "href")).toEqual([NEW_PLAN]);
+    const session = await dashboard.site.app.signedIn("viewer");
+    const { text } = await dashboard.site.app.call(MAINTENANCE, { session });
+    expect(readHtml(text).texts(".empty h2")).toEqual(["No maintenance yet"]);
+    expect(readHtml(text).attributes("main a", "href")).toEqual([]);
+  });
+
+  test("has no more of a page that is gone", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    await site.app.page({ slug: "second", name: "Second" }, []);
+    await site.app.ctx.db.write((tx) => deletePage(site.app.ctx, tx, site.page.id, CLI_ACTOR));
+    const list = await dashboard.open(MAINTENANCE);
+    expect(readHtml(list.text).texts(".row-link")).toEqual([]);
+    expect((await dashboard.open(`${MAINTENANCE}/${id}`)).status).toBe(404);
+  });
+});
+
+describe("without a page", () => {
+  for (const role of ["admin", "editor"] as const) {
+    test(`the list and the form tell an ${role} what comes first`, async () => {
+      await using app = await createTestApp();
+      const session = await app.signedIn(role);
+      for (const path of [MAINTENANCE, NEW_PLAN]) {
+        const { status, text } = await app.call(path, { session });
+        const page = readHtml(text);
+        expect(status).toBe(200);
+        expect(page.texts(".empty h2")).toEqual(["No status page yet"]);
+        expect(page.attributes(".empty a", "href")).toEqual(
+          role === "admin" ? ["/admin/pages/new"] : [],
+        );
+      }
+      const sent = await app.call(NEW_PLAN, { session, form: { name: "Too early" } });
+      expect(readHtml(sent.text).texts(".empty h2")).toEqual(["No status page yet"]);
+      expect(app.events()).toEqual([]);
+    });
+  }
+});

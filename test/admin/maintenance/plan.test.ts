@@ -1,0 +1,260 @@
+import { describe, expect, test } from "bun:test";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { expectProblem } from "../../support/app";
+import { type Fields, openForm } from "../../support/dashboard";
+import {
+  createMaintenanceDashboard,
+  MAINTENANCE,
+  NEW_PLAN,
+} from "../../support/maintenance-dashboard";
+
+describe("the form that plans maintenance", () => {
+  test("plans what it says, in UTC, as the user who sent it, and says so", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const answer = await dashboard.plan();
+    expect(await dashboard.made(answer)).toMatchObject({
+      name: "Database upgrade",
+      status: "scheduled",
+      page: "acme",
+      components: [{ id: site.ids["API"], name: "API" }],
+      scheduled_for: "2026-03-10T14:00:00.000Z",
+      scheduled_until: "2026-03-10T15:00:00.000Z",
+      auto_start: true,
+      auto_complete: true,
+      remind_minutes_before: 60,
+      updates: [{ status: "scheduled", body: "A minute without search." }],
+    });
+    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    expect(site.app.audit().at(-1)).toMatchObject({
+      action: "maintenance.plan",
+      actorKind: "user",
+    });
+    const next = await dashboard.open(answer.headers.get("location") ?? "");
+    expect(readHtml(next.text).texts(".flash")).toEqual(["The maintenance was planned."]);
+  });
+
+  test("takes an end instead of a length, flags, a reminder and nobody told", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const answer = await dashboard.plan({
+      components: [],
+      lasts: "until",
+      scheduled_until: "2026-03-11T01:30",
+      auto_start: [],
+      auto_complete: [],
+      remind_minutes_before: "never",
+      notify: [],
+      body: "Line one.\r\nLine two.",
+    });
+    expect(await dashboard.made(answer)).toMatchObject({
+      components: [],
+      scheduled_until: "2026-03-11T01:30:00.000Z",
+      auto_start: false,
+      auto_complete: false,
+      remind_minutes_before: null,
+      updates: [{ body: "Line one.\nLine two." }],
+    });
+    expect(dashboard.site.app.events().at(-1)?.data["notify"]).toBe(false);
+  });
+
+  const WRONG: { what: string; fields: Fields; at: string; says: string }[] = [
+    { what: "no name", fields: { name: " " }, at: "name", says: "Name is empty." },
+    { what: "no message", fields: { body: "\r\n " }, at: "body", says: "Message is empty." },
+    {
+      what: "no beginning",
+      fields: { scheduled_for: "" },
+      at: "scheduled_for",
+      says: "Starts at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+    },
+    {
+      what: "30 February",
+      fields: { scheduled_for: "2026-02-30T10:00" },
+      at: "scheduled_for",
+      says: "Starts at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+    },
+    {
+      what: "a length that was not offered",
+      fields: { lasts: "1e9" },
+      at: "lasts",
+      says: "Select a duration.",
+    },
+    {
+      what: "a length that leads out of the calendar",
+      fields: { scheduled_for: "9999-12-31T23:30" },
+      at: "scheduled_for",
+      says: "Starts at (UTC) is too late.",
+    },
+    {
+      what: "an end that is not there",
+      fields: { lasts: "until" },
+      at: "scheduled_until",
+      says: "Ends at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+    },
+    {
+      what: "an end before the beginning",
+      fields: { lasts: "until", scheduled_until: "2026-03-10T14:00" },
+      at: "scheduled_until",
+      says: "Ends at (UTC) must be later than the start.",
+    },
+    {
+      what: "a component of nothing",
+      fields: { components: ["cmp_none"] },
+      at: "components",
+      says: "Choose components that are on the page.",
+    },
+    {
+      what: "a reminder of half a minute",
+      fields: { remind_minutes_before: "0.5" },
+      at: "remind_minutes_before",
+      says: "Remind people must be a whole number from 1 to 43,200.",
+    },
+  ];
+
+  for (const { what, fields, at, says } of WRONG) {
+    test(`comes back for ${what}, with what was typed, and plans nothing`, async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const before = await dashboard.site.state();
+      const answer = await dashboard.plan(fields);
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)).toEqual({ [at]: says });
+      expect(await dashboard.site.state()).toEqual(before);
+      const sent = dashboard.planFields(fields);
+      expect(typedIn(answer.text, "name")).toEqual([String(sent["name"])]);
+      expect(typedIn(answer.text, "scheduled_for")).toEqual([String(sent["scheduled_for"])]);
+      expect((await dashboard.plan()).status).toBe(303);
+    });
+  }
+
+  test("tells everything that is wrong at once", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const answer = await dashboard.send(NEW_PLAN, {
+      ...dashboard.planFields(),
+      name: "",
+      scheduled_for: "2026-03-10T14:00",
+      lasts: "until",
+      scheduled_until: "2026-03-10T13:00",
+      body: "",
+      remind_minutes_before: "",
+    });
+    expect(Object.keys(complaintsOn(answer.text)).sort()).toEqual([
+      "body",
+      "name",
+      "remind_minutes_before",
+      "scheduled_until",
+    ]);
+  });
+
+  test("keeps an emoji, the message and the chosen components when it comes back", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const web = dashboard.site.ids["Web"] ?? "";
+    const answer = await dashboard.plan({ name: "🚧 Works", components: [web], lasts: "soon" });
+    expect(typedIn(answer.text, "name")).toEqual(["🚧 Works"]);
+    expect(typedIn(answer.text, "components")).toEqual([web]);
+    expect(readHtml(answer.text).texts("textarea")).toEqual(["A minute without search."]);
+  });
+
+  test("sent twice at once plans one maintenance, and both lead to it", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, session } = dashboard;
+    const form = { form: await openForm(site.app, NEW_PLAN, session), ...dashboard.planFields() };
+    const answers = await Promise.all([1, 2].map(() => dashboard.send(NEW_PLAN, form)));
+    const places = answers.map(({ headers }) => headers.get("location"));
+    expect(new Set(places).size).toBe(1);
+    expect((await site.call("")).body.data).toHaveLength(1);
+    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    await dashboard.plan();
+    expect((await site.call("")).body.data).toHaveLength(2);
+  });
+
+  test("from another site is refused, and plans nothing", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, session } = dashboard;
+    const before = await site.state();
+    const answer = await site.app.call(NEW_PLAN, {
+      session,
+      form: dashboard.planFields(),
+      headers: { origin: "https://elsewhere.example" },
+    });
+    expectProblem(answer, "cross_site_request");
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is for editors: a viewer is refused its screen, its preview and its form", async () => {
+    await using dashboard = await createMaintenanceDashboard("viewer");
+    const before = await dashboard.site.state();
+    const form = dashboard.planFields();
+    expectProblem(await dashboard.open(NEW_PLAN), "insufficient_role");
+    expectProblem(await dashboard.send(NEW_PLAN, form), "insufficient_role");
+    expectProblem(await dashboard.send(`${NEW_PLAN}/preview`, form), "insufficient_role");
+    expect(await dashboard.site.state()).toEqual(before);
+    const list = readHtml((await dashboard.open(MAINTENANCE)).text);
+    expect(list.texts("h1")).toEqual(["Maintenance"]);
+    expect(list.attributes("main a", "href")).not.toContain(NEW_PLAN);
+  });
+});
+
+describe("with several pages, the form", () => {
+  test("shows the components of the page that is asked for, keeping what was typed", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const second = await site.app.page({ slug: "second", name: "Second" }, ["Mail"]);
+    const asked = await dashboard.open(`${NEW_PLAN}?page=second`);
+    expect(readHtml(asked.text).texts(".option label")).toEqual(["Mail"]);
+    const before = await site.state();
+    const chosen = await dashboard.send(
+      NEW_PLAN,
+      dashboard.planFields({ page: second.page.id, intent: "choose-page" }),
+    );
+    expect(chosen.status).toBe(200);
+    expect(readHtml(chosen.text).texts(".option label")).toEqual(["Mail"]);
+    expect(typedIn(chosen.text, "name")).toEqual(["Database upgrade"]);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("plans nothing on a page whose components were not seen", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const second = await site.app.page({ slug: "second", name: "Second" }, ["Mail"]);
+    const before = await site.state();
+    const unseen = await dashboard.plan({ page: second.page.id });
+    expect(unseen.status).toBe(422);
+    expect(Object.keys(complaintsOn(unseen.text))).toEqual(["page"]);
+    expect(await site.state()).toEqual(before);
+    const mail = second.components["Mail"] ?? "";
+    const seen = { page: second.page.id, shown_page: second.page.id, components: [mail] };
+    expect(await dashboard.made(await dashboard.plan(seen))).toMatchObject({
+      page: "second",
+      components: [{ name: "Mail" }],
+    });
+  });
+});
+
+describe("a preview of a plan", () => {
+  test("shows its page as the public would see it, and leaves nothing behind", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const before = await site.state();
+    const answer = await dashboard.send(
+      `${NEW_PLAN}/preview`,
+      dashboard.planFields({ body: "A **minute** without search." }),
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const page = readHtml(answer.text);
+    expect(page.texts("h1")).toEqual(["Database upgrade"]);
+    expect(page.texts(".text strong")).toEqual(["minute"]);
+    expect(answer.text).toContain("Preview. Nothing was published.");
+    expect(await site.state()).toEqual(before);
+    expect((await dashboard.plan()).status).toBe(303);
+  });
+
+  test("of one that is wrong is the form that says so", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const before = await dashboard.site.state();
+    const fields = dashboard.planFields({ name: "" });
+    const answer = await dashboard.send(`${NEW_PLAN}/preview`, fields);
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({ name: "Name is empty." });
+    expect(await dashboard.site.state()).toEqual(before);
+  });
+});

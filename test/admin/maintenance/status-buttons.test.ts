@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import { complaintsOn, readHtml } from "../../support/html";
+import { expectProblem } from "../../support/app";
+import { openForm } from "../../support/dashboard";
+import {
+  createMaintenanceDashboard,
+  MAINTENANCE,
+  type MaintenanceDashboard,
+} from "../../support/maintenance-dashboard";
+
+/** Status changes of a maintenance that need one click and one confirmation. */
+const STEPS = [
+  {
+    name: "start",
+    from: "scheduled",
+    to: "in_progress",
+    event: "maintenance.started",
+    says: "The maintenance is under way.",
+  },
+  {
+    name: "finish",
+    from: "in_progress",
+    to: "completed",
+    event: "maintenance.completed",
+    says: "The maintenance is completed.",
+  },
+  {
+    name: "cancel",
+    from: "scheduled",
+    to: "cancelled",
+    event: "maintenance.cancelled",
+    says: "The maintenance is cancelled.",
+  },
+  {
+    name: "cancel",
+    from: "verifying",
+    to: "cancelled",
+    event: "maintenance.cancelled",
+    says: "The maintenance is cancelled.",
+  },
+] as const;
+
+const SAID = { body: "As we said.", notify: "yes" };
+
+/** Plans a maintenance and takes it to a status. */
+async function planTo({ site }: MaintenanceDashboard, status: string): Promise<string> {
+  const id = await site.plan();
+  if (status === "scheduled") return id;
+  await site.update(id, { status: "in_progress", body: "Now." });
+  if (status === "verifying") await site.update(id, { status, body: "Looking." });
+  return id;
+}
+
+for (const { name, from, to, event, says } of STEPS) {
+  describe(`the question to ${name} a maintenance that is ${from}`, () => {
+    test("changes nothing by being asked, and does it when it is answered, with what is said", async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const { site, session } = dashboard;
+      const id = await planTo(dashboard, from);
+      const path = `${MAINTENANCE}/${id}/${name}`;
+      const before = await site.state();
+      const asked = await dashboard.open(path);
+      expect(readHtml(asked.text).texts("h1")[0]).toContain("“Database upgrade”");
+      expect(await site.state()).toEqual(before);
+      const form = { form: await openForm(site.app, path, session), ...SAID };
+      const answers = await Promise.all([1, 2].map(() => dashboard.send(path, form)));
+      for (const answer of answers) {
+        expect(answer.status).toBe(303);
+        expect(answer.headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
+      }
+      const after = await site.get(id);
+      expect(after.status).toBe(to);
+      expect(after.updates[0]).toMatchObject({ status: to, body: "As we said." });
+      expect(site.told().filter((type) => type === event)).toHaveLength(1);
+      const next = await dashboard.open(`${MAINTENANCE}/${id}`);
+      expect(readHtml(next.text).texts(".flash")).toEqual([says]);
+    });
+
+    test("proposes what people are told, and asks once more where nothing is said", async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const { site } = dashboard;
+      const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
+      const [proposed = ""] = readHtml((await dashboard.open(path)).text).texts("textarea");
+      expect(proposed).toStartWith("The maintenance has ");
+      const before = await site.state();
+      const answer = await dashboard.send(path, { body: " ", notify: "yes" });
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)).toEqual({ body: "Message is empty." });
+      expect(await site.state()).toEqual(before);
+    });
+
+    test("can be done without telling people", async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const { site } = dashboard;
+      const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
+      expect((await dashboard.send(path, { body: "Quietly." })).status).toBe(303);
+      const told = site.app.events().filter(({ type }) => type === event);
+      expect(told.map(({ data }) => data["notify"])).toEqual([false]);
+    });
+
+    test("is refused to a viewer, and from another site", async () => {
+      await using dashboard = await createMaintenanceDashboard();
+      const { site, session } = dashboard;
+      const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
+      const viewer = await site.app.signedIn("viewer");
+      const before = await site.state();
+      expectProblem(await site.app.call(path, { session: viewer }), "insufficient_role");
+      const sent = await site.app.call(path, { session: viewer, form: SAID });
+      expectProblem(sent, "insufficient_role");
+      const headers = { origin: "https://elsewhere.example" };
+      expectProblem(
+        await site.app.call(path, { session, form: SAID, headers }),
+        "cross_site_request",
+      );
+      expect(await site.state()).toEqual(before);
+    });
+  });
+}
+
+describe("a step that was taken meanwhile", () => {
+  test("is not taken again, and what was written is kept", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await planTo(dashboard, "in_progress");
+    const before = await site.state();
+    const answer = await dashboard.send(`${MAINTENANCE}/${id}/start`, SAID);
+    const page = readHtml(answer.text);
+    expect(answer.status).toBe(409);
+    expect(page.texts('[role="alert"]')).toEqual([
+      "The maintenance is in progress by now. Nothing was published.",
+    ]);
+    expect(page.texts("textarea")).toEqual(["As we said."]);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("on one that is over is refused, and the question leads to its screen", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await planTo(dashboard, "scheduled");
+    await site.cancel(id);
+    const before = await site.state();
+    for (const name of ["start", "finish", "cancel"]) {
+      const path = `${MAINTENANCE}/${id}/${name}`;
+      const asked = await dashboard.open(path);
+      expect(asked.status).toBe(303);
+      expect(asked.headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
+      expect((await dashboard.send(path, SAID)).status).toBe(409);
+    }
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("is not taken out of its turn: what has not begun cannot be finished", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await planTo(dashboard, "scheduled");
+    const before = await site.state();
+    expect((await dashboard.send(`${MAINTENANCE}/${id}/finish`, SAID)).status).toBe(409);
+    expect(await site.state()).toEqual(before);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import { expectProblem } from "../../support/app";
+import { readHtml } from "../../support/html";
+import {
+  createMonitorDashboard,
+  type MonitorDashboard,
+  MONITORS,
+} from "../../support/monitor-dashboard";
+
+/** Returns the confirmations that the next screen shows. */
+async function flashOf(dashboard: MonitorDashboard, path: string): Promise<string[]> {
+  return readHtml((await dashboard.open(path)).text).texts(".flash");
+}
+
+describe("the buttons of a monitor", () => {
+  test("pause it and resume it, and say where there was nothing to do", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const api = site.components["API"] ?? "";
+    const id = await dashboard.make({ component_ids: [api] });
+    const home = `${MONITORS}/${id}`;
+    await dashboard.applyTransition(id, "down", app.clock.now());
+    expect((await dashboard.send(`${home}/pause`, {})).headers.get("location")).toBe(home);
+    expect(await flashOf(dashboard, home)).toEqual([
+      "The monitor is paused. Statuses set by the monitor have ended.",
+    ]);
+    expect(dashboard.stored(id)).toMatchObject({
+      row: { paused: true },
+      state: { state: "paused" },
+    });
+    await dashboard.send(`${home}/pause`, {});
+    expect(await flashOf(dashboard, home)).toEqual(["Nothing was changed."]);
+    await dashboard.send(`${home}/resume`, {});
+    expect(await flashOf(dashboard, home)).toEqual(["The monitor is watching again."]);
+    expect(dashboard.stored(id)).toMatchObject({
+      row: { paused: false },
+      state: { state: "pending" },
+    });
+    expect(
+      app
+        .audit()
+        .map(({ action }) => action)
+        .slice(-2),
+    ).toEqual(["monitor.pause", "monitor.resume"]);
+  });
+
+  test("have it checked now, and say what that found", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    const home = `${MONITORS}/${id}`;
+    expect((await dashboard.send(`${home}/check`, {})).status).toBe(303);
+    expect(await flashOf(dashboard, home)).toEqual([
+      "The check succeeded. The response took 12 ms.",
+    ]);
+    dashboard.found = { outcome: "failed", latencyMs: null, message: "Refused." };
+    await dashboard.app.clock.advance(1);
+    await dashboard.send(`${home}/check`, {});
+    const page = readHtml((await dashboard.open(home)).text);
+    expect(page.texts(".flash.tone-danger")).toEqual(["The check failed. Refused."]);
+    expect(dashboard.checked).toEqual([id, id]);
+  });
+
+  test("check nothing that calls by itself", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make({ type: "push", config: {} });
+    expectProblem(await dashboard.send(`${MONITORS}/${id}/check`, {}), "conflict");
+    expect(dashboard.checked).toEqual([]);
+  });
+
+  test("delete it, having asked: its marks end and it is gone", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const api = site.components["API"] ?? "";
+    const id = await dashboard.make({ component_ids: [api] });
+    const home = `${MONITORS}/${id}`;
+    await dashboard.applyTransition(id, "down", app.clock.now());
+    const before = dashboard.written();
+    const asked = readHtml((await dashboard.open(`${home}/delete`)).text);
+    expect(asked.texts("h1")).toEqual(["Delete “Shop”"]);
+    expect(dashboard.written()).toEqual(before);
+    const answer = await dashboard.send(`${home}/delete`, {});
+    expect(answer.headers.get("location")).toBe(MONITORS);
+    expect(await flashOf(dashboard, MONITORS)).toEqual(["“Shop” was deleted."]);
+    expectProblem(await dashboard.open(home), "not_found");
+    const key = await app.keyWith("read:status");
+    expect((await app.call(`/api/v1/components/${api}`, { key })).body.status).toBe("operational");
+  });
+
+  test("are for admins alone: nothing of it is done for an editor", async () => {
+    await using dashboard = await createMonitorDashboard("editor");
+    const id = await dashboard.make();
+    const before = dashboard.written();
+    for (const verb of ["check", "pause", "resume", "delete", "rotate"]) {
+      expectProblem(await dashboard.send(`${MONITORS}/${id}/${verb}`, {}), "insufficient_role");
+    }
+    expect(dashboard.written()).toEqual(before);
+    expect(dashboard.checked).toEqual([]);
+    expect((await dashboard.open(`${MONITORS}/${id}`)).status).toBe(200);
+  });
+
+  test("sent from another site do nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, session } = dashboard;
+    const id = await dashboard.make();
+    const before = dashboard.written();
+    const headers = { origin: "https://elsewhere.example" };
+    for (const verb of ["check", "pause", "delete"]) {
+      const answer = await app.call(`${MONITORS}/${id}/${verb}`, { session, form: {}, headers });
+      expectProblem(answer, "cross_site_request");
+    }
+    expect(dashboard.written()).toEqual(before);
+    expect(dashboard.checked).toEqual([]);
+  });
+});

@@ -1,0 +1,308 @@
+import { describe, expect, test } from "bun:test";
+import type { MonitorType } from "../../../src/domain/monitor-state";
+import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
+import { expectProblem } from "../../support/app";
+import { type Fields, openForm } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createMonitorDashboard,
+  formOf,
+  monitorIdIn,
+  MONITORS,
+  NEW_MONITOR,
+} from "../../support/monitor-dashboard";
+
+describe("the form for a new monitor", () => {
+  test("makes what it says, as the user who sent it, and leads to it with a word", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const answer = await dashboard.create({
+      name: " Checkout ",
+      config_url: "https://shop.example.com/health",
+      config_method: "POST",
+      config_follow_redirects: [],
+      config_certificate_warning_days: "30",
+      config_body: "ping",
+      header_0_name: "Authorization",
+      header_0_value: "Bearer abc",
+      assertion_0_source: "status",
+      assertion_0_op: "lt",
+      assertion_0_value: "400",
+      assertion_1_source: "",
+      assertion_1_op: "eq",
+      assertion_2_source: "json",
+      assertion_2_property: "$.ok",
+      assertion_2_op: "eq",
+      assertion_2_value: "true",
+      interval_seconds: "30",
+      degraded_after_ms: "800",
+      on_down: "major_outage",
+      open_incident: "draft",
+    });
+    const { row, components } = dashboard.stored(monitorIdIn(answer));
+    expect(row).toMatchObject({
+      name: "Checkout",
+      type: "http",
+      intervalSeconds: 30,
+      timeoutMs: 10_000,
+      retryIntervalSeconds: 10,
+      degradedAfterMs: 800,
+      onDown: "major_outage",
+      openIncident: "draft",
+      config: {
+        url: "https://shop.example.com/health",
+        method: "POST",
+        follow_redirects: false,
+        verify_tls: true,
+        certificate_warning_days: 30,
+        body: "ping",
+        headers: { Authorization: "Bearer abc" },
+        assertions: [
+          { source: "status", op: "lt", value: 400 },
+          { source: "json", property: "$.ok", op: "eq", value: true },
+        ],
+      },
+    });
+    expect(components.map(({ id }) => id)).toEqual([site.components["API"] ?? ""]);
+    expect(app.audit().at(-1)).toMatchObject({ action: "monitor.create", actorKind: "user" });
+    const next = await dashboard.open(answer.headers.get("location") ?? "");
+    expect(readHtml(next.text).texts(".flash")).toEqual([
+      "The monitor was created. The first check runs at once.",
+    ]);
+  });
+
+  const CONFIGS: { type: MonitorType; fields: Fields; config: object }[] = [
+    {
+      type: "tcp",
+      fields: { config_host: "db.example.com", config_port: "5432" },
+      config: { host: "db.example.com", port: 5432 },
+    },
+    {
+      type: "tls",
+      fields: { config_host: "example.com", config_port: "", config_days: "21" },
+      config: { host: "example.com", days: 21 },
+    },
+    {
+      type: "dns",
+      fields: {
+        config_name: "example.com",
+        config_record_type: "MX",
+        config_expected: "10 a.example.com\r\n\r\n 20 b.example.com",
+        config_resolver: "",
+      },
+      config: {
+        name: "example.com",
+        record_type: "MX",
+        expected: ["10 a.example.com", "20 b.example.com"],
+      },
+    },
+    { type: "push", fields: { config_grace_seconds: "300" }, config: { grace_seconds: 300 } },
+  ];
+
+  for (const { type, fields, config } of CONFIGS) {
+    test(`makes one of the type ${type} from what that type asks for`, async () => {
+      await using dashboard = await createMonitorDashboard();
+      await dashboard.create({ type, ...fields });
+      const [link = ""] = readHtml((await dashboard.open()).text).attributes(".row-link", "href");
+      const { row } = dashboard.stored(link.slice(MONITORS.length + 1));
+      expect(row).toMatchObject({ type, name: "Shop", config });
+      expect(Object.keys(row.config)).toEqual(Object.keys(config));
+    });
+  }
+
+  test("of each type holds nothing that is refused but what has to be typed", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const needed: Record<MonitorType, Fields> = {
+      http: { config_url: "https://example.com/" },
+      tcp: { config_host: "example.com", config_port: "1" },
+      tls: { config_host: "example.com" },
+      dns: { config_name: "example.com" },
+      ping: { config_host: "example.com" },
+      push: {},
+    };
+    for (const type of MONITOR_TYPES.filter((each) => each !== "ping")) {
+      const { text } = await dashboard.open(`${NEW_MONITOR}?type=${type}`);
+      const form = { ...formOf(text), name: type, ...needed[type] };
+      const { status } = await dashboard.send(NEW_MONITOR, form);
+      expect([type, status]).toEqual([type, type === "push" ? 200 : 303]);
+    }
+  });
+
+  const WRONG: { what: string; fields: Fields; at: string; says: string }[] = [
+    { what: "no name", fields: { name: " " }, at: "name", says: "Name is empty." },
+    {
+      what: "an address that is none",
+      fields: { config_url: "shop" },
+      at: "config_url",
+      says: "URL must be a URL, such as https://example.com/health.",
+    },
+    {
+      what: "an address of the machine's own secrets",
+      fields: { config_url: "http://169.254.169.254/latest" },
+      at: "config_url",
+      says: "URL names an address",
+    },
+    {
+      what: "an interval of 4 s",
+      fields: { interval_seconds: "4" },
+      at: "interval_seconds",
+      says: "Check every (seconds) must be a whole number from 5 to 86,400.",
+    },
+    {
+      what: "an interval of 1e9",
+      fields: { interval_seconds: "1e9" },
+      at: "interval_seconds",
+      says: "Check every (seconds) must be a whole number from 5 to 86,400.",
+    },
+    {
+      what: "a timeout that is not there",
+      fields: { timeout_ms: "" },
+      at: "timeout_ms",
+      says: "Timeout (ms) must be a whole number from 100 to 60,000.",
+    },
+    {
+      what: "a retry that is longer than the interval",
+      fields: { retry_interval_seconds: "90" },
+      at: "retry_interval_seconds",
+      says: "Check again after (seconds) is 90, longer than the interval of 60.",
+    },
+    {
+      what: "a component of nothing",
+      fields: { component_ids: ["cmp_none"] },
+      at: "component_ids",
+      says: "Choose components that are still there.",
+    },
+    {
+      what: "a status that it cannot mark with",
+      fields: { on_down: "operational" },
+      at: "on_down",
+      says: "Component status while down must be one of",
+    },
+    {
+      what: "a header that is set by itself",
+      fields: { header_0_name: "Host", header_0_value: "x" },
+      at: "config_headers",
+      says: "“Host” is set by Allclear itself.",
+    },
+    {
+      what: "a header that is named twice",
+      fields: { header_0_name: "X-A", header_0_value: "1", header_1_name: "X-A" },
+      at: "config_headers",
+      says: "“X-A” is named twice.",
+    },
+    {
+      what: "a body that cannot be sent",
+      fields: { config_body: "x" },
+      at: "config_body",
+      says: "Body cannot be sent with GET.",
+    },
+    {
+      what: "a path that is none, in the second of two conditions",
+      fields: {
+        assertion_0_source: "status",
+        assertion_0_op: "eq",
+        assertion_0_value: "200",
+        assertion_1_source: "json",
+        assertion_1_op: "exists",
+        assertion_1_property: "..",
+      },
+      at: "config_assertions",
+      says: "Condition 2: the name or path must be a JSONPath",
+    },
+    {
+      what: "a status that is no number",
+      fields: { assertion_0_source: "status", assertion_0_op: "eq", assertion_0_value: "ok" },
+      at: "config_assertions",
+      says: "Condition 1: the value must be a whole number from 100 to 599.",
+    },
+    {
+      what: "a comparison with no number",
+      fields: {
+        assertion_0_source: "header",
+        assertion_0_property: "Age",
+        assertion_0_op: "lt",
+        assertion_0_value: "old",
+      },
+      at: "config_assertions",
+      says: "Condition 1: the value must be a number.",
+    },
+  ];
+
+  for (const { what, fields, at, says } of WRONG) {
+    test(`comes back for ${what}, with what was typed, and makes nothing`, async () => {
+      await using dashboard = await createMonitorDashboard();
+      const before = dashboard.written();
+      const answer = await dashboard.create(fields);
+      expect(answer.status).toBe(422);
+      const complaints = complaintsOn(answer.text);
+      expect(Object.keys(complaints)).toEqual([at]);
+      expect(complaints[at]).toStartWith(says);
+      expect(dashboard.written()).toEqual(before);
+      const sent = dashboard.fields(fields);
+      const again = formOf(answer.text);
+      for (const name of ["name", "config_url", "interval_seconds", "timeout_ms"]) {
+        expect(again[name]).toEqual([String(sent[name])]);
+      }
+      expect((await dashboard.create()).status).toBe(303);
+    });
+  }
+
+  test("says in the same words what is wrong of a type that this machine cannot check", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const answer = await dashboard.create({ type: "ping", config_host: "-f" });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(complaintsOn(answer.text))).toEqual(["config_host"]);
+  });
+
+  test("gives more empty rows when it is asked to, keeping what was typed and making nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const before = dashboard.written();
+    const answer = await dashboard.create({
+      name: "Shop 🛒",
+      intent: "rows",
+      assertion_0_source: "body",
+      assertion_0_op: "contains",
+      assertion_0_value: "Basket",
+    });
+    expect(answer.status).toBe(200);
+    expect(typedIn(answer.text, "name")).toEqual(["Shop 🛒"]);
+    expect(typedIn(answer.text, "assertion_0_value")).toEqual(["Basket"]);
+    const rows = readHtml(answer.text).attributes("select[name$=_source]", "name");
+    expect(rows).toEqual([0, 1, 2, 3, 4].map((row) => `assertion_${row}_source`));
+    expect(readHtml(answer.text).attributes("input[name^=header_]", "name")).toHaveLength(8);
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("sent twice at once makes one monitor, and both lead to it", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, session } = dashboard;
+    const form = { form: await openForm(app, NEW_MONITOR, session), ...dashboard.fields() };
+    const answers = await Promise.all([1, 2].map(() => dashboard.send(NEW_MONITOR, form)));
+    expect(new Set(answers.map(monitorIdIn)).size).toBe(1);
+    expect(app.audit().filter(({ action }) => action === "monitor.create")).toHaveLength(1);
+    monitorIdIn(await dashboard.create());
+    expect(app.audit().filter(({ action }) => action === "monitor.create")).toHaveLength(2);
+  });
+
+  test("from another site is refused, and makes nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const before = dashboard.written();
+    const headers = { origin: "https://elsewhere.example" };
+    const { app, session } = dashboard;
+    const form = dashboard.fields();
+    expectProblem(await app.call(NEW_MONITOR, { session, form, headers }), "cross_site_request");
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("is for admins: an editor is refused its screen and its form, and nothing is checked", async () => {
+    await using dashboard = await createMonitorDashboard("editor");
+    const before = dashboard.written();
+    expectProblem(await dashboard.open(NEW_MONITOR), "insufficient_role");
+    expectProblem(await dashboard.send(NEW_MONITOR, dashboard.fields()), "insufficient_role");
+    const trial = dashboard.fields({ intent: "check" });
+    expectProblem(await dashboard.send(NEW_MONITOR, trial), "insufficient_role");
+    expect(dashboard.triedOut).toEqual([]);
+    expect(dashboard.written()).toEqual(before);
+    expect((await dashboard.open()).status).toBe(200);
+  });
+});

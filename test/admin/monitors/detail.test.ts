@@ -1,0 +1,164 @@
+import { describe, expect, test } from "bun:test";
+import { saveCertificate } from "../../../src/features/monitors/store";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { expectProblem } from "../../support/app";
+import { readHtml } from "../../support/html";
+import {
+  createMonitorDashboard,
+  type MonitorDashboard,
+  MONITORS,
+} from "../../support/monitor-dashboard";
+
+/** The facts of a screen by their labels. */
+function factsOn(html: string): Record<string, string> {
+  const page = readHtml(html);
+  const values = page.texts(".facts dd");
+  return Object.fromEntries(
+    page.texts(".facts dt").map((label, index) => [label, values[index] ?? ""]),
+  );
+}
+
+/** A monitor of the component API that is two days old and was down for 36 minutes, 10 hours ago. */
+async function withOutage(dashboard: MonitorDashboard) {
+  const { app, site } = dashboard;
+  const now = app.clock.now() + 2 * DAY_MS;
+  const id = await dashboard.make({
+    name: "Shop",
+    component_ids: [site.components["API"] ?? ""],
+    open_incident: "automatic",
+  });
+  await dashboard.applyTransition(id, "up", app.clock.now());
+  await app.clock.advance(2 * DAY_MS - 10 * HOUR_MS);
+  await dashboard.applyTransition(id, "down", now - 10 * HOUR_MS, "Refused.");
+  await app.clock.advance(36 * MINUTE_MS);
+  await dashboard.applyTransition(id, "up", now - 10 * HOUR_MS + 36 * MINUTE_MS);
+  await app.clock.advance(10 * HOUR_MS - 36 * MINUTE_MS);
+  return { id, now, session: await app.signedIn("viewer") };
+}
+
+describe("the screen of a monitor", () => {
+  test("tells its state, its uptime and its outages to the second, and the incident that it opened", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app } = dashboard;
+    const { id, session } = await withOutage(dashboard);
+    const answer = await app.call(`${MONITORS}/${id}`, { session });
+    const page = readHtml(answer.text);
+    const facts = factsOn(answer.text);
+    expect(facts["State"]).toBe("Up for 9 h 24 min");
+    // 36 minutes of 24 hours.
+    expect(facts["Uptime"]).toBe("97.500 %");
+    expect(facts["Down"]).toBe("36 min");
+    expect(facts["Outages"]).toBe("1");
+    expect(page.texts("table caption")).toContain("Outages in the last 24 hours");
+    const outage = page.texts("tbody tr").find((row) => row.includes("Refused."));
+    expect(outage).toBe("10 h ago36 minRefused.");
+    expect(page.texts(".row-link")).toEqual(["Shop is down"]);
+    expect(facts["Components"]).toBe("API Operational");
+  });
+
+  test("counts the range that is asked for, and the last 24 hours where it is none", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app } = dashboard;
+    const { id, session } = await withOutage(dashboard);
+    const uptime = async (query: string) =>
+      factsOn((await app.call(`${MONITORS}/${id}${query}`, { session })).text)["Uptime"];
+    // 36 minutes of the 2 days that it is known.
+    expect(await uptime("?range=7d")).toBe("98.750 %");
+    expect(await uptime("?range=90d")).toBe("98.750 %");
+    expect(await uptime("?range=nonsense")).toBe("97.500 %");
+    const page = readHtml((await app.call(`${MONITORS}/${id}?range=30d`, { session })).text);
+    expect(page.texts(".tabs [aria-current]")).toEqual(["30 days"]);
+  });
+
+  test("draws the median and the 95th percentile of each step, with the same in a table", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app } = dashboard;
+    const id = await dashboard.make();
+    const now = app.clock.now() + DAY_MS;
+    await app.clock.advance(DAY_MS);
+    const step = 30 * MINUTE_MS;
+    const first = Array.from(
+      { length: 20 },
+      (_, i) => [now - 2 * step + i, i < 18 ? 100 : 900] as const,
+    );
+    await dashboard.record(id, ...first, [now - step + 1, null], [now - step + 2, 300]);
+    const session = await app.signedIn("viewer");
+    const { text } = await app.call(`${MONITORS}/${id}`, { session });
+    const page = readHtml(text);
+    const rows = page.texts(".day-table tbody tr");
+    expect(rows).toHaveLength(48);
+    const day = "11 Mar 2026";
+    expect(rows[0]).toBe(`${day}, 11:30–12:00 UTC300 ms300 ms1 of 2`);
+    expect(rows[2]).toBe(`${day}, 10:30–11:00 UTC–––`);
+    // Right to within 2 %.
+    const [, median, slow] = /UTC([\d.]+) ms([\d.]+) ms–$/.exec(rows[1] ?? "") ?? [];
+    expect(Math.abs(Number(median) - 100)).toBeLessThanOrEqual(2);
+    expect(Math.abs(Number(slow) - 900)).toBeLessThanOrEqual(18);
+    expect(page.texts("svg title").at(-1)).toBe(
+      `${day}, 11:30–12:00 UTC: Median 300 ms, 95th percentile 300 ms, Failed checks 1 of 2`,
+    );
+    expect(page.attributes("svg[role=group]", "aria-label")).toEqual(["Response time"]);
+    expect(factsOn(text)).toMatchObject({
+      Outages: "0",
+      "Checks that failed": "1 of 22",
+    });
+  });
+
+  test("tells the last results, newest first, and when a certificate ends that ends soon", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const id = await dashboard.make();
+    const { num: monitorNum } = dashboard.stored(id).row;
+    const now = app.clock.now();
+    await dashboard.record(id, [now - MINUTE_MS, 41], [now, null]);
+    await app.ctx.db.write((tx) =>
+      saveCertificate(tx, { monitorNum, expiresAt: now + 9 * DAY_MS }),
+    );
+    const { text } = await dashboard.open(`${MONITORS}/${id}`);
+    const rows = readHtml(text).texts(".table tbody tr");
+    expect(rows).toEqual(["12:00:00 · just nowFailedRefused.", "11:59:00 · 1 min agoOK41 ms"]);
+    expect(factsOn(text)["Certificate ends"]).toBe("in 9 days");
+    expect(readHtml(text).texts("time.tone-warning")).toEqual(["in 9 days"]);
+  });
+
+  test("says what it marks now", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const api = site.components["API"] ?? "";
+    const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
+    await dashboard.applyTransition(id, "down", app.clock.now(), "Refused.");
+    const { text } = await dashboard.open(`${MONITORS}/${id}`);
+    expect(factsOn(text)["Components"]).toBe("API Major outage set by this monitor: Major outage");
+    expect(factsOn(text)["State"]).toStartWith("Down for ");
+  });
+
+  test("of a new one says that there is nothing to tell yet, and draws no line that is none", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    for (const range of ["24h", "7d", "30d", "90d"]) {
+      const { text } = await dashboard.open(`${MONITORS}/${id}?range=${range}`);
+      expect(text).not.toMatch(/NaN|Infinity|undefined/);
+      expect(factsOn(text)).toMatchObject({ Uptime: "–", "Last result": "None yet" });
+    }
+  });
+
+  test("shows a viewer no button, and an admin those that fit its state", async () => {
+    const buttonsOf = async (role: "viewer" | "admin", type: "http" | "push", paused = false) => {
+      await using dashboard = await createMonitorDashboard(role);
+      const config = type === "push" ? {} : { url: "https://example.com/" };
+      const id = await dashboard.make({ type, config, paused });
+      return readHtml((await dashboard.open(`${MONITORS}/${id}`)).text).texts(
+        ".screen-head .button",
+      );
+    };
+    expect(await buttonsOf("viewer", "http")).toEqual([]);
+    expect(await buttonsOf("admin", "http")).toEqual(["Check now", "Pause", "Edit", "Delete"]);
+    expect(await buttonsOf("admin", "http", true)).toEqual(["Resume", "Edit", "Delete"]);
+    expect(await buttonsOf("admin", "push")).toEqual(["Pause", "Rotate token", "Edit", "Delete"]);
+  });
+
+  test("that is not there is not found", async () => {
+    await using dashboard = await createMonitorDashboard();
+    expectProblem(await dashboard.open(`${MONITORS}/mon_none`), "not_found");
+  });
+});

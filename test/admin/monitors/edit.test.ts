@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { pauseMonitor } from "../../../src/features/monitors";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { expectProblem } from "../../support/app";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { createMonitorDashboard, formOf, MONITORS } from "../../support/monitor-dashboard";
+
+const EDITED = {
+  name: "Shop",
+  config: {
+    url: "https://shop.example.com/",
+    assertions: [
+      { source: "status" as const, op: "eq" as const, value: 200 },
+      { source: "json" as const, property: "$.ok", op: "eq" as const, value: true },
+    ],
+  },
+};
+
+describe("the form that edits a monitor", () => {
+  test("changes what it says, of the configuration only what was changed, and tells of it", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const id = await dashboard.make(EDITED);
+    const website = site.components["Website"] ?? "";
+    const answer = await dashboard.edit(id, {
+      name: "Checkout",
+      component_ids: [website],
+      config_certificate_warning_days: "",
+      interval_seconds: "120",
+      degraded_after_ms: "900",
+      open_incident: "automatic",
+    });
+    expect(answer.headers.get("location")).toBe(`${MONITORS}/${id}`);
+    const { row, components } = dashboard.stored(id);
+    expect(row).toMatchObject({
+      name: "Checkout",
+      intervalSeconds: 120,
+      degradedAfterMs: 900,
+      openIncident: "automatic",
+      config: EDITED.config,
+    });
+    expect(components.map((component) => component.id)).toEqual([website]);
+    expect(app.audit().at(-1)).toMatchObject({ action: "monitor.update", actorKind: "user" });
+    const next = await dashboard.open(`${MONITORS}/${id}`);
+    expect(readHtml(next.text).texts(".flash")).toEqual(["The monitor was changed."]);
+  });
+
+  test("sent as it came changes nothing, and says so", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const ids = [
+      await dashboard.make(EDITED),
+      await dashboard.make({ type: "dns", config: { name: "example.com", expected: ["1.2.3.4"] } }),
+      await dashboard.make({ type: "push", config: {} }),
+    ];
+    const before = dashboard.written();
+    for (const id of ids) {
+      expect((await dashboard.edit(id, {})).status).toBe(303);
+      const next = await dashboard.open(`${MONITORS}/${id}`);
+      expect(readHtml(next.text).texts(".flash")).toEqual(["Nothing was changed."]);
+    }
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("takes conditions away whose rows say nothing any more", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make(EDITED);
+    await dashboard.edit(id, { assertion_0_source: "" });
+    const { config } = dashboard.stored(id).row;
+    expect(config["assertions"]).toEqual(EDITED.config.assertions.slice(1));
+  });
+
+  test("comes back with what is wrong and what was typed, and changes nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make(EDITED);
+    const before = dashboard.written();
+    const answer = await dashboard.edit(id, { name: "", interval_seconds: "0", timeout_ms: "9" });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(complaintsOn(answer.text))).toEqual([
+      "name",
+      "interval_seconds",
+      "timeout_ms",
+    ]);
+    expect(typedIn(answer.text, "interval_seconds")).toEqual(["0"]);
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("replaces nothing that somebody else has changed meanwhile, until it is sent again", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const id = await dashboard.make(EDITED);
+    const path = `${MONITORS}/${id}/edit`;
+    const form = { ...formOf((await dashboard.open(path)).text), name: "Mine" };
+    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
+    const before = dashboard.written();
+    const stale = await dashboard.send(path, form);
+    expect(stale.status).toBe(409);
+    expect(readHtml(stale.text).texts("[role=alert]")[0]).toStartWith("Someone changed this");
+    expect(typedIn(stale.text, "name")).toEqual(["Mine"]);
+    expect(dashboard.written()).toEqual(before);
+    expect((await dashboard.send(path, formOf(stale.text))).status).toBe(303);
+    expect(dashboard.stored(id).row).toMatchObject({ name: "Mine", paused: true });
+  });
+
+  test("of a heartbeat's monitor lets it call oftener than it would be checked again", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make({ type: "push", config: {} });
+    expect((await dashboard.edit(id, { interval_seconds: "5" })).status).toBe(303);
+    expect(dashboard.stored(id).row).toMatchObject({ intervalSeconds: 5, retryIntervalSeconds: 5 });
+  });
+
+  test("is for admins, and of a monitor that is there", async () => {
+    await using dashboard = await createMonitorDashboard("editor");
+    const id = await dashboard.make(EDITED);
+    const before = dashboard.written();
+    expectProblem(await dashboard.open(`${MONITORS}/${id}/edit`), "insufficient_role");
+    const form = { name: "X", version: "1" };
+    expectProblem(await dashboard.send(`${MONITORS}/${id}/edit`, form), "insufficient_role");
+    expect(dashboard.written()).toEqual(before);
+    await using admin = await createMonitorDashboard();
+    expectProblem(await admin.open(`${MONITORS}/mon_none/edit`), "not_found");
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { MINUTE_MS } from "../../../src/kernel/time";
+import { readHtml, typedIn } from "../../support/html";
+import {
+  createMonitorDashboard,
+  formOf,
+  monitorIdIn,
+  MONITORS,
+  NEW_MONITOR,
+} from "../../support/monitor-dashboard";
+
+const VALUE = "Bearer s3cr3t-of-the-header";
+const BODY = "s3cr3t-of-the-body";
+const SECRETS = ["s3cr3t"];
+
+const SECRET_FIELDS = {
+  config_method: "POST",
+  config_body: BODY,
+  header_0_name: "Authorization",
+  header_0_value: VALUE,
+};
+
+const config = (stored: { row: { config: object } }) =>
+  stored.row.config as Record<string, unknown>;
+
+describe("the values of headers and the body", () => {
+  test("stand on no screen, in no audit row, no event and no log once they are stored", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const id = monitorIdIn(await dashboard.create(SECRET_FIELDS));
+    const paths = [
+      MONITORS,
+      ...["", "/edit", "/delete", "?range=90d"].map((it) => `${MONITORS}/${id}${it}`),
+    ];
+    for (const path of paths) {
+      const answer = await dashboard.open(path);
+      expect(answer.status).toBe(200);
+      for (const secret of SECRETS) expect(answer.text).not.toContain(secret);
+    }
+    const wrong = await dashboard.edit(id, { name: "", config_body: `${BODY} again` });
+    expect(wrong.status).toBe(422);
+    const kept = JSON.stringify([wrong.text, app.audit(), app.events(), app.logged]);
+    for (const secret of SECRETS) expect(kept).not.toContain(secret);
+    expect(config(dashboard.stored(id))).toMatchObject({
+      headers: { Authorization: VALUE },
+      body: BODY,
+    });
+  });
+
+  test("are not sent back with a form that is refused, and need not be typed again", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    expect(refused.status).toBe(422);
+    for (const secret of SECRETS) expect(refused.text).not.toContain(secret);
+    expect(typedIn(refused.text, "header_0_name")).toEqual(["Authorization"]);
+    expect(readHtml(refused.text).attributes("[name=header_0_value]", "placeholder")).toEqual([
+      "Set, leave empty to keep",
+    ]);
+    const answer = await dashboard.send(NEW_MONITOR, { ...formOf(refused.text), name: "Shop" });
+    expect(config(dashboard.stored(monitorIdIn(answer)))).toMatchObject({
+      headers: { Authorization: VALUE },
+      body: BODY,
+    });
+  });
+
+  test("that were typed by somebody are nobody else's, whatever their form says", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    const session = await app.signedIn("admin");
+    const form = { ...formOf(refused.text), name: "Shop" };
+    const answer = await app.call(NEW_MONITOR, { session, form });
+    expect(answer.status).toBe(422);
+    expect(readHtml(answer.text).texts("[role=alert] li a")).toEqual(["Headers", "Body"]);
+    expect(app.audit().map(({ action }) => action)).not.toContain("monitor.create");
+  });
+
+  test("are held for half an hour; then the form says that they are to be typed again", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    await dashboard.app.clock.advance(30 * MINUTE_MS);
+    const before = dashboard.written();
+    const late = await dashboard.send(NEW_MONITOR, { ...formOf(refused.text), name: "Shop" });
+    expect(late.status).toBe(422);
+    expect(dashboard.written()).toEqual(before);
+    const typed = { ...formOf(late.text), header_0_value: VALUE, config_body: BODY };
+    const made = dashboard.stored(monitorIdIn(await dashboard.send(NEW_MONITOR, typed)));
+    expect(config(made)).toMatchObject({ headers: { Authorization: VALUE }, body: BODY });
+  });
+
+  test("can be taken out of a form that came back", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    const removed = { header_0_remove: "yes", config_body_remove: "yes" };
+    const form = { ...formOf(refused.text), name: "Shop", ...removed };
+    const stored = config(dashboard.stored(monitorIdIn(await dashboard.send(NEW_MONITOR, form))));
+    expect(stored["headers"]).toBeUndefined();
+    expect(stored["body"]).toBeUndefined();
+  });
+});
+
+describe("the form that edits a monitor with secrets", () => {
+  test("keeps those whose fields are left empty, replaces one that is typed and removes one that is ticked", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const headers = { Authorization: VALUE, "X-Old": "old", "X-Kept": "kept" };
+    const url = "https://shop.example.com/";
+    const id = await dashboard.make({ config: { url, method: "POST", headers, body: BODY } });
+    const answer = await dashboard.edit(id, {
+      name: "Renamed",
+      header_0_value: "Bearer new",
+      header_1_remove: "yes",
+      header_3_name: "X-New",
+      header_3_value: "new",
+    });
+    expect(answer.status).toBe(303);
+    expect(config(dashboard.stored(id))).toEqual({
+      url,
+      method: "POST",
+      headers: { Authorization: "Bearer new", "X-Kept": "kept", "X-New": "new" },
+      body: BODY,
+    });
+  });
+
+  test("removes the body where that is ticked", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const url = "https://shop.example.com/";
+    const id = await dashboard.make({ config: { url, method: "POST", body: BODY } });
+    expect((await dashboard.edit(id, { config_body_remove: "yes" })).status).toBe(303);
+    expect(config(dashboard.stored(id))).toEqual({ url, method: "POST" });
+  });
+
+  test("takes none of them to another server: they are to be typed again, or removed", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const config_ = { url: "https://shop.example.com/", headers: { Authorization: VALUE } };
+    const id = await dashboard.make({ config: config_ });
+    const before = dashboard.written();
+    const moved = { config_url: "https://elsewhere.example/" };
+    const refused = await dashboard.edit(id, moved);
+    expect(refused.status).toBe(422);
+    expect(readHtml(refused.text).texts(".field-error")).toEqual([
+      "Their values were given for another server. Type them again, or remove them.",
+    ]);
+    expect(dashboard.written()).toEqual(before);
+    const trial = await dashboard.edit(id, { ...moved, intent: "check" });
+    expect(trial.status).toBe(422);
+    expect(dashboard.triedOut).toEqual([]);
+    expect((await dashboard.edit(id, { ...moved, header_0_remove: "yes" })).status).toBe(303);
+    expect(config(dashboard.stored(id))).toEqual({
+      url: "https://elsewhere.example/",
+      headers: {},
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { cronTimes } from "../../../src/admin/monitors/cron";
+import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
+import { type Answer, expectProblem } from "../../support/app";
+import { openForm } from "../../support/dashboard";
+import { readHtml } from "../../support/html";
+import {
+  createMonitorDashboard,
+  type MonitorDashboard,
+  MONITORS,
+  NEW_MONITOR,
+} from "../../support/monitor-dashboard";
+
+const PUSH = { type: "push", config_grace_seconds: "60", interval_seconds: "300" };
+
+/** The token that a page reveals. Throws unless it is one, and only one. */
+function tokenOn(answer: Answer): string {
+  const found = new Set(
+    [...answer.text.matchAll(/\/heartbeats\/([0-9A-Za-z]{43})/g)].map(([, it]) => it),
+  );
+  expect(found.size).toBe(1);
+  return [...found][0] ?? "";
+}
+
+async function rotate(dashboard: MonitorDashboard, id: string): Promise<Answer> {
+  const path = `${MONITORS}/${id}/rotate`;
+  const form = { form: await openForm(dashboard.app, path, dashboard.session) };
+  return dashboard.send(path, form);
+}
+
+describe("the address that a job calls", () => {
+  test("is shown on the answer that makes the monitor, and is good; no cache keeps it", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const answer = await dashboard.create(PUSH);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const token = tokenOn(answer);
+    expect((await app.call(`/api/v1/heartbeats/${token}`)).status).toBe(200);
+  });
+
+  test("comes in a command and in a line for cron, which call it as they stand", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const answer = await dashboard.create(PUSH);
+    const codes = readHtml(answer.text).texts(".code code");
+    const url = `https://status.test/api/v1/heartbeats/${tokenOn(answer)}`;
+    const command = `curl -fsS -m 10 --retry 3 -o /dev/null ${url}`;
+    expect(codes).toEqual([url, command, `*/5 * * * * ${command}`]);
+    expect((await app.call(new URL(url).pathname)).status).toBe(200);
+  });
+
+  test("is in no other page, no log, no audit row and no event", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const token = tokenOn(await dashboard.create(PUSH));
+    const list = await dashboard.open();
+    const [home = ""] = readHtml(list.text).attributes(".row-link", "href");
+    const pages = [
+      list,
+      ...(await Promise.all(["", "/edit", "/rotate"].map((it) => dashboard.open(home + it)))),
+    ];
+    const seen = JSON.stringify([pages, app.audit(), app.events(), app.logged]);
+    expect(seen).not.toContain(token);
+    expect(seen).toContain(home);
+  });
+
+  test("is shown again to a second click within a minute; afterwards the page says that it was", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, session } = dashboard;
+    const form = {
+      form: await openForm(app, `${NEW_MONITOR}?type=push`, session),
+      ...dashboard.fields(PUSH),
+    };
+    const [first, second] = await Promise.all([1, 2].map(() => dashboard.send(NEW_MONITOR, form)));
+    if (!first || !second) throw new Error("both were sent");
+    expect(tokenOn(second)).toBe(tokenOn(first));
+    await app.clock.advance(MINUTE_MS);
+    const late = await dashboard.send(NEW_MONITOR, form);
+    expect(readHtml(late.text).texts("h1")).toEqual(["This address was already shown"]);
+    expect(late.text).not.toContain(tokenOn(first));
+    expect(app.audit().filter(({ action }) => action === "monitor.create")).toHaveLength(1);
+  });
+
+  test("is replaced by a rotation, which shows the new one and ends the old one", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const before = tokenOn(await dashboard.create(PUSH));
+    const [home = ""] = readHtml((await dashboard.open()).text).attributes(".row-link", "href");
+    const after = tokenOn(await rotate(dashboard, home.slice(MONITORS.length + 1)));
+    expect(after).not.toBe(before);
+    expect((await app.call(`/api/v1/heartbeats/${before}`)).status).toBe(404);
+    expect((await app.call(`/api/v1/heartbeats/${after}`)).status).toBe(200);
+    expect(app.audit().at(-1)?.action).toBe("monitor.rotate_token");
+  });
+
+  test("is none of a monitor that is asked: there is nothing to rotate", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    const before = dashboard.written();
+    expect((await dashboard.open(`${MONITORS}/${id}/rotate`)).headers.get("location")).toBe(
+      `${MONITORS}/${id}`,
+    );
+    expectProblem(await dashboard.send(`${MONITORS}/${id}/rotate`, { form: "x" }), "conflict");
+    expect(dashboard.written()).toEqual(before);
+  });
+});
+
+describe("the times of a line for cron", () => {
+  const TIMES: [seconds: number, times: string | undefined][] = [
+    [5, undefined],
+    [59, undefined],
+    [60, "* * * * *"],
+    [90, "* * * * *"],
+    [300, "*/5 * * * *"],
+    [420, "*/6 * * * *"],
+    [3_599, "*/30 * * * *"],
+    [3_600, "0 * * * *"],
+    [18_000, "0 */4 * * *"],
+    [86_400, "0 0 * * *"],
+  ];
+  test.each(TIMES)("are never further apart than the job is expected: %d s", (seconds, times) => {
+    expect(cronTimes(seconds)).toBe(times as string);
+    expect(widestGap(times) ?? 0).toBeLessThanOrEqual(seconds * 1_000);
+  });
+});
+
+/** The longest time between two runs, in ms, from the minutes of two days. */
+function widestGap(times: string | undefined): number | undefined {
+  if (times === undefined) return undefined;
+  const [minute = "", hour = ""] = times.split(" ");
+  const fits = (field: string, value: number) =>
+    field === "*" ||
+    (field.startsWith("*/") ? value % Number(field.slice(2)) === 0 : value === Number(field));
+  const minutes = Array.from({ length: (3 * DAY_MS) / MINUTE_MS }, (_, at) => at);
+  const runs = minutes.filter(
+    (at) => fits(minute, at % 60) && fits(hour, Math.floor(at / 60) % 24),
+  );
+  return Math.max(...runs.slice(1).map((at, index) => at - (runs[index] ?? at))) * MINUTE_MS;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createMonitorDashboard,
+  formOf,
+  monitorIdIn,
+  NEW_MONITOR,
+} from "../../support/monitor-dashboard";
+
+const resultOn = (html: string) => readHtml(html).texts('[role="status"] .notice');
+
+describe("“Check now” before a monitor is saved", () => {
+  test("runs the check once, says above the form what it found, keeps what was typed and saves nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const before = dashboard.written();
+    const answer = await dashboard.create({
+      intent: "check",
+      name: "",
+      config_url: "https://shop.example.com/up",
+      timeout_ms: "2500",
+      header_0_name: "X-Key",
+      header_0_value: "s3cr3t",
+    });
+    expect(answer.status).toBe(200);
+    expect(dashboard.triedOut).toEqual([
+      {
+        type: "http",
+        config: expect.objectContaining({
+          url: "https://shop.example.com/up",
+          headers: { "X-Key": "s3cr3t" },
+        }),
+        timeoutMs: 2_500,
+      },
+    ]);
+    expect(resultOn(answer.text)).toEqual([
+      "The check succeededAnswered in 12 ms.Nothing was saved yet.",
+    ]);
+    expect(typedIn(answer.text, "config_url")).toEqual(["https://shop.example.com/up"]);
+    expect(answer.text).not.toContain("s3cr3t");
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("says why it failed and when the certificate ends, as text", async () => {
+    await using dashboard = await createMonitorDashboard();
+    dashboard.found = {
+      outcome: "failed",
+      latencyMs: null,
+      message: "The status is 503; <b>it</b> should be 200.",
+      certificateExpiresAt: Date.parse("2026-05-01T00:00:00Z"),
+    };
+    const { text } = await dashboard.create({ intent: "check" });
+    expect(resultOn(text)).toEqual([
+      "The check failedThe status is 503; <b>it</b> should be 200.The certificate ends on 1 May 2026.Nothing was saved yet.",
+    ]);
+  });
+
+  test("and saving afterwards sends what was typed, secrets too", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const tried = await dashboard.create({
+      intent: "check",
+      header_0_name: "X-Key",
+      header_0_value: "s3cr3t",
+    });
+    const id = monitorIdIn(await dashboard.send(NEW_MONITOR, formOf(tried.text)));
+    expect(dashboard.stored(id).row.config).toMatchObject({ headers: { "X-Key": "s3cr3t" } });
+    expect(dashboard.triedOut).toHaveLength(1);
+  });
+
+  test("of a form that is wrong runs nothing, and says what is wrong", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const answer = await dashboard.create({ intent: "check", config_url: "file:///etc/passwd" });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({
+      config_url: "URL must begin with http:// or https://.",
+    });
+    expect(dashboard.triedOut).toEqual([]);
+  });
+
+  test("of what is not asked but calls is refused, and not offered", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const before = dashboard.written();
+    const answer = await dashboard.create({ type: "push", intent: "check" });
+    expect(answer.status).toBe(409);
+    expect(dashboard.triedOut).toEqual([]);
+    expect(dashboard.written()).toEqual(before);
+    const page = readHtml((await dashboard.open(`${NEW_MONITOR}?type=push`)).text);
+    expect(page.attributes("button[name=intent]", "value")).not.toContain("check");
+  });
+
+  test("of one that is there runs it as it would be, with the secrets that are stored, and changes nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const url = "https://shop.example.com/";
+    const id = await dashboard.make({ config: { url, headers: { "X-Key": "s3cr3t" } } });
+    const before = dashboard.written();
+    const answer = await dashboard.edit(id, { intent: "check", config_url: `${url}new` });
+    expect(answer.status).toBe(200);
+    expect(dashboard.triedOut.map(({ config }) => config)).toEqual([
+      { url: `${url}new`, headers: { "X-Key": "s3cr3t" } },
+    ]);
+    expect(resultOn(answer.text)).toHaveLength(1);
+    expect(typedIn(answer.text, "config_url")).toEqual([`${url}new`]);
+    expect(dashboard.written()).toEqual(before);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import { updateWebhook } from "../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import type { Role } from "../../../src/domain/role";
+import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
+import { readHtml } from "../../support/html";
+import { startReceiver } from "../../support/receiver";
+import { WEBHOOK_LIST } from "../../support/webhook-dashboard";
+
+const MINUTE = 60_000;
+
+/** Returns the notices of the overview and the targets of their links. */
+async function noticesOf({ app }: DeliverySite, role: Role = "admin") {
+  const session = await app.signedIn(role);
+  const page = readHtml((await app.call("/admin", { session })).text);
+  return { texts: page.texts(".notice"), links: page.attributes(".notice a", "href") };
+}
+
+const NONE = { texts: [], links: [] };
+
+describe("the overview", () => {
+  test("says nothing of deliveries that arrive, and nothing of a hiccup", async () => {
+    let status = 500;
+    await using receiver = startReceiver(() => status);
+    await using site = await createDeliverySite();
+    await site.app.page();
+    await site.endpoint(receiver.url);
+    await site.tell("cmp_1");
+    await site.pass(4 * MINUTE);
+    expect(await noticesOf(site)).toEqual(NONE);
+    status = 200;
+    await site.pass(10 * MINUTE);
+    expect(await noticesOf(site)).toEqual(NONE);
+  });
+
+  test("says which webhook something has waited for longer than ten minutes, until it arrives", async () => {
+    let status = 500;
+    await using receiver = startReceiver(() => status);
+    await using well = startReceiver();
+    await using site = await createDeliverySite();
+    await site.app.page();
+    await site.endpoint(well.url);
+    const { id } = await site.endpoint(receiver.url, { description: "Pager" });
+    await site.tell("cmp_1", "cmp_2");
+    await site.pass(11 * MINUTE);
+    const { texts, links } = await noticesOf(site);
+    expect(texts).toEqual([
+      "Events do not reach 1 webhookPager has not taken 2 events, the oldest queued 11 min ago.",
+    ]);
+    expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);
+    status = 200;
+    await site.pass(40 * MINUTE);
+    expect(await noticesOf(site)).toEqual(NONE);
+  });
+
+  test("says which webhook was disabled by itself, and why, until it is enabled", async () => {
+    await using gone = startReceiver(() => 410);
+    await using site = await createDeliverySite();
+    const { ctx } = site.app;
+    await site.app.page();
+    const { id } = await site.endpoint(gone.url, { description: "Pager" });
+    const off = await site.endpoint(gone.url, { description: "Off" });
+    const set = (which: string, enabled: boolean) =>
+      ctx.db.write((tx) => updateWebhook(ctx, tx, which, { enabled }, CLI_ACTOR));
+    await set(off.id, false);
+    await site.tell("cmp_1");
+    await site.idle();
+    const { texts, links } = await noticesOf(site);
+    expect(texts).toHaveLength(1);
+    expect(texts[0]).toContain("Pager was disabled. It answered 410 Gone");
+    expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);
+    await set(id, true);
+    expect(await noticesOf(site)).toEqual(NONE);
+  });
+
+  test.each(["viewer", "editor"] as const)(
+    "tells a %s that there is something wrong, without a way to what they may not open",
+    async (role) => {
+      await using gone = startReceiver(() => 410);
+      await using site = await createDeliverySite();
+      await site.app.page();
+      await site.endpoint(gone.url, { description: "Pager" });
+      await site.tell("cmp_1");
+      await site.idle();
+      const { texts, links } = await noticesOf(site, role);
+      expect(texts[0]).toStartWith("Events do not reach 1 webhook");
+      expect(texts[0]).not.toContain("Pager");
+      expect(links).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import {
+  findDefaultPage,
+  listAllPages,
+  releaseSlug,
+  updatePage,
+} from "../../../src/features/pages";
+import { createSamplePage } from "../../../src/features/sample";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { actionsOf, openForm } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  chosenIn,
+  createPageDashboard,
+  PAGE_FIELDS,
+  PAGES,
+  toldAfter,
+} from "../../support/page-dashboard";
+
+const NEW = `${PAGES}/new`;
+
+/** Path of the new page's components, of which it has none. */
+const COMPONENTS_OF_IT = "/admin/components?page=northwind";
+
+describe("creating a page", () => {
+  test("makes it as it was filled in, leads to its components, and says that they come next", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const answer = await site.create();
+    const [page] = listAllPages(site.app.ctx.db, {});
+    expect(page).toMatchObject({
+      name: "Northwind",
+      slug: "northwind",
+      description: "All of Northwind.",
+      visibility: "public",
+      timeZone: "Europe/Berlin",
+      locale: "de",
+      historyDays: 60,
+      theme: "dark",
+      accent: "#0b6b53",
+      isDefault: true,
+    });
+    expect(await toldAfter(site, answer, COMPONENTS_OF_IT)).toStartWith("The page was created.");
+    expect((await site.app.call("/status/northwind")).text).toContain("All of Northwind.");
+    expect(actionsOf(site.app)).toContain("page.create");
+  });
+
+  test("takes a slug from the name where none is typed, and leaves out what is empty", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const empty = { slug: " ", description: " \r\n", accent: "" };
+    await site.create({ name: " Überblick: Störungen & Co. ", ...empty });
+    expect(listAllPages(site.app.ctx.db, {})[0]).toMatchObject({
+      name: "Überblick: Störungen & Co.",
+      slug: "uberblick-storungen-co",
+      description: null,
+      accent: null,
+    });
+  });
+
+  test("keeps one kind of line ends, and takes a colour without its #", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    await site.create({ description: "One.\r\nTwo.", accent: "c2272d", slug: " NorthWind " });
+    expect(listAllPages(site.app.ctx.db, {})[0]).toMatchObject({
+      description: "One.\nTwo.",
+      accent: "#c2272d",
+      slug: "northwind",
+    });
+  });
+
+  test("by a form that is sent several times makes one page, and each answer leads to it", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const form = { form: await openForm(site.app, NEW, site.admin), ...PAGE_FIELDS };
+    const answers = await Promise.all([site.send(NEW, form), site.send(NEW, form)]);
+    answers.push(await site.send(NEW, form));
+    expect(listAllPages(site.app.ctx.db, {})).toHaveLength(1);
+    expect(answers.map(({ status, headers }) => [status, headers.get("location")])).toEqual(
+      answers.map(() => [303, COMPONENTS_OF_IT]),
+    );
+    expect(actionsOf(site.app).filter((action) => action === "page.create")).toHaveLength(1);
+  });
+
+  test("makes it the default one where that is asked for, and else leaves that as it is", async () => {
+    await using site = await createPageDashboard();
+    await site.create();
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("acme");
+    await site.create({ name: "Second", slug: "second", default: "yes" });
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("second");
+  });
+
+  test("is not asked to make the first one the default, which it is anyhow", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const hasQuestion = async () =>
+      readHtml((await site.show(NEW)).text).controls.some(({ name }) => name === "default");
+    expect(await hasQuestion()).toBe(false);
+    await site.create();
+    expect(await hasQuestion()).toBe(true);
+  });
+
+  test("removes the sample page, as its form says, and may take its slug", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
+    expect(readHtml((await site.show(NEW)).text).texts("main .notice")[0]).toContain(
+      "removes the sample page",
+    );
+    expect((await site.create({ slug: "sample" })).status).toBe(303);
+    expect(listAllPages(site.app.ctx.db, {}).map(({ name }) => name)).toEqual(["Northwind"]);
+    expect(readHtml((await site.show(NEW)).text).texts("main .notice:not(.flash)")).toEqual([]);
+  });
+});
+
+describe("a form for a new page that is wrong", () => {
+  test("comes back with every complaint and what was typed, and nothing is written", async () => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const wrong = {
+      name: "\u202eevil",
+      slug: "no spaces",
+      description: "x".repeat(1_001),
+      visibility: "friends",
+      time_zone: "Europe/Nowhere",
+      locale: "not a tag",
+      history_days: "29",
+      theme: "pink",
+      accent: "green",
+    };
+    const answer = await site.create(wrong);
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({
+      name: "Name holds control characters or bidirectional overrides.",
+      slug: "Slug may hold lower-case letters, digits and, inside, hyphens: 63 characters at most.",
+      description: "Description is 1001 characters long; 1000 is the most.",
+      visibility: "Who can see it must be one of public, private.",
+      time_zone: "Time zone is not a time zone, such as Europe/Berlin.",
+      locale: "Language is not a language tag, such as en or pt-BR.",
+      history_days: "Days of history must be a whole number from 30 to 365.",
+      theme: "Theme must be one of system, light, dark.",
+      accent: "Accent colour must be # and six hexadecimal digits, such as #0b6b53.",
+    });
+    for (const name of ["slug", "time_zone", "locale", "history_days", "accent"] as const) {
+      expect(typedIn(answer.text, name)).toEqual([wrong[name]]);
+    }
+    expect(chosenIn(answer.text, "description")).toBe(wrong.description);
+    // What is wrong in a part that is folded away must be in sight.
+    expect(readHtml(answer.text).attributes("details.fold", "open")).toEqual([""]);
+    expect(site.state()).toEqual(before);
+  });
+
+  test.each([
+    { slug: "status", why: "Slug is reserved." },
+    { slug: "-a", why: "Slug may hold lower-case letters" },
+    { slug: "..", why: "Slug may hold lower-case letters" },
+    { slug: "a".repeat(64), why: "Slug is 64 characters long; 63 is the most." },
+    { slug: "acme", why: "Slug is taken by the page “Acme”." },
+  ])("by the slug $slug is refused: $why", async ({ slug, why }) => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const answer = await site.create({ slug });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)["slug"]).toStartWith(why);
+    expect(site.state()).toEqual(before);
+  });
+
+  test.each(["状态页面", "🎉", "---"])(
+    "asks for a slug where none can be made from the name %s",
+    async (name) => {
+      await using site = await createPageDashboard();
+      const before = site.state();
+      const answer = await site.create({ name, slug: "", accent: "green" });
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)).toEqual({
+        slug: "Slug must be typed, such as status-page: none can be made from this name.",
+        accent: "Accent colour must be # and six hexadecimal digits, such as #0b6b53.",
+      });
+      expect(typedIn(answer.text, "name")).toEqual([name]);
+      expect(site.state()).toEqual(before);
+      expect((await site.create({ name, slug: "zhuangtai" })).status).toBe(303);
+    },
+  );
+
+  test("says nothing of a slug that a missing name would make", async () => {
+    await using site = await createPageDashboard();
+    const answer = await site.create({ name: " ", slug: "" });
+    expect(Object.keys(complaintsOn(answer.text))).toEqual(["name"]);
+  });
+
+  test("shows the slug that was made from the name, if that is what is wrong", async () => {
+    await using site = await createPageDashboard();
+    const answer = await site.create({ name: "ACME", slug: "" });
+    expect(complaintsOn(answer.text)).toEqual({ slug: "Slug is taken by the page “Acme”." });
+    expect(typedIn(answer.text, "slug")).toEqual(["acme"]);
+  });
+
+  test("by a slug that another page had is refused until that page releases it", async () => {
+    await using site = await createPageDashboard();
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => updatePage(ctx, tx, site.id, { slug: "new-acme" }, CLI_ACTOR));
+    const answer = await site.create({ slug: "acme" });
+    expect(complaintsOn(answer.text)["slug"]).toContain("release it there first");
+    await ctx.db.write((tx) => releaseSlug(ctx, tx, site.id, "acme", CLI_ACTOR));
+    expect((await site.create({ slug: "acme" })).status).toBe(303);
+  });
+
+  test("makes the page once it is put right, with the same random field", async () => {
+    await using site = await createPageDashboard();
+    const form = { form: await openForm(site.app, NEW, site.admin), ...PAGE_FIELDS };
+    expect((await site.send(NEW, { ...form, name: "" })).status).toBe(422);
+    expect((await site.send(NEW, form)).status).toBe(303);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { findDefaultPage, listAllPages } from "../../../src/features/pages";
+import { actionsOf, openForm } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createPageDashboard,
+  type PageDashboard,
+  PAGES,
+  toldAfter,
+} from "../../support/page-dashboard";
+
+const deletionOf = ({ id }: PageDashboard) => `${PAGES}/${id}/delete`;
+
+describe("deleting a page", () => {
+  test("is asked about in a dialog, and done when its slug is typed", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    const question = readHtml((await site.show(path)).text);
+    expect(question.texts("[data-dialog-body] h1")).toEqual(["Delete “Acme”"]);
+    expect(question.texts(".danger")).toEqual(["Delete page"]);
+    const form = await openForm(site.app, path, site.admin);
+    const answer = await site.send(path, { form, slug: " acme " });
+    expect(await toldAfter(site, answer, PAGES)).toBe("The page was deleted.");
+    expect(listAllPages(site.app.ctx.db, {})).toEqual([]);
+    expect((await site.app.call("/status/acme")).status).toBe(404);
+    expect(actionsOf(site.app).at(-1)).toBe("page.delete");
+    expect((await site.create({ slug: "acme" })).status).toBe(303);
+  });
+
+  test("is refused when anything else is typed, and nothing is written", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    const before = site.state();
+    for (const slug of ["", "Acme", "acm", "acme2", "*"]) {
+      const form = await openForm(site.app, path, site.admin);
+      const answer = await site.send(path, { form, slug });
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)["slug"]).toContain("Nothing was deleted");
+      expect(typedIn(answer.text, "slug")).toEqual([slug]);
+    }
+    expect(site.state()).toEqual(before);
+  });
+
+  test("by a form that is sent twice is done once, and both answers say that it is done", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    const form = { form: await openForm(site.app, path, site.admin), slug: "acme" };
+    const answers = await Promise.all([site.send(path, form), site.send(path, form)]);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    expect(actionsOf(site.app).filter((action) => action === "page.delete")).toHaveLength(1);
+    const other = await site.send(path, { form: "another showing", slug: "acme" });
+    expect(other.status).toBe(404);
+  });
+
+  test("makes the oldest other page the default one, and its question names that page", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    expect((await site.show(path)).text).toContain("There is no other");
+    await site.create();
+    await site.create({ name: "Youngest", slug: "youngest" });
+    expect((await site.show(path)).text).toContain("“Northwind” becomes the default page.");
+    const form = await openForm(site.app, path, site.admin);
+    await site.send(path, { form, slug: "acme" });
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
+  });
+
+  test("makes the oldest public page the default one, also where a private page is older", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    await site.create({ name: "Inside", slug: "inside", visibility: "private" });
+    await site.create({ name: "Outside", slug: "outside" });
+    await site.create({ name: "Youngest", slug: "youngest" });
+    expect((await site.show(path)).text).toContain("“Outside” becomes the default page.");
+    const form = await openForm(site.app, path, site.admin);
+    await site.send(path, { form, slug: "acme" });
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("outside");
+    const home = await site.app.call("/");
+    expect([home.status, readHtml(home.text).texts("h1")[0]]).toEqual([200, "Outside"]);
+  });
+
+  test("makes a private page the default one where there is no public page", async () => {
+    await using site = await createPageDashboard();
+    const path = deletionOf(site);
+    await site.create({ name: "Inside", slug: "inside", visibility: "private" });
+    await site.create({ name: "Staff", slug: "staff", visibility: "private" });
+    expect((await site.show(path)).text).toContain(
+      "“Inside” becomes the default page. That page is private, so visitors see no page at /.",
+    );
+    const form = await openForm(site.app, path, site.admin);
+    await site.send(path, { form, slug: "acme" });
+    expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("inside");
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { createSamplePage } from "../../../src/features/sample";
+import { readHtml } from "../../support/html";
+import { createPageDashboard, PAGE_FIELDS, PAGES, READERS } from "../../support/page-dashboard";
+
+/** Below a page's path. */
+const SCREENS = ["", "/general", "/look", "/address", "/visibility", "/delete"];
+
+describe("the list of pages", () => {
+  test("names every page, the default one first, where it is, and who sees it", async () => {
+    await using site = await createPageDashboard();
+    await site.create({ visibility: "private" });
+    const page = readHtml((await site.show(PAGES)).text);
+    expect(page.texts("tbody .row-link")).toEqual(["Acme", "Northwind"]);
+    expect(page.texts("tbody .cell-note")).toEqual(["/status/acme", "/status/northwind"]);
+    expect(page.texts("tbody .chip")).toEqual(["Public", "Default", "Private"]);
+    expect(page.attributes("tbody .row-link", "href")[0]).toBe(`${PAGES}/${site.id}`);
+  });
+
+  test("is open to everybody who is signed in; creating is offered to admins alone", async () => {
+    await using site = await createPageDashboard();
+    const offers = async (session: string) =>
+      readHtml((await site.show(PAGES, { session })).text).texts(".screen-head .actions a");
+    expect(await offers(site.admin)).toEqual(["Create page"]);
+    for (const role of READERS) expect(await offers(await site.app.signedIn(role))).toEqual([]);
+    expect((await site.app.call(PAGES)).status).toBe(401);
+  });
+
+  test("of none says what a page is for, and who can create one", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const admins = readHtml((await site.show(PAGES)).text);
+    expect(admins.texts(".empty a")).toEqual(["Create page"]);
+    const session = await site.app.signedIn("editor");
+    const editors = readHtml((await site.show(PAGES, { session })).text);
+    expect(editors.texts(".empty a")).toEqual([]);
+    expect(editors.texts(".empty .muted")[0]).toContain("An admin or an owner can create one.");
+  });
+
+  test("marks the sample page", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
+    const page = readHtml((await site.show(PAGES)).text);
+    expect(page.texts("tbody .chip")).toEqual(["Public", "Default", "Sample"]);
+  });
+});
+
+describe("a page's screen", () => {
+  test("tells everybody what it is, and offers what admins alone may do to them alone", async () => {
+    await using site = await createPageDashboard();
+    const path = `${PAGES}/${site.id}`;
+    const look = async (session: string) => {
+      const answer = await site.show(path, { session });
+      expect(answer.status).toBe(200);
+      return readHtml(answer.text);
+    };
+    const admins = await look(site.admin);
+    expect(admins.texts(".tabs a")).toEqual([
+      "Overview",
+      "General",
+      "Look",
+      "Address",
+      "Visibility",
+    ]);
+    expect(admins.texts(".screen-head .actions a")).toEqual(["View page", "Components", "Delete"]);
+    for (const role of READERS) {
+      const readers = await look(await site.app.signedIn(role));
+      expect(readers.texts(".tabs a")).toEqual([]);
+      expect(readers.texts(".screen-head .actions a")).toEqual(["View page", "Components"]);
+      expect(readers.texts(".facts dd")).toEqual(admins.texts(".facts dd"));
+    }
+    expect(admins.attributes(".screen-head .actions a", "href").slice(0, 2)).toEqual([
+      "/status/acme",
+      "/admin/components?page=acme",
+    ]);
+  });
+
+  test("shows all that was chosen when it was made", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const created = await site.create();
+    const answer = await site.show(site.screenOf(created));
+    const facts = readHtml(answer.text).texts(".facts dd").join("\n");
+    const { name: _name, slug: _slug, visibility: _visibility, ...shown } = PAGE_FIELDS;
+    for (const value of Object.values({ ...shown, theme: "Always dark", accent: "#0b6b53" })) {
+      expect(facts).toContain(String(value));
+    }
+    expect(readHtml(answer.text).texts("h1")).toEqual(["Northwind"]);
+  });
+
+  test("writes a name that looks like markup as the text that it is, in each of its screens", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    const name = `"><script>alert(1)</script>`;
+    const path = site.screenOf(await site.create({ name, slug: "x" }));
+    for (const screen of [PAGES, ...SCREENS.map((it) => path + it)]) {
+      const { text, status } = await site.show(screen);
+      expect(status).toBe(200);
+      expect(text).not.toContain("<script>alert");
+      expect(text).toContain("&lt;script>alert");
+    }
+  });
+
+  test("that there is not is told to be none, in each of its screens", async () => {
+    await using site = await createPageDashboard();
+    for (const screen of SCREENS) {
+      expect((await site.show(`${PAGES}/page_none${screen}`)).status).toBe(404);
+      expect((await site.show(`${PAGES}/${site.id}${screen}`)).status).toBe(200);
+    }
+  });
+});
+
+describe("the screens that change pages", () => {
+  const FORMS = ["general", "look", "address", "domains", "visibility", "default", "logo"];
+
+  test("are for admins: others are refused, and nothing is written", async () => {
+    await using site = await createPageDashboard();
+    const sessions = await Promise.all(READERS.map((role) => site.app.signedIn(role)));
+    const paths = [
+      `${PAGES}/new`,
+      ...[...FORMS, "logo/remove", "delete", "slugs/old/release"].map(
+        (form) => `${PAGES}/${site.id}/${form}`,
+      ),
+    ];
+    const before = site.state();
+    for (const path of paths) {
+      for (const session of sessions) {
+        const form = { ...PAGE_FIELDS, version: "1", slug: "acme" };
+        expect([path, (await site.send(path, form, { session })).status]).toEqual([path, 403]);
+      }
+    }
+    expect(site.state()).toEqual(before);
+  });
+
+  test("are refused from another site, and nothing is written", async () => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const headers = { "sec-fetch-site": "cross-site" };
+    for (const form of FORMS) {
+      const answer = await site.send(`${PAGES}/${site.id}/${form}`, PAGE_FIELDS, { headers });
+      expect(answer.status).toBe(403);
+    }
+    expect(site.state()).toEqual(before);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { actionsOf } from "../../support/dashboard";
+import { complaintsOn, readHtml } from "../../support/html";
+import { asUpload } from "../../support/multipart";
+import {
+  createPageDashboard,
+  type PageDashboard,
+  PAGES,
+  toldAfter,
+} from "../../support/page-dashboard";
+
+/** The beginning of a PNG of this size, which tells what it is. */
+function png(width: number, height: number, more = 0): Uint8Array {
+  const bytes = Buffer.alloc(33 + more);
+  bytes.write("\x89PNG\r\n\x1a\n", 0, "latin1");
+  bytes.writeUInt32BE(13, 8);
+  bytes.write("IHDR", 12, "latin1");
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
+const lookOf = ({ id }: PageDashboard) => `${PAGES}/${id}/look`;
+
+function upload(site: PageDashboard, bytes: Uint8Array | string, filename = "logo.png") {
+  const parts = [{ name: "logo", filename, type: "image/png", bytes }];
+  return site.show(`${PAGES}/${site.id}/logo`, asUpload(parts));
+}
+
+/** Returns the addresses of the page's logo on the dashboard. */
+async function logoOn(site: PageDashboard): Promise<string[]> {
+  return readHtml((await site.show(lookOf(site))).text).attributes("main img", "src");
+}
+
+describe("a page's logo", () => {
+  test("is uploaded by a form that says what it takes, and shown there and on the page", async () => {
+    await using site = await createPageDashboard();
+    const form = readHtml((await site.show(lookOf(site))).text);
+    expect(form.attributes('form[action$="/logo"]', "enctype")).toEqual(["multipart/form-data"]);
+    expect(form.attributes('input[type="file"]', "accept")).toEqual([
+      "image/png,image/jpeg,image/webp",
+    ]);
+    const answer = await upload(site, png(320, 80));
+    expect(await toldAfter(site, answer, lookOf(site))).toBe("The logo was changed.");
+    const [src = ""] = await logoOn(site);
+    expect(src).toStartWith("/status/acme/");
+    const served = await site.app.call(src);
+    expect([served.status, served.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect((await site.app.call("/status/acme")).text).toContain(src);
+    const screen = readHtml((await site.show(lookOf(site))).text);
+    expect(screen.attributes("main img", "alt")).toEqual(["Acme"]);
+    expect(screen.attributes("main img", "width")).toEqual(["320"]);
+    expect(actionsOf(site.app).at(-1)).toBe("page.put_logo");
+  });
+
+  test("is replaced by another and removed by a click, and the click after that changes nothing", async () => {
+    await using site = await createPageDashboard();
+    await upload(site, png(320, 80));
+    const [first] = await logoOn(site);
+    await upload(site, png(64, 64));
+    const [second] = await logoOn(site);
+    expect(second).not.toBe(first);
+    await site.show(lookOf(site));
+    const remove = `${PAGES}/${site.id}/logo/remove`;
+    const screen = readHtml((await site.show(lookOf(site))).text);
+    expect(screen.attributes("main form", "action")).toContain(remove);
+    const answer = await site.send(remove);
+    expect(await toldAfter(site, answer, lookOf(site))).toStartWith("The logo was removed.");
+    expect(await logoOn(site)).toEqual([]);
+    const before = site.state();
+    const again = await site.send(remove);
+    expect(await toldAfter(site, again, lookOf(site))).toBe("Nothing was changed.");
+    expect(site.state()).toEqual(before);
+    expect(
+      readHtml((await site.show(lookOf(site))).text).attributes("main form", "action"),
+    ).not.toContain(remove);
+  });
+
+  test.each([
+    { what: "no picture", bytes: "<svg onload=alert(1)>", why: "Logo is not a picture" },
+    { what: "too many pixels", bytes: png(2_001, 10), why: "Logo is 2001 by 10 pixels" },
+    { what: "too many bytes", bytes: png(10, 10, 131_072), why: "Logo is larger than 128 KiB." },
+    { what: "an empty file", bytes: "", why: "Logo is not a picture" },
+  ])("that is $what is refused on its form, and nothing is written", async ({ bytes, why }) => {
+    await using site = await createPageDashboard();
+    await upload(site, png(320, 80));
+    const kept = await logoOn(site);
+    const before = site.state();
+    const answer = await upload(site, bytes);
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)["logo"]).toStartWith(why);
+    expect(await logoOn(site)).toEqual(kept);
+    expect(site.state()).toEqual(before);
+  });
+
+  test("is asked for again when no file was chosen, with and without a script's form", async () => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const path = `${PAGES}/${site.id}/logo`;
+    const answers = [await upload(site, "", ""), await site.send(path, {})];
+    for (const answer of answers) {
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)).toEqual({
+        logo: "Logo needs a file: choose one, then upload it.",
+      });
+    }
+    expect(site.state()).toEqual(before);
+    const back = await site.show(path);
+    expect([back.status, back.headers.get("location")]).toEqual([303, lookOf(site)]);
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { outcomeOf } from "../../support/arranged-site";
+import { actionsOf, openForm } from "../../support/dashboard";
+import { createDeliverySite } from "../../support/delivery-site";
+import { readHtml } from "../../support/html";
+import { startReceiver } from "../../support/receiver";
+import {
+  createWebhookDashboard,
+  revealedSecret,
+  WEBHOOK_LIST,
+} from "../../support/webhook-dashboard";
+
+const HOUR = 3_600_000;
+const pathOf = (id: string, rest = "") => `${WEBHOOK_LIST}/${id}${rest}`;
+
+describe("a test", () => {
+  test("is sent from the webhook's screen, once a click, and its delivery is shown", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made({ which: "some", events: ["monitor.down"] });
+    const screen = await dashboard.open(pathOf(id));
+    const [form = ""] = readHtml(screen.text).attributes("button[name=form]", "value");
+    expect(form).not.toBe("");
+    const answers = await Promise.all(
+      [1, 2].map(() => dashboard.send(pathOf(id, "/test"), { form })),
+    );
+    const paths = new Set(answers.map(({ headers }) => headers.get("location")));
+    expect(paths.size).toBe(1);
+    const [first] = answers;
+    if (!first) throw new Error("two were sent");
+    const { path, text } = await outcomeOf(dashboard, first, dashboard.session);
+    expect(path).toStartWith(pathOf(id, "/deliveries/dlv_"));
+    expect(text).toBe("The test is on its way.");
+    expect(dashboard.app.events().map(({ type }) => type)).toEqual(["webhook.test"]);
+    expect(readHtml((await dashboard.open(path)).text).texts("h1")).toEqual(["webhook.test"]);
+  });
+
+  test("is refused where the webhook is disabled, and sends nothing", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made();
+    await dashboard.send(pathOf(id, "/disable"));
+    const before = dashboard.state();
+    expect((await dashboard.send(pathOf(id, "/test"), { form: "1" })).status).toBe(409);
+    expect(dashboard.state()).toEqual(before);
+    expect((await dashboard.open(pathOf(id))).text).not.toContain("Send a test");
+  });
+});
+
+describe("rotating a secret", () => {
+  test("shows the new one once, and for 24 hours what is sent is signed by both", async () => {
+    await using receiver = startReceiver();
+    await using site = await createDeliverySite();
+    await using dashboard = await createWebhookDashboard({ app: site.app });
+    const { id, secret: old } = await site.endpoint(receiver.url);
+    const form = await openForm(site.app, pathOf(id, "/rotate"), dashboard.session);
+    const answer = await dashboard.send(pathOf(id, "/rotate"), { form });
+    const secret = revealedSecret(answer);
+    expect(secret).not.toBe(old);
+    expect((await dashboard.open(pathOf(id))).text).toContain("2 active secrets");
+    await site.tell("cmp_1");
+    await site.idle();
+    await site.pass(24 * HOUR);
+    await site.tell("cmp_2");
+    await site.idle();
+    const verifies = (index: number, by: string) => {
+      const { body = "", headers = {} } = receiver.received[index] ?? {};
+      const { "webhook-id": msgId = "", "webhook-timestamp": at } = headers;
+      const desired = new Webhook(by).sign(msgId, new Date(Number(at) * 1_000), body);
+      return headers["webhook-signature"]?.split(" ").includes(desired);
+    };
+    expect([verifies(0, secret), verifies(0, old)]).toEqual([true, true]);
+    expect([verifies(1, secret), verifies(1, old)]).toEqual([true, false]);
+    // The one before has ended by now.
+    const session = await site.app.signedIn("admin");
+    expect((await site.app.call(pathOf(id), { session })).text).toContain("1 active secret");
+    expect(actionsOf(site.app).filter((action) => action === "webhook.rotate_secret")).toHaveLength(
+      1,
+    );
+  });
+
+  test("sent again after a minute shows nothing and rotates nothing", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made();
+    const form = await openForm(dashboard.app, pathOf(id, "/rotate"), dashboard.session);
+    const first = revealedSecret(await dashboard.send(pathOf(id, "/rotate"), { form }));
+    expect(revealedSecret(await dashboard.send(pathOf(id, "/rotate"), { form }))).toBe(first);
+    await dashboard.app.clock.advance(60_000);
+    const late = await dashboard.send(pathOf(id, "/rotate"), { form });
+    expect(readHtml(late.text).texts("h1")).toEqual(["This secret was already shown"]);
+    expect(late.text).not.toContain("whsec_");
+    expect(dashboard.rows()[0]?.secret).toBe(first);
+  });
+});
+
+describe("disabling, enabling and deleting a webhook", () => {
+  test("is asked before it is done, and each says what it did", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made();
+    const { session } = dashboard;
+    const ask = async (what: string) =>
+      readHtml((await dashboard.open(pathOf(id, `/${what}`))).text).texts("h1");
+    expect(await ask("disable")).toEqual(["Disable “Relay”"]);
+    expect(dashboard.rows()[0]?.enabled).toBe(true);
+    const disabled = await dashboard.send(pathOf(id, "/disable"));
+    expect(await outcomeOf(dashboard, disabled, session)).toEqual({
+      path: pathOf(id),
+      text: "The webhook is disabled.",
+    });
+    expect(dashboard.rows()[0]?.enabled).toBe(false);
+    expect((await dashboard.open(pathOf(id, "/disable"))).headers.get("location")).toBe(pathOf(id));
+    const enabled = await dashboard.send(pathOf(id, "/enable"));
+    expect((await outcomeOf(dashboard, enabled, session)).text).toStartWith(
+      "The webhook is enabled.",
+    );
+    expect(dashboard.rows()[0]?.enabled).toBe(true);
+    expect(await ask("delete")).toEqual(["Delete “Relay”"]);
+    expect(dashboard.rows()).toHaveLength(1);
+    const deleted = await dashboard.send(pathOf(id, "/delete"));
+    expect(await outcomeOf(dashboard, deleted, session)).toEqual({
+      path: WEBHOOK_LIST,
+      text: "“Relay” was deleted.",
+    });
+    expect(dashboard.rows()).toEqual([]);
+    expect(actionsOf(dashboard.app).filter((action) => action.startsWith("webhook."))).toEqual([
+      "webhook.create",
+      "webhook.disable",
+      "webhook.enable",
+      "webhook.delete",
+    ]);
+  });
+
+  test("of one that is not there is 404 on every screen and form, and writes nothing", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made();
+    await dashboard.send(pathOf(id, "/delete"));
+    const before = dashboard.state();
+    const asked = [
+      "",
+      "/edit",
+      "/rotate",
+      "/disable",
+      "/delete",
+      "/redeliver",
+      "/deliveries/dlv_1",
+    ];
+    const done = [
+      "/edit",
+      "/rotate",
+      "/disable",
+      "/enable",
+      "/delete",
+      "/test",
+      "/deliveries/dlv_1/redeliver",
+    ];
+    const fields = { form: "1", format: "standard", url: "https://a.example", which: "all" };
+    const answers = await Promise.all([
+      ...asked.map((rest) => dashboard.open(pathOf(id, rest))),
+      ...done.map((rest) => dashboard.send(pathOf(id, rest), fields)),
+      dashboard.send(pathOf(id, "/redeliver"), { since: "2026-03-10T12:00" }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect(dashboard.state()).toEqual(before);
+  });
+});
+
+describe("whoever may not manage webhooks", () => {
+  test.each(["viewer", "editor"] as const)(
+    "is refused every screen and form as a %s, and changes nothing",
+    async (role) => {
+      await using dashboard = await createWebhookDashboard();
+      const { app } = dashboard;
+      const { id } = await dashboard.made();
+      const session = await app.signedIn(role);
+      const before = dashboard.state();
+      const routes = app.app.routes.routes.filter(({ path }) => path.startsWith(WEBHOOK_LIST));
+      expect(routes.length).toBeGreaterThan(15);
+      for (const { method, path } of routes) {
+        const at = path.replace(":id", id).replace(":delivery_id", "dlv_1");
+        const form = method === "POST" ? { form: { url: "https://a.example" } } : {};
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await app.call(at, { session, ...form })).status).toBe(403);
+      }
+      expect(dashboard.state()).toEqual(before);
+      expect((await app.call("/admin", { session })).text).not.toContain(WEBHOOK_LIST);
+    },
+  );
+});

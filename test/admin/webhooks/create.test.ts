@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import { FORMATS } from "../../../src/features/webhooks";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createWebhookDashboard,
+  NEW_WEBHOOK,
+  PROGRAM,
+  revealedSecret,
+  WEBHOOK_LIST,
+} from "../../support/webhook-dashboard";
+import { SECRET_DESTINATIONS, SLACK } from "../../support/webhook-site";
+
+const MINUTE = 60_000;
+
+describe("the form for a new webhook", () => {
+  test("creates one with all that was typed, and shows its secret once", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { page, app } = dashboard;
+    const answer = await dashboard.create({
+      which: "some",
+      events: ["incident.created", "monitor.down"],
+      page: page.id,
+    });
+    const secret = revealedSecret(answer);
+    const [row] = dashboard.rows();
+    expect(row).toMatchObject({
+      url: PROGRAM,
+      description: "Relay",
+      events: ["incident.created", "monitor.down"],
+      pageId: page.id,
+      format: "standard",
+      enabled: true,
+      secret,
+    });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("content-encoding")).toBeNull();
+    for (const path of [
+      WEBHOOK_LIST,
+      `${WEBHOOK_LIST}/${row?.id}`,
+      `${WEBHOOK_LIST}/${row?.id}/edit`,
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await dashboard.open(path)).text).not.toContain("whsec_");
+    }
+    expect(JSON.stringify([app.audit(), app.logged])).not.toContain(secret);
+  });
+
+  test("begins with every event of every page", async () => {
+    await using dashboard = await createWebhookDashboard();
+    expect((await dashboard.made()).events).toEqual(["*"]);
+    expect(dashboard.rows()[0]?.pageId).toBeNull();
+  });
+
+  for (const format of Object.values(FORMATS)) {
+    test(`asks for what ${format.label} needs, and tells where that is found`, async () => {
+      await using dashboard = await createWebhookDashboard();
+      const { text } = await dashboard.open(`${NEW_WEBHOOK}?format=${format.name}`);
+      const page = readHtml(text);
+      expect(page.texts('[aria-current="true"]')).toEqual([format.label]);
+      expect(page.texts(".hint")).toContain(format.hint);
+      const settings = page.controls.filter(({ name }) => name.startsWith("setting_"));
+      const { properties = {} } = format.settings as { properties?: object };
+      expect(settings.map(({ name }) => name.replace("setting_", ""))).toEqual(
+        Object.keys(properties),
+      );
+      const hidden = settings.filter(({ type }) => type === "password");
+      expect(hidden.map(({ name }) => name.replace("setting_", ""))).toEqual([
+        ...format.secretSettings,
+      ]);
+    });
+  }
+
+  test("shows another format's fields on a click of its button, keeps what was typed and makes nothing", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const before = dashboard.state();
+    const answer = await dashboard.create({ choose_format: "telegram", description: "Our group" });
+    expect(answer.status).toBe(200);
+    expect(complaintsOn(answer.text)).toEqual({});
+    expect(typedIn(answer.text, "format")).toEqual(["telegram"]);
+    expect(typedIn(answer.text, "description")).toEqual(["Our group"]);
+    expect(typedIn(answer.text, "url")).toEqual([PROGRAM]);
+    expect(typedIn(answer.text, "setting_chat_id")).toEqual([""]);
+    expect(dashboard.state()).toEqual(before);
+  });
+
+  test("presses its main button on Enter, not the first format", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { text } = await dashboard.open(NEW_WEBHOOK);
+    const [first] = readHtml(text).attributes("main form button", "class");
+    expect(first).toContain("enter-button");
+  });
+
+  for (const [format, { url, settings = {}, secrets }] of Object.entries(SECRET_DESTINATIONS)) {
+    test(`shows nothing that is secret of ${format} once it is made`, async () => {
+      await using dashboard = await createWebhookDashboard();
+      const fields = Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [`setting_${name}`, String(value)]),
+      );
+      const answer = await dashboard.create({ format, url, ...fields });
+      const [row] = dashboard.rows();
+      expect(row).toMatchObject({ format, url, settings });
+      const home = `${WEBHOOK_LIST}/${row?.id}`;
+      const screens = await Promise.all([WEBHOOK_LIST, home, `${home}/edit`].map(dashboard.open));
+      for (const { text } of [answer, ...screens]) {
+        for (const secret of secrets) expect(text).not.toContain(secret);
+      }
+    });
+  }
+
+  test("tells everything that is wrong together, keeps what was typed but for tokens, and makes nothing", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const before = dashboard.state();
+    const answer = await dashboard.create({
+      format: "telegram",
+      url: "http://2130706433/",
+      setting_bot_token: "not a token",
+      setting_chat_id: "our group",
+      setting_message_thread_id: "first",
+      page: "page_01kah2v9w0e0rs6x0h3ye0a1bc",
+    });
+    expect(answer.status).toBe(422);
+    const complaints = complaintsOn(answer.text);
+    expect(Object.keys(complaints)).toEqual([
+      "url",
+      "setting_bot_token",
+      "setting_chat_id",
+      "setting_message_thread_id",
+      "page",
+    ]);
+    expect(complaints["setting_message_thread_id"]).toBe(
+      "Message thread id must be a whole number of at least 1.",
+    );
+    expect(typedIn(answer.text, "setting_chat_id")).toEqual(["our group"]);
+    expect(typedIn(answer.text, "setting_bot_token")).toEqual([""]);
+    expect(answer.text).not.toContain("not a token");
+    expect(dashboard.state()).toEqual(before);
+  });
+
+  test.each([
+    ["none", { events: [] }],
+    ["one that does not exist", { events: ["incident.exploded"] }],
+    ["one twice", { events: ["incident.created", "incident.created"] }],
+  ])("asks for events where only some are wanted and %s is chosen", async (_, fields) => {
+    await using dashboard = await createWebhookDashboard();
+    const answer = await dashboard.create({ which: "some", ...fields });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({ events: "Choose at least one event." });
+    expect(dashboard.rows()).toEqual([]);
+  });
+
+  test("sent twice at once makes one webhook and shows one secret; a minute later it shows none", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { app, session } = dashboard;
+    const [form = ""] = typedIn((await dashboard.open(NEW_WEBHOOK)).text, "form");
+    const fields = { form, format: "slack", url: SLACK, which: "all" };
+    const send = () => app.call(NEW_WEBHOOK, { session, form: fields });
+    const answers = await Promise.all([send(), send()]);
+    expect(new Set(answers.map(revealedSecret)).size).toBe(1);
+    expect(dashboard.rows()).toHaveLength(1);
+    await app.clock.advance(MINUTE);
+    const late = await send();
+    expect(readHtml(late.text).texts("h1")).toEqual(["This secret was already shown"]);
+    expect(late.text).not.toContain("whsec_");
+    expect(dashboard.rows()).toHaveLength(1);
+  });
+});

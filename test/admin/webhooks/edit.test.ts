@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { createWebhook, updateWebhook } from "../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { actionsOf } from "../../support/dashboard";
+import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { outcomeOf } from "../../support/arranged-site";
+import { createWebhookDashboard, PROGRAM, WEBHOOK_LIST } from "../../support/webhook-dashboard";
+import { SLACK } from "../../support/webhook-site";
+
+const NTFY = { format: "ntfy", url: "https://ntfy.sh/acme", setting_token: "tk_one" };
+
+describe("the form that edits a webhook", () => {
+  test("changes what was typed, says so, and leaves one row of who did it", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id, secret } = await dashboard.made();
+    const answer = await dashboard.edit(id, {
+      description: "Pager",
+      which: "some",
+      events: ["monitor.down"],
+      page: dashboard.page.id,
+    });
+    expect(await outcomeOf(dashboard, answer, dashboard.session)).toEqual({
+      path: `${WEBHOOK_LIST}/${id}`,
+      text: "The webhook was changed.",
+    });
+    expect(dashboard.rows()[0]).toMatchObject({
+      description: "Pager",
+      events: ["monitor.down"],
+      pageId: dashboard.page.id,
+      url: PROGRAM,
+      secret,
+    });
+    expect(dashboard.app.audit().at(-1)).toMatchObject({ action: "webhook.update", targetId: id });
+  });
+
+  test("sent as it came changes nothing and says that", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made({
+      format: "slack",
+      url: SLACK,
+      which: "some",
+      events: ["monitor.up"],
+    });
+    const before = dashboard.state();
+    const answer = await dashboard.edit(id);
+    const { text } = await outcomeOf(dashboard, answer, dashboard.session);
+    expect(text).toBe("Nothing was changed.");
+    expect(dashboard.state()).toEqual(before);
+  });
+
+  test("keeps a token that is not typed again, replaces it, and takes it away where that is asked", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made(NTFY);
+    const token = () => dashboard.rows()[0]?.settings["token"];
+    const edit = async (fields: Record<string, string>) =>
+      expect((await dashboard.edit(id, fields)).status).toBe(303);
+    await edit({ setting_token: "", description: "Screen" });
+    expect(token()).toBe("tk_one");
+    await edit({ setting_token: "tk_two" });
+    expect(token()).toBe("tk_two");
+    await edit({ setting_token: "", clear_token: "yes" });
+    expect(token()).toBeUndefined();
+  });
+
+  test("asks for a token again where the URL leads to another server, and changes nothing until then", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made(NTFY);
+    const before = dashboard.state();
+    const url = "https://ntfy.example.com/acme";
+    const answer = await dashboard.edit(id, { url, setting_token: "" });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({
+      setting_token: "Token must be given again for another server.",
+    });
+    expect(dashboard.state()).toEqual(before);
+    expect((await dashboard.edit(id, { url, setting_token: "tk_two" })).status).toBe(303);
+  });
+
+  test("asks for the URL with another format where the one that is there is a secret", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made({ format: "slack", url: SLACK });
+    const chosen = await dashboard.edit(id, { choose_format: "discord" });
+    expect(chosen.status).toBe(200);
+    expect(typedIn(chosen.text, "format")).toEqual(["discord"]);
+    expect(dashboard.rows()[0]?.format).toBe("slack");
+    const answer = await dashboard.edit(id, { format: "discord" });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(complaintsOn(answer.text))).toEqual(["url"]);
+    expect(answer.text).not.toContain("quite-private-end");
+    expect(dashboard.rows()[0]).toMatchObject({ format: "slack", url: SLACK });
+  });
+
+  test("saves nothing over somebody else's change, shows what was typed, and saves it the next time", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id, version } = await dashboard.made();
+    const { ctx } = dashboard.app;
+    await ctx.db.write((tx) => updateWebhook(ctx, tx, id, { description: "Theirs" }, CLI_ACTOR));
+    const before = dashboard.state();
+    const late = await dashboard.edit(id, { version: String(version), description: "Mine" });
+    expect(late.status).toBe(409);
+    expect(typedIn(late.text, "description")).toEqual(["Mine"]);
+    expect(dashboard.state()).toEqual(before);
+    const [now = ""] = typedIn(late.text, "version");
+    expect((await dashboard.edit(id, { version: now, description: "Mine" })).status).toBe(303);
+    expect(dashboard.rows()[0]?.description).toBe("Mine");
+  });
+
+  test("says where a file's word counts in the end", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { app } = dashboard;
+    const mine = await dashboard.made();
+    const row = await app.ctx.db.write(
+      (tx) => createWebhook(app.ctx, tx, { url: PROGRAM }, CLI_ACTOR, { managedBy: "apply" }).row,
+    );
+    const notices = async (id: string, path: string) =>
+      readHtml((await dashboard.open(`${WEBHOOK_LIST}/${id}${path}`)).text).texts(
+        ".notice .strong",
+      );
+    for (const path of ["", "/edit"]) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await notices(row.id, path)).toEqual(["This comes from a file"]);
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await notices(mine.id, path)).toEqual([]);
+    }
+    expect(actionsOf(app)).toContain("webhook.create");
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { createMarkdownCache, renderText } from "../../../src/public/markdown-cache";
+import { listEntries } from "../../../src/public/feeds/entries";
+import { renderEntries, writeAtom, writeRss } from "../../../src/public/feeds/feed";
+import { createPublicSite } from "../../support/public-site";
+import { createFollowedPage } from "../../support/followed-page";
+import { writeLongTexts } from "../../support/long-texts";
+
+const LINKS = "https://a.example/b ".repeat(490);
+
+describe("a feed of 50 incidents with texts full of links", () => {
+  test("a feed with long texts contains all incidents, the newest in full and others as excerpts", async () => {
+    await using site = await createFollowedPage();
+    for (let n = 0; n < 50; n++) await site.open({ name: `Trouble ${n}`, body: `${n}: ${LINKS}` });
+    const { text } = await site.read("feed.atom");
+    expect(Buffer.byteLength(text)).toBeLessThan(500_000);
+    const entries = (await site.atom()).entries ?? [];
+    expect(entries).toHaveLength(50);
+    const contents = entries.map(({ content }) => content?.value ?? "");
+    expect(contents[0]?.match(/<a href="https:\/\/a.example\/b"/g)).toHaveLength(490);
+    expect(contents.at(-1)).toContain("https://a.example/b");
+    expect(contents.at(-1)).toContain(`<a href="${entries.at(-1)?.links?.[0]?.href}">Read on</a>`);
+    const items = (await site.rss()).items ?? [];
+    expect(items.map(({ description }) => description)).toEqual(contents);
+  });
+});
+
+describe("a feed of 50 incidents with long texts", () => {
+  test("a feed renders at most three texts after a change, and none without one", async () => {
+    await using site = await createPublicSite();
+    const [id = ""] = await writeLongTexts(site.app, { incidents: 50, updates: 2 });
+    const { ctx } = site.app;
+    const rendered: string[] = [];
+    const render = createMarkdownCache((source, topHeading) => {
+      rendered.push(source);
+      return renderText(source, topHeading);
+    });
+    const write = () => {
+      const snapshot = site.snapshot();
+      const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
+      for (const writeFeed of [writeAtom, writeRss]) {
+        writeFeed(snapshot.document.page, runAtOnce(renderEntries(entries, render)));
+      }
+      return rendered.splice(0).length;
+    };
+    const before = write();
+    expect(before).toBeGreaterThan(20);
+    expect(before).toBeLessThan(60);
+    const key = await site.app.keyWith("write:incidents");
+    const json = { body: "It is over." };
+    const path = `/api/v1/incidents/${id}/updates`;
+    expect((await site.app.call(path, { method: "POST", key, json })).status).toBe(201);
+    // The changed text, and texts at the limit of what the feed has room for.
+    expect(write()).toBeLessThanOrEqual(3);
+    expect(write()).toBe(0);
+  });
+});
+
+/** Runs a generator to its end. */
+function runAtOnce<Result>(steps: Generator<number, Result>): Result {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
