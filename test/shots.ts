@@ -5,7 +5,7 @@ import type { RandomBytes } from "../src/kernel/random";
 import { type BrowserSite, launchBrowser, missingBrowser } from "./support/browser-site";
 import { openDemoSites } from "./support/demo-sites";
 import { type Screen, SCREENS } from "./support/screens";
-import { SMALL, startTour, type Tour, WIDE } from "./support/tour";
+import { SMALL, startTour, type Tour, WIDE } from "./support/screen-tour";
 
 // `bun run shots`: every screen of the dashboard as an image, wide and small, light and dark, and the
 // two images of the README. Two runs give the same.

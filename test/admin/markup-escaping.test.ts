@@ -20,7 +20,7 @@ import {
 } from "../support/dashboard";
 import { readHtml } from "../support/html";
 import { MONITORS, NEW_MONITOR } from "../support/monitor-dashboard";
-import { INCIDENT_LIST, REPORT } from "../support/reporting";
+import { INCIDENT_LIST, REPORT } from "../support/report-dashboard";
 
 const HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "'-alert(1)-'</a>"];
 

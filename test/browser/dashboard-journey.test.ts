@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { issueSetUpLink } from "../../src/features/users";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
-import { runCurl } from "../support/shell";
+import { runCurl } from "../support/curl";
 
 interface Way {
   host: string;

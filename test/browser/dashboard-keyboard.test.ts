@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
 import { type DemoSites, openDemoSites } from "../support/demo-sites";
 import { SCREENS } from "../support/screens";
-import { startTour, type Tour } from "../support/tour";
+import { startTour, type Tour } from "../support/screen-tour";
 
 /** The most stops that a screen has before what it is for. */
 const STOPS_MAX = 60;

@@ -8,7 +8,7 @@ import {
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "../support/app";
 import { describeInBrowser } from "../support/browser";
-import { SMALL } from "../support/tour";
+import { SMALL } from "../support/screen-tour";
 
 const SLUG = "acme";
 

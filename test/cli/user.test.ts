@@ -19,14 +19,14 @@ import {
 import { type Installation, openForCommand } from "../../src/installation";
 import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { testConfig } from "../support/app";
-import { client } from "../support/auth";
+import { client } from "../support/auth-installation";
 import {
   type CommandLine,
   commandLine,
   installedCommandLine,
   jsonOf,
 } from "../support/command-line";
-import { FROM, HASH } from "../support/people";
+import { FROM, HASH } from "../support/user-installation";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const PASSWORD = "correct horse battery";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
-import { streamOf } from "../support/streams";
+import { streamOf } from "../support/streamed-body";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const TOO_LARGE = " ".repeat(300 * 1024);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
-import { streamOf } from "../support/streams";
+import { streamOf } from "../support/streamed-body";
 
 const CHUNKED = { "content-type": "application/json", "transfer-encoding": "chunked" };
 const FORM = "application/x-www-form-urlencoded";

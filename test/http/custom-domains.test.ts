@@ -11,7 +11,7 @@ import { setPublicAddress } from "../../src/features/settings";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createSignal } from "../../src/kernel/signal";
 import { createTestApp, type TestApp } from "../support/app";
-import { counted } from "../support/counted";
+import { counted } from "../support/counted-transaction";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
 

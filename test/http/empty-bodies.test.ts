@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Answer, type CallOptions, createTestApp, expectProblem } from "../support/app";
 import { createMaintenanceSite } from "../support/maintenance-site";
 import { createMonitorApi } from "../support/monitor-api";
-import { streamOf } from "../support/streams";
+import { streamOf } from "../support/streamed-body";
 import { createWebhookSite } from "../support/webhook-site";
 
 const JSON_TYPE = { "content-type": "application/json" };

@@ -4,7 +4,7 @@ import { ERROR_CODES, ERRORS, type ErrorCode } from "../../src/errors";
 import { revokeKey } from "../../src/features/keys";
 import { errorsOf } from "../../src/http";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { anotherProcess } from "../support/another-process";
+import { anotherProcess } from "../support/second-connection";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 import { temporaryFolder } from "../support/temporary-folder";
 

@@ -6,7 +6,7 @@ import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { settle } from "../support/clock";
 import { committedTransactions } from "../support/database";
 import { readHtml } from "../support/html";
-import { damageTable } from "../support/damage";
+import { damageTable } from "../support/damage-table";
 import { temporaryFolder } from "../support/temporary-folder";
 import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../support/app";
 import { createComponentSite } from "../support/component-site";
-import { streamOf } from "../support/streams";
+import { streamOf } from "../support/streamed-body";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const GOOD = '{"status":"major_outage","reason":"Slow"}';

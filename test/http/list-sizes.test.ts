@@ -9,7 +9,7 @@ import {
 import { buildSnapshot, readPast } from "../../src/features/status";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
-import { counted } from "../support/counted";
+import { counted } from "../support/counted-transaction";
 import { createLargePage, type LargePage } from "../support/large-page";
 
 /** Follows a list from cursor to cursor and returns the ids on each of its pages. */

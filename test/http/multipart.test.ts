@@ -3,7 +3,7 @@ import { Problem } from "../../src/errors";
 import { formBody } from "../../src/http";
 import { createTestApp, expectProblem } from "../support/app";
 import { asUpload, multipart, type Part } from "../support/multipart";
-import { rejectionOf } from "../support/refusal";
+import { rejectionOf } from "../support/rejection";
 
 const LIMIT = 256 * 1_024;
 const LOGO = { name: "logo", filename: "our logo ✓.png", type: "image/png" };

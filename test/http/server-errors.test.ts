@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { anotherProcess } from "../support/another-process";
+import { anotherProcess } from "../support/second-connection";
 import { createTestApp, expectProblem } from "../support/app";
 import { temporaryFolder } from "../support/temporary-folder";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../support/app";
-import { streamOf } from "../support/streams";
+import { streamOf } from "../support/streamed-body";
 
 const HTML = { accept: "text/html,application/xhtml+xml" };
 

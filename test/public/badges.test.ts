@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { COMPONENT_STATUSES } from "../../src/domain/component-status";
 import { renderBadge } from "../../src/public/badges";
 import { expectProblem } from "../support/app";
-import { createFollowedPage, parseXml } from "../support/followed-page";
+import { createFollowedPage, parseXml } from "../support/feed-site";
 
 describe("the page's badge", () => {
   test("a page's badge shows the page's name and headline, also to screen readers", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/page-deletion";
 import { updatePage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { anotherProcess } from "../support/another-process";
+import { anotherProcess } from "../support/second-connection";
 import { createTestApp, expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { temporaryFolder } from "../support/temporary-folder";

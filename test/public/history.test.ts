@@ -5,7 +5,7 @@ import { readHistory } from "../../src/features/status";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
-import { counted } from "../support/counted";
+import { counted } from "../support/counted-transaction";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
-import { fails, openWatch } from "../support/watch";
+import { fails, openWatch } from "../support/engine-site";
 
 test("time in which the server was down is shown as no data and excluded from uptime", async () => {
   await using watch = await openWatch({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });

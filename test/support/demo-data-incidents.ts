@@ -9,7 +9,7 @@ import {
 import type { Actor } from "../../src/domain/actor";
 import type { ComponentStatus } from "../../src/domain/component-status";
 import type { TestApp } from "./app";
-import type { Entry } from "./demo-data-diary";
+import type { Entry } from "./demo-data-entry";
 import type { DemoPage } from "./demo-data-pages";
 
 type Told = Omit<AddUpdateBody, "components"> & {

@@ -7,7 +7,7 @@ import {
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-import type { Entry } from "./demo-data-diary";
+import type { Entry } from "./demo-data-entry";
 import type { DemoPage } from "./demo-data-pages";
 
 interface Plan {

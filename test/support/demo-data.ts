@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";
-import { live } from "./demo-data-diary";
+import { live } from "./demo-data-entry";
 import { incidentEntries } from "./demo-data-incidents";
 import { type DemoKey, makeKeys, useKeys } from "./demo-data-keys";
 import { maintenanceDiary } from "./demo-data-maintenance";

@@ -2,7 +2,7 @@ import type { AppContext } from "../../src/context";
 import type { Monitoring } from "../../src/features/monitors";
 import { RUNTIME_BODY_MAX_BYTES } from "../../src/http";
 import { createTestApp, type TestApp } from "./app";
-import { calmMonitoring } from "./calm-monitoring";
+import { calmMonitoring } from "./on-demand-monitoring";
 import type { TestClock } from "./clock";
 
 export interface ServeOptions {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describeWithBrowser } from "./browser";
 import { type DemoSites, openDemoSites } from "./demo-sites";
 import type { Screen } from "./screens";
-import { SMALL, startTour, type Tour } from "./tour";
+import { SMALL, startTour, type Tour } from "./screen-tour";
 
 /** Tests screens for accessibility, phone width, errors in the console and requests to other hosts. */
 export function testScreens(screens: readonly Screen[]): void {

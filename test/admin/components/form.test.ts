@@ -6,7 +6,7 @@ import {
   COMPONENTS,
   createArrangedSite,
   outcomeOf,
-} from "../../support/arranged-site";
+} from "../../support/grouped-site";
 import { type Fields, HTML, openForm } from "../../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 

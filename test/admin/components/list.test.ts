@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
-import { type ArrangedSite, COMPONENTS, createArrangedSite } from "../../support/arranged-site";
+import { type ArrangedSite, COMPONENTS, createArrangedSite } from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 

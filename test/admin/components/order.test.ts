@@ -7,7 +7,7 @@ import {
   COMPONENTS,
   createArrangedSite,
   outcomeOf,
-} from "../../support/arranged-site";
+} from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 

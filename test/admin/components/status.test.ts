@@ -5,7 +5,7 @@ import {
   COMPONENTS,
   createArrangedSite,
   outcomeOf,
-} from "../../support/arranged-site";
+} from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readHtml } from "../../support/html";
-import { createReportSite, INCIDENT_LIST, type ReportSite, REPORT } from "../../support/reporting";
+import {
+  createReportSite,
+  INCIDENT_LIST,
+  type ReportSite,
+  REPORT,
+} from "../../support/report-dashboard";
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../support/app";
 import { complaintsOn, type HtmlPage, readHtml, typedIn } from "../../support/html";
-import { PREVIEW, REPORT } from "../../support/reporting";
+import { PREVIEW, REPORT } from "../../support/report-dashboard";
 
 /** An app with two pages, of which `acme` is the default, and an editor. */
 async function createTwoPages(app: TestApp) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createTestApp, expectProblem } from "../../support/app";
-import { dumpOf } from "../../support/dump";
+import { dumpOf } from "../../support/database-dump";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
-import { createReportSite, PREVIEW, REPORT } from "../../support/reporting";
+import { createReportSite, PREVIEW, REPORT } from "../../support/report-dashboard";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const STRIP = "Preview. Nothing was published.";

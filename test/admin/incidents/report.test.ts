@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../../support/app";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
-import { createReportSite, ledTo, REPORT } from "../../support/reporting";
+import { createReportSite, ledTo, REPORT } from "../../support/report-dashboard";
 
 describe("the form to report an incident", () => {
   test("asks in the order in which one knows it: what, which components, what to tell", async () => {

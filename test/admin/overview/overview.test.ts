@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp } from "../../support/app";
 import { type HtmlPage, readHtml } from "../../support/html";
-import { createReportSite, type ReportSite, REPORT } from "../../support/reporting";
+import { createReportSite, type ReportSite, REPORT } from "../../support/report-dashboard";
 import { at, PLAN } from "../../support/maintenance-site";
 
 const MINUTE = 60_000;

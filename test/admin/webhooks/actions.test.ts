@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { outcomeOf } from "../../support/arranged-site";
+import { outcomeOf } from "../../support/grouped-site";
 import { actionsOf, openForm } from "../../support/dashboard";
 import { createDeliverySite } from "../../support/delivery-site";
 import { readHtml } from "../../support/html";

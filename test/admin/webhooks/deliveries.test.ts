@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { outcomeOf } from "../../support/arranged-site";
+import { outcomeOf } from "../../support/grouped-site";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 import { startReceiver } from "../../support/receiver";

@@ -3,7 +3,7 @@ import { createWebhook, updateWebhook } from "../../../src/features/webhooks";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf } from "../../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
-import { outcomeOf } from "../../support/arranged-site";
+import { outcomeOf } from "../../support/grouped-site";
 import { createWebhookDashboard, PROGRAM, WEBHOOK_LIST } from "../../support/webhook-dashboard";
 import { SLACK } from "../../support/webhook-site";
 

@@ -3,7 +3,7 @@ import { applyFile, readApplyFile } from "../../../src/features/apply";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";
-import { counted } from "../../support/counted";
+import { counted } from "../../support/counted-transaction";
 
 const fileOf = (count: number, description?: string) =>
   JSON.stringify({

@@ -3,7 +3,7 @@ import { applyFile, readApplyFile } from "../../../src/features/apply";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";
-import { counted } from "../../support/counted";
+import { counted } from "../../support/counted-transaction";
 
 /** Webhooks for a page and at a URL that is a secret. */
 const fileOf = (count: number) =>

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSessions, findLink, issueLink } from "../../../src/features/auth";
 import { sha256 } from "../../../src/kernel/hash";
-import { openAuthInstallation } from "../../support/auth";
+import { openAuthInstallation } from "../../support/auth-installation";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 /** Every byte of a folder's files. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createSessions, endSession } from "../../../src/features/auth";
 import { openSqlite } from "../../../src/db/open";
-import { type AuthInstallation, openAuthInstallation } from "../../support/auth";
+import { type AuthInstallation, openAuthInstallation } from "../../support/auth-installation";
 import { TEST_START } from "../../support/clock";
 import { committedTransactions } from "../../support/database";
 import { temporaryFolder } from "../../support/temporary-folder";

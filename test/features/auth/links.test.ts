@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { findLink, issueLink, redeemLink, voidLinks } from "../../../src/features/auth";
-import { type AuthInstallation, countRows, openAuthInstallation } from "../../support/auth";
+import {
+  type AuthInstallation,
+  countRows,
+  openAuthInstallation,
+} from "../../support/auth-installation";
 import { TEST_START } from "../../support/clock";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createPasswords, passwordError } from "../../../src/features/auth";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 const PASSWORD = "correct horse battery";
 

@@ -9,7 +9,11 @@ import {
 } from "../../../src/features/auth";
 import { openSqlite } from "../../../src/db/open";
 import { TEST_START } from "../../support/clock";
-import { type AuthInstallation, countRows, openAuthInstallation } from "../../support/auth";
+import {
+  type AuthInstallation,
+  countRows,
+  openAuthInstallation,
+} from "../../support/auth-installation";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createSessions, findLink, issueLink, sweepAuth } from "../../../src/features/auth";
-import { type AuthInstallation, countRows, openAuthInstallation } from "../../support/auth";
+import {
+  type AuthInstallation,
+  countRows,
+  openAuthInstallation,
+} from "../../support/auth-installation";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createLoginThrottle } from "../../../src/features/auth";
 import type { ClientAddress } from "../../../src/kernel/client-address";
 import { parseClientAddress } from "../../../src/kernel/client-address";
-import { client, openAuthInstallation } from "../../support/auth";
+import { client, openAuthInstallation } from "../../support/auth-installation";
 
 const ADA = "ada@acme.test";
 const HERE = client("203.0.113.7");

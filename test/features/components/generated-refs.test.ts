@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createComponent, createGroup } from "../../../src/features/components";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
-import { rejectionOf } from "../../support/refusal";
+import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
+import { rejectionOf } from "../../support/rejection";
 
 const AT = { position: 9, managedBy: null };
 

@@ -10,9 +10,9 @@ import {
 import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, getPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { type ArrangedSite, createArrangedSite } from "../../support/arranged-site";
-import { complaintsOf } from "../../support/people";
-import { rejectionOf } from "../../support/refusal";
+import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
+import { complaintsOf } from "../../support/user-installation";
+import { rejectionOf } from "../../support/rejection";
 
 /** An order by names: parts after each other, a part's own name first unless it is in no group. */
 function orderIn({ ids }: ArrangedSite, parts: [string | null, ...string[]][]): ComponentOrder {

@@ -3,7 +3,7 @@ import { setManualStatuses } from "../../../src/features/components";
 import { addUpdate, createIncident } from "../../../src/features/incidents";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp } from "../../support/app";
-import { counted } from "../../support/counted";
+import { counted } from "../../support/counted-transaction";
 
 /**
  * Measures each update of an incident that alternately worsens and improves all of its components.

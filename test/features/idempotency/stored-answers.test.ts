@@ -4,7 +4,7 @@ import { startHousekeeping } from "../../../src/housekeeping";
 import { sha256 } from "../../../src/kernel/hash";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 const ANSWER: Answer = { status: 201, location: "/made/1", body: '{"id":"1"}' };
 

@@ -4,7 +4,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 const remove = ({ app }: IncidentSite, id: string) =>
   app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, id, CLI_ACTOR));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { anotherProcess } from "../../support/another-process";
+import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, expectProblem } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 

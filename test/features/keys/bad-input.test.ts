@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listAllKeys } from "../../../src/features/keys";
 import { listKeyValues } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 /** Rejected input, the field at fault and its error. */
 const WRONG: [what: string, input: Record<string, unknown>, pointer: string, detail: string][] = [

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listAllKeys, revokeKey, rotateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 function revoke(app: TestApp, id: string) {
   return app.ctx.db.write((tx) => revokeKey(app.ctx, tx, id, CLI_ACTOR));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { getKey, OVERLAPS, type Overlap, revokeKey, rotateKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 function rotate(app: TestApp, id: string, overlap: Overlap) {
   return app.ctx.db.write((tx) => rotateKey(app.ctx, tx, id, overlap, CLI_ACTOR));

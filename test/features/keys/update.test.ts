@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { getKey, updateKey, type UpdateKeyBody } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 function update(app: TestApp, id: string, input: unknown) {
   return app.ctx.db.write((tx) => updateKey(app.ctx, tx, id, input as UpdateKeyBody, CLI_ACTOR));

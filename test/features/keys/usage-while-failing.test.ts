@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getKey } from "../../../src/features/keys";
 import { listKeyHours } from "../../../src/features/keys/store";
-import { anotherProcess } from "../../support/another-process";
+import { anotherProcess } from "../../support/second-connection";
 import { createTestApp } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 

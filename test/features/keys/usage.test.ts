@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { getKey, rotateKey } from "../../../src/features/keys";
 import { listKeyHours } from "../../../src/features/keys/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { anotherProcess } from "../../support/another-process";
+import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, type TestApp } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 

@@ -4,7 +4,7 @@ import { SECOND_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem } from "../../support/app";
 import { addMonitor } from "../../support/monitor-store";
 import { scrape } from "../../support/scrape";
-import { fails, openWatch } from "../../support/watch";
+import { fails, openWatch } from "../../support/engine-site";
 
 describe("GET /metrics", () => {
   test("GET /metrics returns Prometheus's text format to keys with read:analytics only", async () => {

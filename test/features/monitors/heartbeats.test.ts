@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components";
 import { createMonitoring, deleteMonitor, rotateToken } from "../../../src/features/monitors";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { anotherProcess } from "../../support/another-process";
+import { anotherProcess } from "../../support/second-connection";
 import { type Answer, type CallOptions, createTestApp, expectProblem } from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
 import { temporaryFolder } from "../../support/temporary-folder";

@@ -8,7 +8,7 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { toIso } from "../../../src/kernel/time";
 import { deleteComponentsOfPage } from "../../../src/features/components";
 import { createTestApp } from "../../support/app";
-import { counted } from "../../support/counted";
+import { counted } from "../../support/counted-transaction";
 import { createLargePage } from "../../support/large-page";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 import { apply, linesOf } from "../../support/apply";
 import { openForm } from "../../support/dashboard";
-import { fails, openWatch, type Watch } from "../../support/watch";
+import { fails, openWatch, type Watch } from "../../support/engine-site";
 
 const LIVE = "{slug: live, name: Live, components: [{name: Shop}]}";
 

@@ -3,7 +3,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, getPage, type PageInput, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 const make = (app: TestApp, input: PageInput) =>
   app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));

@@ -5,7 +5,7 @@ import { readPicture } from "../../../src/features/pages/picture";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { GIF, picture, PICTURES, png } from "../../support/pictures";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 const NAMES = Object.keys(PICTURES) as (keyof typeof PICTURES)[];
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listOldSlugs, releaseSlug, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
-import { rejectionOf } from "../../support/refusal";
+import { rejectionOf } from "../../support/rejection";
 
 const rename = (app: TestApp, id: string, slug: string) =>
   app.ctx.db.write((tx) => updatePage(app.ctx, tx, id, { slug }, CLI_ACTOR));

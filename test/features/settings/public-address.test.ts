@@ -13,7 +13,7 @@ import {
   complaintsOf,
   openPeopleInstallation,
   type PeopleInstallation,
-} from "../../support/people";
+} from "../../support/user-installation";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const ADDRESS = "https://status.acme.test";

@@ -3,7 +3,7 @@ import { createIncident } from "../../../src/features/incidents";
 import { buildSnapshot } from "../../../src/features/status";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
-import { counted } from "../../support/counted";
+import { counted } from "../../support/counted-transaction";
 import { createPublicSite } from "../../support/public-site";
 
 /** Measures the reads of a snapshot of a page with resolved incidents from some days ago. */

@@ -10,7 +10,7 @@ import {
   setRole,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
-import { complaintsOf, HASH, openPeopleInstallation } from "../../support/people";
+import { complaintsOf, HASH, openPeopleInstallation } from "../../support/user-installation";
 
 const ADA = { email: "ada@acme.test", name: "Ada" };
 const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;

@@ -10,7 +10,7 @@ import {
   setRole,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
-import { openPeopleInstallation } from "../../support/people";
+import { openPeopleInstallation } from "../../support/user-installation";
 
 describe("disabling a user", () => {
   test("disabling a user ends their sessions and links, and no others", async () => {

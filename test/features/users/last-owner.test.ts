@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../../src/db";
 import { disableUser, enableUser, getUser, inviteUser, setRole } from "../../../src/features/users";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { openPeopleInstallation, type PeopleInstallation } from "../../support/people";
+import { openPeopleInstallation, type PeopleInstallation } from "../../support/user-installation";
 
 const WAYS_OUT = {
   disabled: (installation: PeopleInstallation, id: string) => (tx: Tx) =>

@@ -17,7 +17,7 @@ import {
   HASH,
   openPeopleInstallation,
   type PeopleInstallation,
-} from "../../support/people";
+} from "../../support/user-installation";
 
 const DAY_MS = 86_400_000;
 const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;

@@ -9,7 +9,11 @@ import {
   issuePasswordLink,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
-import { HASH, openPeopleInstallation, type PeopleInstallation } from "../../support/people";
+import {
+  HASH,
+  openPeopleInstallation,
+  type PeopleInstallation,
+} from "../../support/user-installation";
 
 const NEW_HASH = `${HASH}-new`;
 

@@ -14,9 +14,9 @@ import {
   signIn,
 } from "../../../src/features/users";
 import { sha256 } from "../../../src/kernel/hash";
-import { client } from "../../support/auth";
+import { client } from "../../support/auth-installation";
 import { userActor } from "../../../src/domain/actor";
-import { FROM, openPeopleInstallation } from "../../support/people";
+import { FROM, openPeopleInstallation } from "../../support/user-installation";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const PASSWORDS = ["correct horse battery", "a wrong guess at it", "staple of another kind"];

@@ -16,7 +16,7 @@ import {
   HASH,
   openPeopleInstallation,
   type PeopleInstallation,
-} from "../../support/people";
+} from "../../support/user-installation";
 
 const HOUR_MS = 3_600_000;
 const ADA = { email: "ada@acme.test", name: "Ada", passwordHash: HASH };

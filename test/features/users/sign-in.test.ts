@@ -16,8 +16,13 @@ import {
   type UserRow,
 } from "../../../src/features/users";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { client } from "../../support/auth";
-import { FROM, HASH, openPeopleInstallation, type PeopleInstallation } from "../../support/people";
+import { client } from "../../support/auth-installation";
+import {
+  FROM,
+  HASH,
+  openPeopleInstallation,
+  type PeopleInstallation,
+} from "../../support/user-installation";
 
 const RIGHT = "correct horse battery";
 const HOME = client("203.0.113.7");

@@ -4,7 +4,7 @@ import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
 import { writeMessage } from "../../../src/features/webhooks/deliver/message";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createEndpointPair } from "../../support/endpoint-pair";
-import { answers, fails, openWatch } from "../../support/watch";
+import { answers, fails, openWatch } from "../../support/engine-site";
 import { SLACK } from "../../support/webhook-site";
 
 const CHANGED = "component.status_changed";

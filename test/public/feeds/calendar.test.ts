@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../../src/kernel/time";
-import { createFollowedPage, type FollowedPage } from "../../support/followed-page";
+import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
 
 /** The events of the calendar, each as what its properties say. */
 async function eventsOf(site: FollowedPage) {

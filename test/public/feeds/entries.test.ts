@@ -3,7 +3,7 @@ import { deleteIncident } from "../../../src/features/incidents";
 import { updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MINUTE_MS } from "../../../src/kernel/time";
-import { createFollowedPage, type FollowedPage } from "../../support/followed-page";
+import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
 
 const START = "2026-03-10T12:00:00.000Z";
 const LATER = "2026-03-10T12:10:00.000Z";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createFollowedPage } from "../../support/followed-page";
+import { createFollowedPage } from "../../support/feed-site";
 
 /** Names that a format could take for its own. */
 const NAMES = [

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
-import { createFollowedPage, type FollowedPage } from "../../support/followed-page";
+import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
 
 const TYPES = {
   "feed.atom": "application/atom+xml;charset=utf-8",

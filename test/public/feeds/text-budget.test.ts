@@ -3,7 +3,7 @@ import { createMarkdownCache, renderText } from "../../../src/public/markdown-ca
 import { listEntries } from "../../../src/public/feeds/entries";
 import { renderEntries, writeAtom, writeRss } from "../../../src/public/feeds/feed";
 import { createPublicSite } from "../../support/public-site";
-import { createFollowedPage } from "../../support/followed-page";
+import { createFollowedPage } from "../../support/feed-site";
 import { writeLongTexts } from "../../support/long-texts";
 
 const LINKS = "https://a.example/b ".repeat(490);

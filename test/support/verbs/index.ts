@@ -1,15 +1,15 @@
-import { ADMINISTERING_VERBS } from "./administering";
+import { SETTINGS_VERBS } from "./settings";
 import { API_VERBS } from "./api";
-import { ARRANGING_VERBS } from "./arranging";
-import { TELLING_VERBS } from "./telling";
+import { PAGE_VERBS } from "./pages-and-components";
+import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import type { Verbs } from "./verb";
-import { WATCHING_VERBS } from "./watching";
+import { MONITOR_VERBS } from "./monitors";
 
 /** Every route that may change something, but for setting up. */
 export const VERBS: Verbs = {
   ...API_VERBS,
-  ...TELLING_VERBS,
-  ...ARRANGING_VERBS,
-  ...WATCHING_VERBS,
-  ...ADMINISTERING_VERBS,
+  ...INCIDENT_VERBS,
+  ...PAGE_VERBS,
+  ...MONITOR_VERBS,
+  ...SETTINGS_VERBS,
 };

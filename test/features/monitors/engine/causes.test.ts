@@ -4,7 +4,7 @@ import { deleteMonitor } from "../../../../src/features/monitors/delete";
 import { updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS } from "../../../../src/kernel/time";
-import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";
 
 async function openTwo(): Promise<Watch & { api: string; web: string; pageId: string }> {
   const watch = await openWatch();

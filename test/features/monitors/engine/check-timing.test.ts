@@ -5,7 +5,7 @@ import { updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { settle } from "../../../support/clock";
-import { answers, fails, hangs, openWatch, type Watch } from "../../../support/watch";
+import { answers, fails, hangs, openWatch, type Watch } from "../../../support/engine-site";
 
 async function many(watch: Watch, count: number, input = {}): Promise<string[]> {
   const ids: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { openWatch, type Watch } from "../../../support/watch";
+import { openWatch, type Watch } from "../../../support/engine-site";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
 

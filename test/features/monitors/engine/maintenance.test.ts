@@ -3,7 +3,7 @@ import { advanceMaintenance, planMaintenance } from "../../../../src/features/ma
 import { removePage } from "../../../../src/features/pages";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
-import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";
 
 /** A page with one component, and a maintenance on it from now on for ten minutes. */
 async function openSite() {

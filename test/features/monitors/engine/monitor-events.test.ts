@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
-import { answers, fails, openWatch } from "../../../support/watch";
+import { answers, fails, openWatch } from "../../../support/engine-site";
 
 const SECRET = "s3cr3t-of-the-target";
 

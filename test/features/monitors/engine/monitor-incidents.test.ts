@@ -6,7 +6,7 @@ import { deletePage } from "../../../../src/features/page-deletion";
 import { findPageBySlugOrId } from "../../../../src/features/pages";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
-import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";
 
 interface Site extends Watch {
   api: string;

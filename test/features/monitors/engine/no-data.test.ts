@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../../src/features/monitors";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { answers, fails, openWatch, type Watch } from "../../../support/watch";
+import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";
 
 /** Within so long it is noticed that the clock has leapt. */
 const NOTICED_MS = 15 * SECOND_MS + 100;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { answers, fails, openWatch } from "../../../support/watch";
+import { answers, fails, openWatch } from "../../../support/engine-site";
 
 describe("outages of monitors", () => {
   test("an outage and its causes are dated from the first failed check", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { answers, fails, openWatch } from "../../../support/watch";
+import { answers, fails, openWatch } from "../../../support/engine-site";
 
 describe("results while the database fails", () => {
   test("results wait while the database fails and are written once with their original times", async () => {

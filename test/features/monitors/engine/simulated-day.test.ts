@@ -6,7 +6,7 @@ import type { MonitorRow } from "../../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/kernel/time";
 import { listCausesOfPage } from "../../../support/causes";
 import { recounted, rolledUp } from "../../../support/rollups";
-import { openWatch, type Target, type Watch } from "../../../support/watch";
+import { openWatch, type Target, type Watch } from "../../../support/engine-site";
 
 const MONITORS = 1_000;
 const COMPONENTS = 20;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { DnsQuery, Egress } from "../../../../src/egress";
 import { probeOf } from "../../../../src/features/monitors/probes";
 import { startDnsServer, SERVFAIL } from "../../../support/dns-server";
-import { probe } from "../../../support/probing";
+import { probe } from "../../../support/probe";
 
 /** A way out to a resolver that knows these records, and what it was asked. */
 function knows(records: string[]) {

@@ -3,7 +3,7 @@ import { probeOf } from "../../../../src/features/monitors/probes";
 import { pingArguments, roundTripMs } from "../../../../src/features/monitors/probes/ping";
 import { settle } from "../../../support/clock";
 import { usePingProgram } from "../../../support/ping-program";
-import { probe } from "../../../support/probing";
+import { probe } from "../../../support/probe";
 
 const ANSWERED = 'echo "64 bytes from $LAST: icmp_seq=1 ttl=64 time=12.6 ms"';
 

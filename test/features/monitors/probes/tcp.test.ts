@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { probeOf } from "../../../../src/features/monitors/probes";
-import { probe } from "../../../support/probing";
+import { probe } from "../../../support/probe";
 import { startRawServer } from "../../../support/raw-server";
 
 describe("TCP checks", () => {

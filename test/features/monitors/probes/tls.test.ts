@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Egress } from "../../../../src/egress";
 import { DAY_MS } from "../../../../src/kernel/time";
 import { createTestClock, TEST_START } from "../../../support/clock";
-import { probe } from "../../../support/probing";
+import { probe } from "../../../support/probe";
 import { startTlsServer } from "../../../support/raw-server";
 
 /** A way out to a server whose certificate ends then. */

@@ -25,7 +25,7 @@ async function monitorForm(
 }
 
 /** Dashboard requests that change monitors. */
-export const WATCHING_VERBS: Verbs = {
+export const MONITOR_VERBS: Verbs = {
   "POST /admin/monitors/new": {
     leaves: ["monitor.create"],
     prepare: (installation) =>

@@ -39,7 +39,7 @@ const GENERAL = {
 };
 
 /** Dashboard requests that change pages, or the arrangement of their components. */
-export const ARRANGING_VERBS: Verbs = {
+export const PAGE_VERBS: Verbs = {
   "POST /admin/components/new": {
     leaves: ["component.create"],
     prepare: (installation) =>

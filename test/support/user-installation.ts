@@ -3,8 +3,8 @@ import type { Tx } from "../../src/db";
 import type { Problem } from "../../src/errors";
 import { createUser, type NewUser, type UserResource } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { type AuthInstallation, openAuthInstallation } from "./auth";
-import { rejectionOf } from "./refusal";
+import { type AuthInstallation, openAuthInstallation } from "./auth-installation";
+import { rejectionOf } from "./rejection";
 
 /** Client that tests sign in from. */
 export const FROM = { ip: "203.0.113.7", userAgent: "Firefox" };

@@ -35,7 +35,7 @@ async function webhookForm(installation: ActionInstallation, verb: string, field
 }
 
 /** Dashboard requests that change settings, users or sessions. */
-export const ADMINISTERING_VERBS: Verbs = {
+export const SETTINGS_VERBS: Verbs = {
   "POST /admin/sign-in": {
     leaves: ["user.sign_in"],
     prepare: () => ({

@@ -98,7 +98,7 @@ function step(name: "start" | "finish" | "cancel", action: string): Verb {
 }
 
 /** Dashboard requests that change incidents, maintenance or component statuses. */
-export const TELLING_VERBS: Verbs = {
+export const INCIDENT_VERBS: Verbs = {
   "POST /admin/incidents/new": report,
   "POST /admin/incidents/new/preview": previewOf(report),
   "POST /admin/incidents/:id/updates": addUpdate,
