@@ -5,20 +5,23 @@ import { keysOf, trySignIn, USERS } from "../support/dashboard";
 // Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
 const MARKS = `a${"\u0315".repeat(15_000)}${"\u0300".repeat(15_000)}`;
 
-describe("a form that is made to be slow", () => {
-  test.each(["email", "password"])("is answered at once (%s)", async (field) => {
-    await using app = await createTestApp();
-    const form = { email: "ada@example.com", password: "x", [field]: MARKS };
-    const startedAt = performance.now();
-    const answer = await app.call("/admin/sign-in", { form });
-    expect(answer.status).toBe(422);
-    // It would be many seconds, in which nobody else is answered.
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
-  });
+describe("text that is slow to normalise", () => {
+  test.each(["email", "password"])(
+    "a sign-in with text that is slow to normalise is answered at once (%s)",
+    async (field) => {
+      await using app = await createTestApp();
+      const form = { email: "ada@example.com", password: "x", [field]: MARKS };
+      const startedAt = performance.now();
+      const answer = await app.call("/admin/sign-in", { form });
+      expect(answer.status).toBe(422);
+      // It would be many seconds, in which nobody else is answered.
+      expect(performance.now() - startedAt).toBeLessThan(1_500);
+    },
+  );
 });
 
-describe("the value of an API key", () => {
-  test("is taken for nobody's name and nobody's email, and stands in no log", async () => {
+describe("an API key value in a wrong field", () => {
+  test("an API key value is rejected as a name or email and is not logged", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const { value } = await app.createKey();
     const session = await app.signedIn("owner");
@@ -39,8 +42,8 @@ describe("the value of an API key", () => {
   });
 });
 
-describe("a refused sign-in", () => {
-  test("leaves what was typed out of the log, unless it is a user's email", async () => {
+describe("the log of a rejected sign-in", () => {
+  test("the log of a rejected sign-in contains the email only if it belongs to a user", async () => {
     await using app = await createTestApp();
     await trySignIn(app, "MyP@ssword-is-this", "x");
     await trySignIn(app, `x@${"y".repeat(100_000)}`, "x");
@@ -51,18 +54,21 @@ describe("a refused sign-in", () => {
   });
 });
 
-describe("an error of an endpoint for programs", () => {
-  test.each(["/openapi.json", "/healthz"])("is a problem for a browser, too (%s)", async (path) => {
-    await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
-    const headers = { accept: "text/html" };
-    for (let i = 0; i < 1_200; i++) await app.call(path);
-    expectProblem(await app.call(path, { headers }), "rate_limited");
-  });
+describe("errors of endpoints for programs", () => {
+  test.each(["/openapi.json", "/healthz"])(
+    "an error of an endpoint for programs is a problem document even for a browser (%s)",
+    async (path) => {
+      await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
+      const headers = { accept: "text/html" };
+      for (let i = 0; i < 1_200; i++) await app.call(path);
+      expectProblem(await app.call(path, { headers }), "rate_limited");
+    },
+  );
 });
 
-describe("a Host that makes no URL", () => {
+describe("an invalid Host", () => {
   test.each(["[", "%zz", "x:99999", "::1"])(
-    "breaks no screen and tells no token (%s)",
+    "an invalid Host breaks no screen and reveals no token in the log (%s)",
     async (host) => {
       await using app = await createTestApp();
       const token = "2njCM0Suv6JWV2dnAekXafwwhu4oz61CatjqZcK7EAB";

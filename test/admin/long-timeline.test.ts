@@ -46,7 +46,7 @@ async function writeLongTexts({ ctx, clock }: TestApp, tell: (tx: Tx, body: stri
 }
 
 describe("a timeline of many long updates", () => {
-  test("of an incident is shown in parts, newest first, each update once", async () => {
+  test("the timeline of an incident is paginated, newest first, with each update once", async () => {
     await using dashboard = await createIncidentDashboard();
     const { id } = await dashboard.site.open();
     const screen = incidentScreen(id);
@@ -62,7 +62,7 @@ describe("a timeline of many long updates", () => {
     expect(mistyped.links).not.toContain(screen);
   });
 
-  test("of a maintenance is, too", async () => {
+  test("the timeline of a maintenance is paginated, newest first, with each update once", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const id = idIn(await dashboard.plan());
     const { app } = dashboard.site;
@@ -74,7 +74,7 @@ describe("a timeline of many long updates", () => {
     expect(parts.flat()).toEqual(NEWEST_FIRST);
   });
 
-  test("that is short is shown whole, without ways to other parts", async () => {
+  test("a short timeline has no pagination links", async () => {
     await using dashboard = await createIncidentDashboard();
     const { id } = await dashboard.site.open({ body: "told-1" });
     expect(toldOn(await dashboard.show(incidentScreen(id)))).toEqual({

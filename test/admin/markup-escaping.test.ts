@@ -289,7 +289,7 @@ const PLACES: {
 for (const { where, show } of PLACES) {
   describe(where, () => {
     for (const text of HOSTILE) {
-      test(`is shown as text, never as markup: ${text}`, async () => {
+      test(`a hostile text is shown as text, never as markup: ${text}`, async () => {
         await using app = await createTestApp();
         const session = await app.signedIn();
         const answers = await show(app, session, text);
@@ -300,7 +300,7 @@ for (const { where, show } of PLACES) {
   });
 }
 
-test("the fields of the set-up and the public address come back as text", async () => {
+test("hostile values of the set-up and the public address are redisplayed as text", async () => {
   await using app = await createTestApp({ env: NO_BASE_URL });
   const path = await setUpPath(app);
   for (const text of HOSTILE) {
@@ -318,7 +318,7 @@ test("the fields of the set-up and the public address come back as text", async 
   }
 });
 
-test("what was typed can be read on the page, as it was typed", async () => {
+test("a hostile name is displayed exactly as it was typed", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn();
   for (const name of HOSTILE) {
@@ -330,7 +330,7 @@ test("what was typed can be read on the page, as it was typed", async () => {
 });
 
 describe("every screen of the dashboard", () => {
-  test("has the policy that allows files of this server and nothing else, and is kept by no cache", async () => {
+  test("every screen has the policy that allows only files of this server, and is never cached", async () => {
     await using app = await createTestApp({ dashboard: true });
     const session = await app.signedIn();
     const { id } = await makeKey(app, session);

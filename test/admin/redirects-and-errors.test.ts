@@ -3,12 +3,12 @@ import { createTestApp } from "../support/app";
 import { ACCOUNT, HTML, KEYS, makeKey } from "../support/dashboard";
 import { readHtml } from "../support/html";
 
-describe("a path of the dashboard that people type or cut off", () => {
+describe("incomplete paths of the dashboard", () => {
   for (const { path, to } of [
     { path: "/admin/", to: "/admin" },
     { path: "/admin/settings", to: ACCOUNT },
   ]) {
-    test(`${path} leads to ${to}, whoever is signed in`, async () => {
+    test(`${path} redirects a signed-in user to ${to}`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn("viewer");
       const answer = await app.call(path, { session });
@@ -16,7 +16,7 @@ describe("a path of the dashboard that people type or cut off", () => {
       expect((await app.call(to, { session })).status).toBe(200);
     });
 
-    test(`${path} leads to signing in where nobody is`, async () => {
+    test(`${path} redirects to the sign-in page without a session`, async () => {
       await using app = await createTestApp();
       const answer = await app.call(path, { headers: HTML });
       expect(answer.status).toBe(303);
@@ -25,8 +25,8 @@ describe("a path of the dashboard that people type or cut off", () => {
   }
 });
 
-describe("being led to signing in", () => {
-  test("a path with a key's value in it goes into no further address", async () => {
+describe("redirects to the sign-in page", () => {
+  test("a path that contains a key value is not used as return path", async () => {
     await using app = await createTestApp();
     const { value, id } = await makeKey(app, await app.signedIn("admin"));
     const pasted = await app.call(`${KEYS}/${value}`, { headers: HTML });
@@ -38,8 +38,8 @@ describe("being led to signing in", () => {
   });
 });
 
-describe("a page that tells of a failure", () => {
-  test("leads back to the dashboard from below /admin, and from nowhere else", async () => {
+describe("error pages", () => {
+  test("an error page links back to the dashboard only below /admin", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("viewer");
     const back = "Back to the dashboard";
@@ -49,7 +49,7 @@ describe("a page that tells of a failure", () => {
     );
   });
 
-  test("looks like the other pages without a frame: its files are there, and it does not index", async () => {
+  test("an error page without a session has its style, script, code and request id", async () => {
     await using app = await createTestApp();
     for (const path of ["/nothing", "/status/nothing", "/admin/join/x/y"]) {
       const { status, text } = await app.call(path, { headers: HTML });
@@ -67,7 +67,7 @@ describe("a page that tells of a failure", () => {
     }
   });
 
-  test("lets who was signed out meanwhile sign in beside the form, which is kept", async () => {
+  test("a form submitted after its session ended shows a link that opens the sign-in page in a new tab", async () => {
     await using app = await createTestApp();
     const answer = await app.call(`${KEYS}/new`, { form: { name: "CI" }, headers: HTML });
     expect(answer.status).toBe(401);

@@ -104,7 +104,7 @@ for (const { what, action, open, shown, count, changed } of FORMS) {
   const timesDone = (app: TestApp) => actionsOf(app).filter((done) => done === action).length;
 
   describe(`the form ${what}`, () => {
-    test("sent twice at once does it once, and both answers show the same", async () => {
+    test("submitting the form three times at once acts once, and all answers reveal the same secret", async () => {
       await using app = await createTestApp();
       const session = await app.signedIn();
       const { path, form } = await open(app, session);
@@ -117,7 +117,7 @@ for (const { what, action, open, shown, count, changed } of FORMS) {
       expect(timesDone(app)).toBe(1);
     });
 
-    test("sent again within a minute shows the same again, and after it only that it was shown", async () => {
+    test("submitting the form again reveals the secret within a minute, and later says that it was shown", async () => {
       await using app = await createTestApp();
       const session = await app.signedIn();
       const { path, form } = await open(app, session);
@@ -133,7 +133,7 @@ for (const { what, action, open, shown, count, changed } of FORMS) {
       expect(timesDone(app)).toBe(1);
     });
 
-    test("sent again after a restart says that it was shown, and does nothing", async () => {
+    test("submitting the form again after a restart says that the secret was shown, and does nothing", async () => {
       using folder = temporaryFolder();
       const databasePath = join(folder.path, "allclear.db");
       let session: string;
@@ -152,7 +152,7 @@ for (const { what, action, open, shown, count, changed } of FORMS) {
       expect(timesDone(app)).toBe(1);
     });
 
-    test("with one field changed is another form", async () => {
+    test("submitting the form with one changed field acts again", async () => {
       await using app = await createTestApp();
       const session = await app.signedIn();
       const { path, form } = await open(app, session);
@@ -162,7 +162,7 @@ for (const { what, action, open, shown, count, changed } of FORMS) {
       expect(timesDone(app)).toBe(2);
     });
 
-    test("shown again is another form, though the same is typed into it", async () => {
+    test("opening the form again creates another form token", async () => {
       await using app = await createTestApp();
       const session = await app.signedIn();
       const { from, form } = await open(app, session);
@@ -171,8 +171,8 @@ for (const { what, action, open, shown, count, changed } of FORMS) {
   });
 }
 
-describe("forms of two sessions", () => {
-  test("never meet: the same form makes a key for each, and neither sees the other's value", async () => {
+describe("one form token in two sessions", () => {
+  test("the same form token in two sessions creates a key for each, and each sees only its own value", async () => {
     await using app = await createTestApp();
     const [one, other] = [await app.signedIn("admin"), await app.signedIn("admin")];
     const form = { form: await openForm(app, NEW_KEY, one), ...KEY_FIELDS };
@@ -187,7 +187,7 @@ describe("forms of two sessions", () => {
     }
   });
 
-  test("is refused to a session that has ended, though the value is still held", async () => {
+  test("a session that has ended is not shown the value that it created", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
@@ -199,8 +199,8 @@ describe("forms of two sessions", () => {
   });
 });
 
-describe("a form that was refused", () => {
-  test("makes what it asks for once it is put right, with the same random field", async () => {
+describe("a rejected form for a new key", () => {
+  test("a corrected form creates the key with the same form token", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
@@ -210,7 +210,7 @@ describe("a form that was refused", () => {
     expect(keysOf(app)).toHaveLength(1);
   });
 
-  test("by the database makes it when it is sent again", async () => {
+  test("a form that failed in the database creates the key when submitted again", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
@@ -223,8 +223,8 @@ describe("a form that was refused", () => {
   });
 });
 
-describe("a form for a key that expires", () => {
-  test("sent again after its day says that it was shown; sent for the first time then, that the day is past", async () => {
+describe("a form with an expiry date", () => {
+  test("a form submitted again after its expiry date says that the value was shown, and a new one is rejected", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const today = new Date(app.clock.now()).toISOString().slice(0, 10);

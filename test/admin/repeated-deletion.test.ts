@@ -12,24 +12,27 @@ const named = (pattern: RegExp) =>
 const OPERATIONS = named(/^DELETE /);
 const FORMS = named(/^POST \/admin\/.*\/delete$/);
 
-test("every operation and every form that deletes something is covered", () => {
+test("these tests cover every operation and form that deletes something", () => {
   expect([OPERATIONS.length, FORMS.length]).toEqual([2, 6]);
 });
 
 describe("deleting something by API a second time", () => {
-  test.each(OPERATIONS)("is not_found and writes nothing: %s", async (_, { prepare }) => {
-    await using installation = await createActionInstallation();
-    const { path, options } = await prepare(installation);
-    expect((await installation.app.call(path, options)).status).toBe(204);
-    const written = [installation.app.audit(), installation.app.events()];
-    expectProblem(await installation.app.call(path, options), "not_found");
-    expect([installation.app.audit(), installation.app.events()]).toEqual(written);
-  });
+  test.each(OPERATIONS)(
+    "a second deletion by API is not_found and writes nothing: %s",
+    async (_, { prepare }) => {
+      await using installation = await createActionInstallation();
+      const { path, options } = await prepare(installation);
+      expect((await installation.app.call(path, options)).status).toBe(204);
+      const written = [installation.app.audit(), installation.app.events()];
+      expectProblem(await installation.app.call(path, options), "not_found");
+      expect([installation.app.audit(), installation.app.events()]).toEqual(written);
+    },
+  );
 });
 
 describe("a form that deletes something", () => {
   test.each(FORMS)(
-    "leads to the same screen when it is sent twice, and deletes once: %s",
+    "a deletion form submitted twice redirects to the same screen and deletes once: %s",
     async (name, { prepare, leaves }) => {
       await using installation = await createActionInstallation();
       const { app } = installation;
@@ -55,15 +58,18 @@ describe("a form that deletes something", () => {
     },
   );
 
-  test.each(FORMS)("is not found for another session: %s", async (_, { prepare }) => {
-    await using installation = await createActionInstallation();
-    const { app } = installation;
-    const { path, options } = await prepare(installation);
-    expect((await app.call(path, options)).status).toBe(303);
-    const written = [app.audit().length, app.events()];
-    const session = await app.signedIn("admin");
-    const sessionsAudited = app.audit().length - Number(written[0]);
-    expect((await app.call(path, { ...options, session })).status).toBe(404);
-    expect([app.audit().length - sessionsAudited, app.events()]).toEqual(written);
-  });
+  test.each(FORMS)(
+    "a deletion form submitted again in another session is not_found: %s",
+    async (_, { prepare }) => {
+      await using installation = await createActionInstallation();
+      const { app } = installation;
+      const { path, options } = await prepare(installation);
+      expect((await app.call(path, options)).status).toBe(303);
+      const written = [app.audit().length, app.events()];
+      const session = await app.signedIn("admin");
+      const sessionsAudited = app.audit().length - Number(written[0]);
+      expect((await app.call(path, { ...options, session })).status).toBe(404);
+      expect([app.audit().length - sessionsAudited, app.events()]).toEqual(written);
+    },
+  );
 });

@@ -49,7 +49,7 @@ const written = ({ site: { app } }: { site: { app: TestApp } }) => ({
 
 describe("a form that edits", () => {
   for (const { what, form } of OF_INCIDENTS) {
-    test(`${what}, sent twice, is done once and is no conflict with itself`, async () => {
+    test(`an edit of ${what} submitted twice is applied once and is no conflict`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { screen, fields } = form(await dashboard.site.open());
       dashboard.site.app.clock.advance(1_000);
@@ -65,7 +65,7 @@ describe("a form that edits", () => {
       expect(written(dashboard)).toEqual(after);
     });
 
-    test(`${what}, sent by two editors at once, is one's, and the other is told`, async () => {
+    test(`of two edits of ${what} submitted at once, one is applied and the other is a conflict`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { screen, fields, others } = form(await dashboard.site.open());
       dashboard.site.app.clock.advance(1_000);
@@ -77,7 +77,7 @@ describe("a form that edits", () => {
     });
   }
 
-  test("an incident that was reopened meanwhile comes back, though but its end was typed", async () => {
+  test("an edit of an incident that was reopened is a conflict, even if only the end was typed", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const incident = await site.open();
@@ -95,7 +95,7 @@ describe("a form that edits", () => {
     expect(written(dashboard)).toEqual(after);
   });
 
-  test("a maintenance, sent twice, is done once and is no conflict with itself", async () => {
+  test("an edit of a maintenance submitted twice is applied once and is no conflict", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const screen = `/admin/maintenance/${idIn(await dashboard.plan())}/edit`;
     const fields = { name: "Moved", scheduled_until: "2026-03-10T16:00" };

@@ -63,8 +63,8 @@ const SCREENS = [
   "/admin/settings/general",
 ];
 
-describe("what is revealed", () => {
-  test("comes in the answer to the form, which no cache may keep and which is not compressed", async () => {
+describe("revealed secrets", () => {
+  test("a revealed secret is in the answer to its form, which is neither cached nor compressed", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const headers = { "accept-encoding": "gzip, br" };
@@ -79,7 +79,7 @@ describe("what is revealed", () => {
     expect(answer.headers.get("etag")).toBeNull();
   });
 
-  test("is in no header of any answer, and in no other page", async () => {
+  test("a revealed secret is in no response header and on no other screen", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const revealed = await revealAll(app, session);
@@ -97,7 +97,7 @@ describe("what is revealed", () => {
     }
   });
 
-  test("is written to no file: not to the database, nor to what SQLite keeps beside it", async () => {
+  test("a revealed secret is written to no file of the database", async () => {
     using folder = temporaryFolder();
     let secrets: string[];
     {
@@ -113,7 +113,7 @@ describe("what is revealed", () => {
     expect(foundIn(folder.path, secrets)).toEqual([]);
   });
 
-  test("is in no line of the log, however much is logged, and in no audit row", async () => {
+  test("a revealed secret is in no log line, even at level debug, and in no audit row", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const session = await app.signedIn();
     const secrets = (await revealAll(app, session)).map(({ secret }) => secret);
@@ -133,8 +133,8 @@ describe("what is revealed", () => {
   });
 });
 
-describe("a value that is pasted where it does not belong", () => {
-  test("is not repeated: in a path the page says that keys are named by their id", async () => {
+describe("a key value in a wrong place", () => {
+  test("a key value in a path is not repeated, and the page says that keys are named by their id", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const { value } = await makeKey(app, session);
@@ -145,7 +145,7 @@ describe("a value that is pasted where it does not belong", () => {
     expect(answer.text).not.toContain(value);
   });
 
-  test("is refused in a search, for it would be kept in the browser's history", async () => {
+  test("a key value in a search is rejected and not repeated", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const { value } = await makeKey(app, session);
@@ -155,7 +155,7 @@ describe("a value that is pasted where it does not belong", () => {
   });
 });
 
-test("a new key is shown with what it may do, in words that stand apart", async () => {
+test("a new key is shown with its scope, rate limit and expiry", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn("admin");
   const { text } = await sendKeyForm(app, session);
@@ -164,8 +164,8 @@ test("a new key is shown with what it may do, in words that stand apart", async 
   );
 });
 
-describe("the command that a new key is shown with", () => {
-  test("runs as it stands and answers 200", async () => {
+describe("the command shown with a new key", () => {
+  test("the command shown with a new key works unchanged", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const answer = await sendKeyForm(app, session);

@@ -13,11 +13,11 @@ async function someone(app: TestApp, role: "owner" | "admin") {
   return { session, id };
 }
 
-describe("a change that a user may no longer make when it is written", () => {
-  test("is refused when they were disabled at the same moment", async () => {
+describe("a change whose user loses permission before it is written", () => {
+  test("a change is rejected if its user was disabled at the same time", async () => {
     await using app = await createTestApp();
     const { session, id } = await someone(app, "admin");
-    // Both wait for the same turn of the writer: the door has let the form through already.
+    // Both wait for the same turn of the writer: the gateway has already let the form through.
     const sent = app.call("/admin/settings/keys/new", { session, form: KEY_FIELDS });
     const disabled = app.ctx.db.write((tx) => disableUser(app.ctx, tx, id, CLI_ACTOR));
     await disabled;
@@ -26,7 +26,7 @@ describe("a change that a user may no longer make when it is written", () => {
     expect(app.audit().map(({ action }) => action)).not.toContain("key.create");
   });
 
-  test("is refused when their role was taken away at the same moment", async () => {
+  test("a change is rejected if its user lost the role at the same time", async () => {
     await using app = await createTestApp();
     const { session, id } = await someone(app, "owner");
     const form = { email: "eve@example.com", name: "Eve", role: "owner" };
@@ -36,7 +36,7 @@ describe("a change that a user may no longer make when it is written", () => {
     expect(app.audit().map(({ action }) => action)).not.toContain("user.invite");
   });
 
-  test("is made when nothing of the kind happened", async () => {
+  test("a change is applied if its user keeps the role", async () => {
     await using app = await createTestApp();
     const { session } = await someone(app, "owner");
     const form = { email: "bob@example.com", name: "Bob", role: "viewer" };

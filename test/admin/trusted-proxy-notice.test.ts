@@ -4,7 +4,7 @@ import { createTestApp } from "../support/app";
 const FORWARDED = { "x-forwarded-for": "198.51.100.1" };
 const WARNING = "name it in ALLCLEAR_TRUSTED_PROXIES";
 
-test("a proxy that was left out is told of on every screen", async () => {
+test("every screen warns about a proxy that is not trusted", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn("viewer");
   expect((await app.call("/admin", { session })).text).not.toContain(WARNING);
@@ -16,14 +16,14 @@ test("a proxy that was left out is told of on every screen", async () => {
   }
 });
 
-test("a proxy that is trusted gives no reason to warn", async () => {
+test("a trusted proxy causes no warning", async () => {
   await using app = await createTestApp({ env: { ALLCLEAR_TRUSTED_PROXIES: "10.0.0.2" } });
   const session = await app.signedIn("viewer");
   for (let i = 0; i < 30; i++) await app.call("/", { from: "10.0.0.2", headers: FORWARDED });
   expect((await app.call("/admin", { session })).text).not.toContain(WARNING);
 });
 
-test("a visitor who sends such headers is never proposed to be trusted", async () => {
+test("the warning never names a public address", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn("viewer");
   for (let i = 0; i < 30; i++) await app.call("/", { from: "198.51.100.66", headers: FORWARDED });

@@ -26,8 +26,8 @@ function sessionIds(html: string): string[] {
   return readHtml(html).attributes('button[name="session"]', "value");
 }
 
-describe("changing the own password", () => {
-  test("kills a session that was stolen before, and leaves the own one", async () => {
+describe("changing one's own password", () => {
+  test("changing one's password ends all other sessions and keeps the current one", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const [own, stolen] = [await signIn(app, ADA), await signIn(app, ADA)];
@@ -43,7 +43,7 @@ describe("changing the own password", () => {
     expect((await trySignIn(app, ADA, NEW_PASSWORD)).status).toBe(303);
   });
 
-  test("leaves other users, and the keys that were made, as they are", async () => {
+  test("changing one's password affects neither other users nor API keys", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     await userWithPassword(app, GRACE, "viewer");
@@ -71,7 +71,7 @@ describe("changing the own password", () => {
       complaints: { new_password: "New password is the email address." },
     },
   ]) {
-    test(`is refused for ${what}: nothing changes and nobody is signed out`, async () => {
+    test(`changing one's password with ${what} is rejected, changes nothing and ends no session`, async () => {
       await using app = await createTestApp();
       await userWithPassword(app, ADA);
       const [own, other] = [await signIn(app, ADA), await signIn(app, ADA)];
@@ -88,7 +88,7 @@ describe("changing the own password", () => {
     });
   }
 
-  test("is slowed like signing in: who has an open browser cannot guess the password there", async () => {
+  test("guessing the current password on the account screen is throttled like signing in", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const session = await signIn(app, ADA);
@@ -103,8 +103,8 @@ describe("changing the own password", () => {
   });
 });
 
-describe("the own sessions", () => {
-  test("are listed with their device, address and the one in use; only others can be ended", async () => {
+describe("one's own sessions", () => {
+  test("the account screen lists sessions with device and address and offers to end all but the current one", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const first = await trySignIn(app, ADA, PASSWORD, { headers: FIREFOX, from: "198.51.100.4" });
@@ -116,7 +116,7 @@ describe("the own sessions", () => {
     expect(text).not.toContain(sessionIn(first));
   });
 
-  test("end one by one", async () => {
+  test("a user can end a single other session", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const [own, other] = [await signIn(app, ADA), await signIn(app, ADA)];
@@ -129,7 +129,7 @@ describe("the own sessions", () => {
     expect(actionsOf(app).at(-1)).toBe("session.end");
   });
 
-  test("end all but the one in use", async () => {
+  test("a user can end all sessions except the current one", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const others = [await signIn(app, ADA), await signIn(app, ADA)];
@@ -144,7 +144,7 @@ describe("the own sessions", () => {
     expect((await app.call(ACCOUNT, { session: own })).text).not.toContain("end-others");
   });
 
-  test("are the only ones that can be ended: another user's id changes nothing", async () => {
+  test("ending a session of another user changes nothing", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     await userWithPassword(app, GRACE, "viewer");
@@ -167,8 +167,8 @@ describe("the own sessions", () => {
   });
 });
 
-describe("the own name", () => {
-  test("can be changed by everybody, and stands on the screen and in the audit log", async () => {
+describe("one's own name", () => {
+  test("a viewer can change their own name, which is shown and audited", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const { id } = await userWithPassword(app, GRACE, "viewer");
@@ -187,7 +187,7 @@ describe("the own name", () => {
     expect(app.audit()).toEqual(before);
   });
 
-  test("that is no name is told beside the field and kept, and nothing is written", async () => {
+  test("an invalid name is redisplayed with its error, and nothing is written", async () => {
     await using app = await createTestApp();
     const { id } = await userWithPassword(app, ADA);
     const session = await signIn(app, ADA);

@@ -86,14 +86,14 @@ const SILENT: Record<string, string> = {
   openapi: "it reads",
 };
 
-describe("a command that changes something", () => {
-  test("is known here, as is every other", () => {
+describe("the audit log of commands", () => {
+  test("every command is listed in this test as audited or silent", () => {
     const known = [...Object.keys(CHANGES), ...Object.keys(SILENT), "apply"];
     expect(known.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
   });
 
   for (const [name, { before, args, leaves }] of Object.entries(CHANGES)) {
-    test(`tells the audit log that the command line did it: ${name}`, async () => {
+    test(`the command line is the audited actor of ${name}`, async () => {
       using data = installation();
       const id = String((await before?.(data.run)) ?? "");
       const known = data.entries().length;
@@ -111,7 +111,7 @@ describe("a command that changes something", () => {
     });
   }
 
-  test("tells of each thing that a file makes, changes and removes: apply", async () => {
+  test("apply writes one audit entry per created, changed or deleted object", async () => {
     using data = installation();
     const file = join(data.path, "status.yaml");
     const apply = async (text: string, ...flags: string[]) => {

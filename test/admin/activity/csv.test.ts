@@ -22,8 +22,8 @@ async function read(app: TestApp, query = "?action=test"): Promise<string[]> {
   return text.split("\r\n").slice(0, -1);
 }
 
-describe("the file of what was changed", () => {
-  test("holds every field of an entry, and is a file to keep that no cache keeps", async () => {
+describe("the CSV file of the audit log", () => {
+  test("the CSV file contains every field of an entry, is downloaded as a file and is not cached", async () => {
     await using app = await createTestApp();
     await tell(app, ADA, "Opened the incident");
     const session = await app.signedIn("admin");
@@ -40,12 +40,12 @@ describe("the file of what was changed", () => {
     ]);
   });
 
-  test("has its head alone where nothing is found", async () => {
+  test("the CSV file contains only its header if no entry matches", async () => {
     await using app = await createTestApp();
     expect(await read(app, "?q=mainframe")).toEqual([HEAD]);
   });
 
-  test("is narrowed as the list is", async () => {
+  test("the CSV file contains only entries that match the filters", async () => {
     await using app = await createTestApp();
     await tell(app, ADA, "One", "Two");
     await tell(app, { ...ADA, id: "usr_2" }, "Three");
@@ -54,7 +54,7 @@ describe("the file of what was changed", () => {
   });
 
   test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1", "  =1"])(
-    "keeps a spreadsheet from taking a text for a formula, whoever wrote it: %p",
+    "the CSV file escapes a text that a spreadsheet would read as a formula: %p",
     async (text) => {
       await using app = await createTestApp();
       await tell(app, { ...ADA, label: text }, text);
@@ -64,14 +64,14 @@ describe("the file of what was changed", () => {
     },
   );
 
-  test("keeps commas, quotes and lines within their cell", async () => {
+  test("the CSV file keeps commas, quotes and line breaks within their cell", async () => {
     await using app = await createTestApp();
     await tell(app, ADA, 'Called it "a, b"\nand c');
     const text = (await read(app)).join("\r\n");
     expect(text).toContain(',"Called it ""a, b""\nand c",192.0.2.9');
   });
 
-  test("holds all of it however much that is, each once, newest first", async () => {
+  test("the CSV file contains more than 1,000 entries, each once, newest first", async () => {
     await using app = await createTestApp();
     const summaries = Array.from({ length: 1_201 }, (_, index) => `Change ${index}`);
     await tell(app, ADA, ...summaries);

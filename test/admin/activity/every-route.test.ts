@@ -41,8 +41,8 @@ function fail(name: string): never {
   throw new Error(`${name} is no verb`);
 }
 
-describe("every route that may change something", () => {
-  test("is known here, and no other", async () => {
+describe("the audit log of routes", () => {
+  test("every route that may change something is listed in VERBS", async () => {
     await using app = await createTestApp({ dashboard: true });
     const declared = app.app.routes.routes
       .filter(({ method }) => CHANGING.has(method))
@@ -51,7 +51,7 @@ describe("every route that may change something", () => {
   });
 
   test.each(Object.entries(VERBS).filter(([, { leaves }]) => leaves.length > 0))(
-    "tells the audit log what was done, by whom and from where: %s",
+    "a change is audited with its action, actor and client address: %s",
     async (name, { leaves }) => {
       await using installation = await createActionInstallation();
       const entries = await entriesAfter(installation, name);
@@ -73,24 +73,24 @@ describe("every route that may change something", () => {
     Object.entries(VERBS)
       .filter(([, { because }]) => because !== undefined)
       .map(([name, { because = "" }]) => [name, because] as const),
-  )("leaves no entry where it rightly does not: %s, since %s", async (name) => {
+  )("a request that needs no audit entry writes none: %s, since %s", async (name) => {
     await using installation = await createActionInstallation();
     expect(await entriesAfter(installation, name)).toEqual([]);
   });
 
-  test("is told of in the log or says why not, and few say that", () => {
+  test("ten routes write no audit entry, each with a reason", () => {
     const silent = Object.values(VERBS).filter(({ leaves }) => leaves.length === 0);
     expect(silent.filter(({ because }) => because === undefined)).toEqual([]);
     expect(silent).toHaveLength(10);
   });
 });
 
-describe("what a component shows", () => {
+describe("the history of a component", () => {
   test.each([
     "PATCH /api/v1/components",
     "PATCH /api/v1/components/:id",
     "POST /admin/components/:id/status",
-  ])("is recorded in its own history with who set it: %s", async (name) => {
+  ])("the history of a component contains who set its status: %s", async (name) => {
     await using installation = await createActionInstallation();
     await entriesAfter(installation, name);
     const path = `/api/v1/components/${installation.components["API"]}/history`;
@@ -100,8 +100,8 @@ describe("what a component shows", () => {
   });
 });
 
-describe("setting up", () => {
-  test("tells of the first user and of the public address", async () => {
+describe("the audit log of the set-up", () => {
+  test("the set-up audits the first user and the public address", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const form = {
       name: "Ada",

@@ -87,8 +87,8 @@ async function createInstallation() {
 const SENTENCES = LOG.map(([, , , summary]) => summary).toReversed();
 const [RENAMED = "", BEGAN = "", UPDATED = "", OPENED = "", CREATED = ""] = SENTENCES;
 
-describe("the list of what was changed", () => {
-  test("tells who did what, when and from where, newest first", async () => {
+describe("the Activity screen", () => {
+  test("the Activity screen lists what was changed, by whom, when and from where, newest first", async () => {
     await using installation = await createInstallation();
     expect(await installation.found("")).toEqual(SENTENCES);
     const page = readHtml((await installation.open("?actor=key")).text);
@@ -100,7 +100,7 @@ describe("the list of what was changed", () => {
     ]);
   });
 
-  test("tells an address as long as it is kept, and then that it is not", async () => {
+  test("the Activity screen shows client addresses until they are deleted after 90 days", async () => {
     await using installation = await createInstallation();
     const addresses = async () => {
       const page = readHtml((await installation.open("?action=incident")).text);
@@ -136,12 +136,12 @@ describe("the list of what was changed", () => {
     ["?q=mainframe", []],
     // What is no day, no place and no filter is let be.
     ["?from=2026-02-30&to=soon&before=x&show=all", SENTENCES],
-  ])("is narrowed by %s", async (query, sentences) => {
+  ])("the Activity screen applies the filter %s", async (query, sentences) => {
     await using installation = await createInstallation();
     expect(await installation.found(query)).toEqual(sentences);
   });
 
-  test("shows what it is narrowed by, and the way back to all of it", async () => {
+  test("the Activity screen shows the active filters and a link that clears them", async () => {
     await using installation = await createInstallation();
     const query = `?q=a&actor=${ADA.id}&action=user.rename&target=${ADA.id}&from=2026-03-01&to=2026-03-31`;
     const { text } = await installation.open(query);
@@ -156,7 +156,7 @@ describe("the list of what was changed", () => {
     );
   });
 
-  test("leads to what is still there, and not to what is gone or may not be opened", async () => {
+  test("the Activity screen links only to targets that exist and that its reader may open", async () => {
     await using installation = await createInstallation();
     const { app } = installation;
     const { page, components } = await app.page();
@@ -182,7 +182,7 @@ describe("the list of what was changed", () => {
     expect(await links()).not.toContain(`/admin/pages/${page.id}`);
   });
 
-  test("meets each of many once, page by page, also those of one moment, whatever is written meanwhile", async () => {
+  test("following the pages of Activity shows every entry once, also with equal times and new entries", async () => {
     await using installation = await createInstallation();
     const many = Array.from({ length: 120 }, (_, index): Told => [
       ADA,
@@ -207,7 +207,7 @@ describe("the list of what was changed", () => {
   });
 
   test.each(["viewer", "editor"] as const)(
-    "is closed to a %s, its file too, and not in their menu",
+    "the Activity screen and its CSV file are forbidden to a %s, and their menu has no link to them",
     async (role) => {
       await using installation = await createInstallation();
       const session = await installation.app.signedIn(role);

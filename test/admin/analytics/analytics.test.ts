@@ -40,8 +40,8 @@ async function withHistory(dashboard: MonitorDashboard) {
   return { id, alone, api, session: await app.signedIn("viewer") };
 }
 
-describe("the analytics of uptime", () => {
-  test("tell it of components with their monitors, and of monitors without one, for whoever may read", async () => {
+describe("the uptime screen", () => {
+  test("the uptime screen shows a viewer components with their monitors, then monitors without a component", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { id, session } = await withHistory(dashboard);
     const answer = await dashboard.app.call(ANALYTICS, { session });
@@ -57,7 +57,7 @@ describe("the analytics of uptime", () => {
     expect(page.texts("main p").join(" ")).toContain("1 − down ÷ (up + degraded + down)");
   });
 
-  test("are of the span and the page that are asked for", async () => {
+  test("the uptime screen is limited to the chosen span and page", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { session } = await withHistory(dashboard);
     await dashboard.app.page({ slug: "second", name: "Second" }, ["Mail"]);
@@ -75,7 +75,7 @@ describe("the analytics of uptime", () => {
     expect(await asked("page=nonsense&span=nonsense")).toHaveLength(5);
   });
 
-  test("are the same in the file, a line for each with how it is counted", async () => {
+  test("the uptime CSV file contains the figures of the screen and the formula of each row", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { id, alone, api, session } = await withHistory(dashboard);
     const page = readHtml((await dashboard.app.call(`${ANALYTICS}?span=7d`, { session })).text);
@@ -100,7 +100,7 @@ describe("the analytics of uptime", () => {
     expect(lines[2]).toContain("1 − down ÷");
   });
 
-  test("say that there is nothing to count before there is anything", async () => {
+  test("the uptime screen shows no figures before there is any data", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { text } = await dashboard.open(`${ANALYTICS}?page=acme`);
     expect(linesOn(text)).toHaveLength(2);
@@ -108,8 +108,8 @@ describe("the analytics of uptime", () => {
   });
 });
 
-describe("the analytics of incidents", () => {
-  test("count them by the month in which they began, with how long they took", async () => {
+describe("the incident analytics", () => {
+  test("the incident analytics count incidents and their durations by the month of their start", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app, site } = dashboard;
     const key = await app.keyWith("write:incidents");
@@ -161,8 +161,8 @@ describe("the analytics of incidents", () => {
   });
 });
 
-describe("the analytics of requests", () => {
-  test("count them by key, the most used first, and lead to keys whoever may open them", async () => {
+describe("the request analytics", () => {
+  test("the request analytics count requests by key, most used first, and link to keys only for admins", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app, session } = dashboard;
     const { key } = await app.createKey({ name: "Unused" });
@@ -184,7 +184,7 @@ describe("the analytics of requests", () => {
   });
 });
 
-test("the analytics are for those who are signed in", async () => {
+test("the analytics require a session", async () => {
   await using dashboard = await createMonitorDashboard("viewer");
   for (const path of ["", "/uptime.csv", "/incidents", "/requests"]) {
     expectProblem(await dashboard.app.call(ANALYTICS + path), "sign_in_required");

@@ -30,7 +30,7 @@ async function newForm(site: ArrangedSite, session: string, fields: Fields = {})
 }
 
 describe("the form for a new component", () => {
-  test("adds it last in the group that was chosen, with all that was typed", async () => {
+  test("a new component is added as the last one of the chosen group, with all typed values", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = await newForm(site, session, {
@@ -61,7 +61,7 @@ describe("the form for a new component", () => {
     });
   });
 
-  test("takes a name alone, also one that another component has", async () => {
+  test("a new component needs only a name, even one that another component has", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = await newForm(site, session, { name: "API", description: "", start_date: "" });
@@ -77,7 +77,7 @@ describe("the form for a new component", () => {
     });
   });
 
-  test("sent twice at once adds one, and both answers lead to it", async () => {
+  test("submitting a new component three times at once adds one, and all answers lead to it", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = await newForm(site, session);
@@ -90,7 +90,7 @@ describe("the form for a new component", () => {
     expect(made).toHaveLength(1);
   });
 
-  test("comes back with what was typed where fields are wrong, every one told, and adds nothing", async () => {
+  test("an invalid new component is redisplayed with an error for each field, and nothing is added", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const before = await site.state();
@@ -111,7 +111,7 @@ describe("the form for a new component", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("refuses a group of another page and one that is gone, at the field", async () => {
+  test("a new component in an unknown group is rejected with an error at the field", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = await newForm(site, session, { group_id: "grp_none" });
@@ -122,7 +122,7 @@ describe("the form for a new component", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is for admins and owners, and for a page that is there", async () => {
+  test("only admins and owners can add a component, and only to an existing page", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     const [admin, editor] = [await app.signedIn("admin"), await app.signedIn("editor")];
@@ -147,7 +147,7 @@ describe("the settings of a component", () => {
     return { path, form: { version, name, ...rest } };
   }
 
-  test("are shown and changed, and nothing else is", async () => {
+  test("the settings of a component are shown, and changing them changes nothing else", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const { path, form } = await shown(site, session);
@@ -167,7 +167,7 @@ describe("the settings of a component", () => {
     });
   });
 
-  test("with nothing changed write nothing", async () => {
+  test("saving unchanged settings of a component writes nothing", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const { path, form } = await shown(site, session);
@@ -177,7 +177,7 @@ describe("the settings of a component", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("move it into another group, where it is last, or out of its group", async () => {
+  test("changing the group of a component makes it the last one there", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const first = await shown(site, session);
@@ -190,7 +190,7 @@ describe("the settings of a component", () => {
     expect(await site.outline()).toBe("Docs, API | Core: Web | Edge: CDN");
   });
 
-  test("that somebody changed meanwhile come back with what was typed, and can then be saved", async () => {
+  test("outdated settings of a component are a conflict that keeps the typed text and can then be saved", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const { path, form } = await shown(site, session);
@@ -207,7 +207,7 @@ describe("the settings of a component", () => {
     expect(rowOf(site, "Second")).toBeDefined();
   });
 
-  test("come back with what is wrong, and are changed by nobody below an admin", async () => {
+  test("invalid settings of a component are rejected, as are changes by an editor", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     const [admin, editor] = [await app.signedIn("admin"), await app.signedIn("editor")];
@@ -227,7 +227,7 @@ describe("the settings of a component", () => {
 });
 
 describe("deleting a component", () => {
-  test("asks first, then takes it off the page", async () => {
+  test("deleting a component asks for confirmation, then removes it from the page", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const path = `${COMPONENTS}/${site.ids["API"]}`;
@@ -243,7 +243,7 @@ describe("deleting a component", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "component.delete" });
   });
 
-  test("is for admins and owners", async () => {
+  test("an editor cannot delete a component", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const path = `${COMPONENTS}/${site.ids["API"]}/delete`;

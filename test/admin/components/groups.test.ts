@@ -21,7 +21,7 @@ async function newForm(site: ArrangedSite, session: string): Promise<Fields> {
 }
 
 describe("the form for a new group", () => {
-  test("adds it last, as it was asked for, once however often it is sent", async () => {
+  test("a new group is added last and once, even if its form is submitted twice at once", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = await newForm(site, session);
@@ -37,7 +37,7 @@ describe("the form for a new group", () => {
     expect(await site.outline()).toBe("Docs | Core: API, Web | Edge: CDN | Asia:");
   });
 
-  test("comes back with what is wrong, every field told, and adds nothing", async () => {
+  test("an invalid new group is redisplayed with an error for each field, and nothing is added", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = { ...(await newForm(site, session)), name: "", collapse: "folded" };
@@ -51,7 +51,7 @@ describe("the form for a new group", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is for admins and owners, and for a page that is there", async () => {
+  test("only admins and owners can add a group, and only to an existing page", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     const [admin, editor] = [await app.signedIn("admin"), await app.signedIn("editor")];
@@ -65,11 +65,11 @@ describe("the form for a new group", () => {
   });
 });
 
-describe("one group", () => {
+describe("the form of a group", () => {
   const FIELDS = { name: "Core", description: "", collapse: "expanded" };
   const pathOf = ({ ids }: ArrangedSite) => `${COMPONENTS}/groups/${ids["Core"]}`;
 
-  test("is changed by its form, and by nobody's that is outdated", async () => {
+  test("the form of a group changes it, and an outdated form is a conflict", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const path = pathOf(site);
@@ -94,7 +94,7 @@ describe("one group", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("comes back with what is wrong, and nothing is changed", async () => {
+  test("an invalid group is redisplayed with its error, and nothing is changed", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const before = await site.state();
@@ -107,7 +107,7 @@ describe("one group", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is deleted once that was confirmed; its components stay, without a group", async () => {
+  test("deleting a group asks for confirmation and leaves its components without a group", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const path = pathOf(site);
@@ -121,7 +121,7 @@ describe("one group", () => {
     expect((await site.app.call(path, { session, headers: HTML })).status).toBe(404);
   });
 
-  test("is neither opened, changed nor deleted by an editor", async () => {
+  test("an editor cannot open, change or delete a group", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const path = pathOf(site);

@@ -13,7 +13,7 @@ async function openList(site: ArrangedSite, session: string, path = COMPONENTS) 
 }
 
 describe("the list of components", () => {
-  test("shows groups and components as the page does, those without a group first", async () => {
+  test("the list of components follows the order of the page, components without a group first", async () => {
     await using site = await createArrangedSite();
     const page = await openList(site, await site.app.signedIn("viewer"));
     expect(page.texts(".order-head h2, .order-name")).toEqual([
@@ -32,23 +32,26 @@ describe("the list of components", () => {
     { role: "editor", canSetStatus: true, mayArrange: false },
     { role: "admin", canSetStatus: true, mayArrange: true },
     { role: "owner", canSetStatus: true, mayArrange: true },
-  ] as const)("offers $role what they may do, and no more", async (expected) => {
-    await using site = await createArrangedSite();
-    const page = await openList(site, await site.app.signedIn(expected.role));
-    const links = page.texts("main a");
-    expect(links.includes("Set status of API")).toBe(expected.canSetStatus);
-    expect(links.includes("Add component")).toBe(expected.mayArrange);
-    expect(links.includes("Add group")).toBe(expected.mayArrange);
-    expect(links.includes("Edit Core")).toBe(expected.mayArrange);
-    const labels = page.attributes("main button", "aria-label");
-    for (const name of ["API", "Core"]) {
-      for (const label of [`Move ${name}`, `Move ${name} up`, `Move ${name} down`]) {
-        expect(labels.includes(label)).toBe(expected.mayArrange);
+  ] as const)(
+    "the list of components offers the actions that the role allows: $role",
+    async (expected) => {
+      await using site = await createArrangedSite();
+      const page = await openList(site, await site.app.signedIn(expected.role));
+      const links = page.texts("main a");
+      expect(links.includes("Set status of API")).toBe(expected.canSetStatus);
+      expect(links.includes("Add component")).toBe(expected.mayArrange);
+      expect(links.includes("Add group")).toBe(expected.mayArrange);
+      expect(links.includes("Edit Core")).toBe(expected.mayArrange);
+      const labels = page.attributes("main button", "aria-label");
+      for (const name of ["API", "Core"]) {
+        for (const label of [`Move ${name}`, `Move ${name} up`, `Move ${name} down`]) {
+          expect(labels.includes(label)).toBe(expected.mayArrange);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test("says why a component is not well: the incident by name, with the way to it", async () => {
+  test("the list of components names and links the incident that decides a status", async () => {
     await using site = await createArrangedSite();
     const { app, ids } = site;
     const key = await app.keyWith("write:incidents", "write:components");
@@ -72,7 +75,7 @@ describe("the list of components", () => {
     expect(page.attributes(".order-note a", "href")).toEqual([`/admin/incidents/${body.id}`]);
   });
 
-  test("loads no script where there is nothing to arrange for its reader", async () => {
+  test("the list of components loads its script only for users who may change the order", async () => {
     await using site = await createArrangedSite();
     const [admin, editor] = [await site.app.signedIn("admin"), await site.app.signedIn("editor")];
     const scripts = async (session: string) =>
@@ -85,7 +88,7 @@ describe("the list of components", () => {
   });
 });
 
-test("a name is shown as text, never as markup, on every screen that shows it", async () => {
+test("the name of a component or group is escaped on every screen that shows it", async () => {
   await using site = await createArrangedSite();
   const { app, ids } = site;
   const session = await app.signedIn("admin");
@@ -111,14 +114,14 @@ test("a name is shown as text, never as markup, on every screen that shows it", 
   }
 });
 
-describe("which page's components are shown", () => {
-  test("is not asked where there is one page", async () => {
+describe("the page of the list of components", () => {
+  test("the list of components offers no choice of page if there is only one", async () => {
     await using site = await createArrangedSite();
     const page = await openList(site, await site.app.signedIn("viewer"));
     expect(page.attributes("select", "name")).toEqual([]);
   });
 
-  test("is the default one's, or another's that is chosen by its slug, also by an old one", async () => {
+  test("the list of components is that of the default page, or of the page with the given current or old slug", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     await app.page({ slug: "other", name: "Other" }, ["VPN"]);
@@ -136,7 +139,7 @@ describe("which page's components are shown", () => {
     expect(third.attributes("option[selected]", "value")).toEqual(["acme-new"]);
   });
 
-  test("is not found where there is no such page", async () => {
+  test("the list of components of an unknown page is not_found", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("viewer");
     const answer = await site.app.call(`${COMPONENTS}?page=none`, { session, headers: HTML });
@@ -144,18 +147,21 @@ describe("which page's components are shown", () => {
   });
 });
 
-describe("where there is nothing yet", () => {
+describe("empty lists of components", () => {
   test.each([
     { role: "admin", links: ["/admin/pages/new"] },
     { role: "editor", links: [] },
-  ] as const)("$role is told what comes first", async ({ role, links }) => {
-    await using app = await createTestApp();
-    const answer = await app.call(COMPONENTS, { session: await app.signedIn(role) });
-    expect(answer.status).toBe(200);
-    const page = readHtml(answer.text);
-    expect(page.texts(".empty h2")).toEqual(["No status page yet"]);
-    expect(page.attributes(".empty a", "href")).toEqual([...links]);
-  });
+  ] as const)(
+    "without a status page, the list of components tells $role to create one if they may",
+    async ({ role, links }) => {
+      await using app = await createTestApp();
+      const answer = await app.call(COMPONENTS, { session: await app.signedIn(role) });
+      expect(answer.status).toBe(200);
+      const page = readHtml(answer.text);
+      expect(page.texts(".empty h2")).toEqual(["No status page yet"]);
+      expect(page.attributes(".empty a", "href")).toEqual([...links]);
+    },
+  );
 
   test.each([
     { role: "admin", links: ["Add group", "Add component"] },

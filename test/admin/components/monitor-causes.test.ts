@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard, MONITORS } from "../../support/monitor-dashboard";
 
-test("a component that a monitor marks says by its name which one, and leads to it", async () => {
+test("the screens of a component name and link the monitor that decides its status", async () => {
   await using dashboard = await createMonitorDashboard("editor");
   const { app, site } = dashboard;
   const api = site.components["API"] ?? "";

@@ -19,8 +19,8 @@ const pathOf = ({ ids }: ArrangedSite, name: string) => {
   return id.startsWith("grp_") ? `${COMPONENTS}/groups/${id}` : `${COMPONENTS}/${id}`;
 };
 
-describe("the order that a script sends", () => {
-  test("is the order of the page from then on, what follows a group being in it", async () => {
+describe("a submitted order of components", () => {
+  test("a submitted order is stored, with components in the group that they follow", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const item = site.sequence("CDN", "Edge", "Web", "Docs", "Core", "API");
@@ -33,7 +33,7 @@ describe("the order that a script sends", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "component.order", actorKind: "user" });
   });
 
-  test("that is so already changes nothing and says so", async () => {
+  test("submitting the current order changes nothing and says so", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const item = site.sequence("Docs", "Core", "API", "Web", "Edge", "CDN");
@@ -43,7 +43,7 @@ describe("the order that a script sends", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("without a component that was added meanwhile is not taken: the list comes as it is now", async () => {
+  test("an order without a newly added component is a conflict that shows the current list", async () => {
     await using site = await createArrangedSite();
     const { app, page } = site;
     const session = await app.signedIn("admin");
@@ -61,7 +61,7 @@ describe("the order that a script sends", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is taken from nobody but admins and owners, and from no other site", async () => {
+  test("only admins and owners can change the order, and not from another site", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     const item = site.sequence("Edge", "CDN", "Core", "API", "Web", "Docs");
@@ -79,7 +79,7 @@ describe("the order that a script sends", () => {
     expect(await site.outline()).not.toBe(AS_IT_IS);
   });
 
-  test("leads back to the list where its address is opened", async () => {
+  test("a GET of the address of the order redirects to the list of components", async () => {
     await using site = await createArrangedSite();
     const answer = await site.app.call(ORDER, { session: await site.app.signedIn("viewer") });
     expect(answer.status).toBe(303);
@@ -87,7 +87,7 @@ describe("the order that a script sends", () => {
   });
 });
 
-describe("the buttons that move by one place", () => {
+describe("the buttons that move a component or group", () => {
   const MOVES: { name: string; direction: "up" | "down"; outline: string }[] = [
     { name: "API", direction: "down", outline: "Docs | Core: Web, API | Edge: CDN" },
     { name: "Web", direction: "up", outline: "Docs | Core: Web, API | Edge: CDN" },
@@ -99,7 +99,7 @@ describe("the buttons that move by one place", () => {
   ];
 
   for (const { name, direction, outline } of MOVES) {
-    test(`move ${name} ${direction}`, async () => {
+    test(`the button of ${name} moves it ${direction} by one place`, async () => {
       await using site = await createArrangedSite();
       const session = await site.app.signedIn("admin");
       const path = `${pathOf(site, name)}/move`;
@@ -117,7 +117,7 @@ describe("the buttons that move by one place", () => {
     { name: "CDN", direction: "down" },
     { name: "Core", direction: "up" },
     { name: "Edge", direction: "down" },
-  ])("leave $name, which is at the end already", async ({ name, direction }) => {
+  ])("moving $name $direction beyond the end changes nothing", async ({ name, direction }) => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const before = await site.state();
@@ -127,7 +127,7 @@ describe("the buttons that move by one place", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("move in the order as it is, whatever its reader saw: two at once both count", async () => {
+  test("two moves at once are both applied to the stored order", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const form = { direction: "up" };
@@ -137,7 +137,7 @@ describe("the buttons that move by one place", () => {
     expect(await site.outline()).toBe("Docs | Core: API, CDN, Web | Edge:");
   });
 
-  test("stand on the page as forms that send what they say", async () => {
+  test("each component and group in the list has a form that moves it up or down", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const page = readHtml((await site.app.call(COMPONENTS, { session })).text);
@@ -151,7 +151,7 @@ describe("the buttons that move by one place", () => {
     );
   });
 
-  test("are refused to editors, for a direction that is none, and for what is not there", async () => {
+  test("moves by editors, in unknown directions and of unknown objects are rejected", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     const [admin, editor] = [await app.signedIn("admin"), await app.signedIn("editor")];

@@ -30,8 +30,8 @@ async function openIncident({ app, ids }: ArrangedSite, status: string): Promise
   return answer.body.id;
 }
 
-describe("marking a component's status by hand", () => {
-  test("shows it at once, records who did it and why, and tells one event", async () => {
+describe("setting a component's status on the dashboard", () => {
+  test("setting a status applies it at once, records user and reason, and records one event", async () => {
     await using site = await createArrangedSite();
     const { app, ids } = site;
     const session = await app.signedIn("editor");
@@ -55,7 +55,7 @@ describe("marking a component's status by hand", () => {
     expect(app.events().map(({ type }) => type)).toEqual(["component.status_changed"]);
   });
 
-  test("with the status that it has changes nothing and says so", async () => {
+  test("setting the current status changes nothing and says so", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const before = await site.state();
@@ -65,7 +65,7 @@ describe("marking a component's status by hand", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("does not hide what an incident says, and tells so before and after", async () => {
+  test("a status does not hide a worse one of an incident, and the form and the confirmation say so", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const id = await openIncident(site, "major_outage");
@@ -86,7 +86,7 @@ describe("marking a component's status by hand", () => {
     });
   });
 
-  test("begins with what was set by hand, and says that nothing else marks it", async () => {
+  test("the status form starts with the manual status and says that nothing else applies", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const form = { status: "major_outage", reason: "" };
@@ -98,7 +98,7 @@ describe("marking a component's status by hand", () => {
     );
   });
 
-  test("comes back with what was typed where a field is wrong, and writes nothing", async () => {
+  test("an invalid status is redisplayed with its errors and the typed reason, and writes nothing", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const before = await site.state();
@@ -114,7 +114,7 @@ describe("marking a component's status by hand", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is for editors and above; a viewer neither sees the form nor sends it", async () => {
+  test("a viewer can neither open nor submit the status form, and other sites cannot submit it", async () => {
     await using site = await createArrangedSite();
     const { app } = site;
     const session = await app.signedIn("viewer");
@@ -129,7 +129,7 @@ describe("marking a component's status by hand", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("of a component that is not there is not found", async () => {
+  test("the status form of an unknown component is not_found", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const path = `${COMPONENTS}/cmp_none/status`;
@@ -141,8 +141,8 @@ describe("marking a component's status by hand", () => {
   });
 });
 
-describe("the screen of one component", () => {
-  test("tells every change of what it showed, the newest first, with who made it", async () => {
+describe("the screen of a component", () => {
+  test("the screen of a component lists its status changes with actor and reason, newest first", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     for (const [status, reason] of [
@@ -167,12 +167,15 @@ describe("the screen of one component", () => {
     { role: "viewer", actions: [], hasForm: false },
     { role: "editor", actions: ["Set status"], hasForm: false },
     { role: "admin", actions: ["Set status", "Delete"], hasForm: true },
-  ] as const)("offers $role what they may do", async ({ role, actions, hasForm }) => {
-    await using site = await createArrangedSite();
-    const session = await site.app.signedIn(role);
-    const answer = await site.app.call(`${COMPONENTS}/${site.ids["API"]}`, { session });
-    const page = readHtml(answer.text);
-    expect(page.texts(".screen-head .actions a")).toEqual([...actions]);
-    expect(page.texts("main form .button").includes("Save changes")).toBe(hasForm);
-  });
+  ] as const)(
+    "the screen of a component offers the actions that the role allows: $role",
+    async ({ role, actions, hasForm }) => {
+      await using site = await createArrangedSite();
+      const session = await site.app.signedIn(role);
+      const answer = await site.app.call(`${COMPONENTS}/${site.ids["API"]}`, { session });
+      const page = readHtml(answer.text);
+      expect(page.texts(".screen-head .actions a")).toEqual([...actions]);
+      expect(page.texts("main form .button").includes("Save changes")).toBe(hasForm);
+    },
+  );
 });

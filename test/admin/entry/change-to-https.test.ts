@@ -4,8 +4,8 @@ import { NO_BASE_URL } from "../../support/dashboard";
 
 const GENERAL = "/admin/settings/general";
 
-describe("going over to HTTPS", () => {
-  test("ends every session, under either cookie, and keeps who did it signed in", async () => {
+describe("changing the public address", () => {
+  test("changing the public address to HTTPS ends all sessions but that of the user who changed it", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const [owner, other] = [await app.signedIn("owner"), await app.signedIn("viewer")];
     const form = { public_address: "https://status.acme.test" };
@@ -23,7 +23,7 @@ describe("going over to HTTPS", () => {
     }
   });
 
-  test("of an address that stays with its scheme ends none", async () => {
+  test("changing the public address without changing its scheme ends no session", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const [owner, other] = [await app.signedIn("owner"), await app.signedIn("viewer")];
     const form = { public_address: "http://nas.acme.test" };
@@ -35,8 +35,8 @@ describe("going over to HTTPS", () => {
   });
 });
 
-describe("a cookie that another program on the host has planted", () => {
-  test("does not hide the live one, wherever it stands", async () => {
+describe("several session cookies in one request", () => {
+  test("a planted session cookie does not hide the live one, in any position", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();
     for (const cookie of [
@@ -48,7 +48,7 @@ describe("a cookie that another program on the host has planted", () => {
     }
   });
 
-  test("is looked at a few times only", async () => {
+  test("at most four session cookies of one request are checked", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();
     const cookie = `${"allclear_session=junk; ".repeat(4)}allclear_session=${session}`;

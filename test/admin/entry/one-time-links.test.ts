@@ -43,7 +43,7 @@ const LINKS: {
 
 for (const { what, lastsMs, make } of LINKS) {
   describe(what, () => {
-    test("sets the password and signs in, once", async () => {
+    test("the link sets the password and signs in, once", async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       expect((await app.call(path)).status).toBe(200);
@@ -55,7 +55,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect((await trySignIn(app, GRACE, NEW_PASSWORD)).status).toBe(303);
     });
 
-    test("sent twice at once signs in once", async () => {
+    test("submitting the link twice at once signs in once", async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       const send = () => app.call(path, { form: CHOSEN });
@@ -64,7 +64,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect(actionsOf(app).filter((action) => action === "user.accept")).toHaveLength(1);
     });
 
-    test("opens nothing when its time is over", async () => {
+    test("the link opens nothing after its time", async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       await app.clock.advance(lastsMs - 1);
@@ -73,7 +73,7 @@ for (const { what, lastsMs, make } of LINKS) {
       await expectDead(app, path, CHOSEN);
     });
 
-    test("opens nothing once a newer one was made", async () => {
+    test("the link opens nothing after a newer one was created", async () => {
       await using app = await createTestApp();
       const owner = await app.signedIn();
       const { path, id } = await make(app, owner);
@@ -82,7 +82,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect((await app.call(newer, { form: CHOSEN })).status).toBe(303);
     });
 
-    test("opens nothing for a user who is disabled, nor once they are enabled again", async () => {
+    test("the link opens nothing after its user was disabled, not even once enabled again", async () => {
       await using app = await createTestApp();
       const { path, id } = await make(app, await app.signedIn());
       await app.ctx.db.write((tx) => disableUser(app.ctx, tx, id, CLI_ACTOR));
@@ -91,7 +91,7 @@ for (const { what, lastsMs, make } of LINKS) {
       await expectDead(app, path, CHOSEN);
     });
 
-    test("is not used up by a password that is refused, which the page does not repeat", async () => {
+    test("a rejected password does not use up the link and is not redisplayed", async () => {
       await using app = await createTestApp();
       const { path, id } = await make(app, await app.signedIn());
       const before = { user: getUser(app.ctx.db, id), audit: app.audit() };
@@ -111,7 +111,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect((await app.call(path, { form: CHOSEN })).status).toBe(303);
     });
 
-    test("is no set-up link", async () => {
+    test("the link does not work as a set-up link", async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       await expectDead(app, path.replace("/join/", "/setup/"), CHOSEN);
@@ -121,7 +121,7 @@ for (const { what, lastsMs, make } of LINKS) {
 }
 
 describe("an invitation", () => {
-  test("gives the role that it was made with and the name that its holder chose", async () => {
+  test("an invitation sets the role that it was created with and the name that its holder chose", async () => {
     await using app = await createTestApp();
     const { path } = await invite(app, await app.signedIn(), GRACE, "viewer");
     expect(typedIn((await app.call(path)).text, "name")).toEqual(["Grace"]);
@@ -136,7 +136,7 @@ describe("an invitation", () => {
     expect((await app.call(USERS, { session })).status).toBe(403);
   });
 
-  test("tells everything that is wrong with its form, keeps the name and writes nothing", async () => {
+  test("an invalid acceptance is redisplayed with an error for each field, and writes nothing", async () => {
     await using app = await createTestApp();
     const { path } = await invite(app, await app.signedIn(), GRACE);
     const before = app.audit();
@@ -147,7 +147,7 @@ describe("an invitation", () => {
     expect(app.audit()).toEqual(before);
   });
 
-  test("that nobody has accepted lets nobody sign in", async () => {
+  test("a user who has not accepted their invitation cannot sign in", async () => {
     await using app = await createTestApp();
     await invite(app, await app.signedIn(), GRACE);
     for (const password of ["", PASSWORD]) {
@@ -157,7 +157,7 @@ describe("an invitation", () => {
 });
 
 describe("a link for a new password", () => {
-  test("ends every session that the user had, and the old password", async () => {
+  test("a password link ends all sessions of the user and the old password", async () => {
     await using app = await createTestApp();
     const owner = await app.signedIn();
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -173,7 +173,7 @@ describe("a link for a new password", () => {
     expect((await trySignIn(app, GRACE, PASSWORD)).status).toBe(422);
   });
 
-  test("changes nothing else of the user", async () => {
+  test("a password link changes nothing else of the user", async () => {
     await using app = await createTestApp();
     const owner = await app.signedIn();
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -185,7 +185,7 @@ describe("a link for a new password", () => {
     expect(getUser(app.ctx.db, id)).toMatchObject({ name: "grace", role: "editor", email: GRACE });
   });
 
-  test("opens nothing once the user has changed their password themselves", async () => {
+  test("a password link opens nothing after the user changed their password", async () => {
     await using app = await createTestApp();
     const owner = await app.signedIn();
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -196,7 +196,7 @@ describe("a link for a new password", () => {
     await expectDead(app, path, CHOSEN);
   });
 
-  test("cannot be made for a user who is disabled", async () => {
+  test("a password link cannot be created for a disabled user", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const { id } = await userWithPassword(app, GRACE, "editor");

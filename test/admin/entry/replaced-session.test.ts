@@ -12,8 +12,8 @@ import {
 const GRACE = "grace@example.com";
 const CHOSEN = { name: "Grace", password: PASSWORD };
 
-describe("the session that a browser had before", () => {
-  test("ends when somebody accepts an invitation in that browser", async () => {
+describe("the earlier session of a browser", () => {
+  test("accepting an invitation ends the earlier session of the browser", async () => {
     await using app = await createTestApp();
     const [owner, elsewhere] = [await app.signedIn(), await app.signedIn()];
     const { path } = await invite(app, owner, GRACE);
@@ -30,7 +30,7 @@ describe("the session that a browser had before", () => {
     expect(await isSignedIn(app, elsewhere)).toBe(true);
   });
 
-  test("ends when somebody chooses a new password by a link in that browser", async () => {
+  test("choosing a new password by a link ends the earlier session of the browser", async () => {
     await using app = await createTestApp();
     const owner = await app.signedIn();
     const { id } = await userWithPassword(app, GRACE, "editor");

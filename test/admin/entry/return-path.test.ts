@@ -61,9 +61,9 @@ const BAD = [
   "/admin/sign-in?next=/admin/sign-in",
 ];
 
-describe("the address to return to after signing in", () => {
+describe("the return path of the sign-in page", () => {
   for (const next of GOOD) {
-    test(`is kept where it is a path of the dashboard: ${next}`, async () => {
+    test(`the sign-in page keeps a return path of the dashboard: ${next}`, async () => {
       await using app = await createTestApp();
       await userWithPassword(app, ADA);
       const page = await app.call(`/admin/sign-in?next=${encodeURIComponent(next)}`);
@@ -75,7 +75,7 @@ describe("the address to return to after signing in", () => {
     });
   }
 
-  test("is the first screen where it is anything else", async () => {
+  test("the sign-in page replaces any other return path by the first screen", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000" } });
     await userWithPassword(app, ADA);
     const session = await signIn(app, ADA);
@@ -92,7 +92,7 @@ describe("the address to return to after signing in", () => {
     }
   });
 
-  test("is where a browser wanted to go, all the way through", async () => {
+  test("a request without a session leads through the sign-in page back to its address", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const desired = "/admin/settings/keys?q=a+b%26c&show=unused";
@@ -104,7 +104,7 @@ describe("the address to return to after signing in", () => {
     expect(right.headers.get("location")).toBe(desired);
   });
 
-  test("is used at once by who is signed in already", async () => {
+  test("a signed-in user is redirected to the return path at once", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const answer = await app.call("/admin/sign-in?next=%2Fadmin%2Fsettings%2Fkeys", { session });

@@ -50,7 +50,7 @@ const BEGINNINGS: { what: string; begin(app: TestApp): Promise<string | null> }[
 
 for (const { what, begin } of BEGINNINGS) {
   describe(`the cookie of ${what}`, () => {
-    test("is kept from scripts and other sites where the public address is plain HTTP", async () => {
+    test("the session cookie is HttpOnly and SameSite=Lax if the public address is plain HTTP", async () => {
       await using app = await createTestApp({ env: PLAIN });
       const { name, value, attributes } = readCookie(await begin(app));
       expect(name).toBe("allclear_session");
@@ -58,7 +58,7 @@ for (const { what, begin } of BEGINNINGS) {
       expect(attributes).toEqual(["HttpOnly", "Max-Age=1209600", "Path=/", "SameSite=Lax"]);
     });
 
-    test("is bound to the host and to HTTPS where the public address is HTTPS", async () => {
+    test("the session cookie is bound to host and HTTPS if the public address is HTTPS", async () => {
       await using app = await createTestApp({ env: HTTPS });
       const { name, attributes } = readCookie(await begin(app));
       expect(name).toStartWith("__Host-");
@@ -73,8 +73,8 @@ for (const { what, begin } of BEGINNINGS) {
   });
 }
 
-describe("the session's cookie", () => {
-  test("is bound to HTTPS at once when the set-up names an HTTPS address", async () => {
+describe("the session cookie", () => {
+  test("the session cookie is bound to HTTPS at once if the set-up sets an HTTPS address", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const form = { ...OWNER, public_address: "https://status.acme.test" };
     const answer = await app.call(await setUpPath(app), { form });
@@ -83,7 +83,7 @@ describe("the session's cookie", () => {
     expect(attributes).toContain("Secure");
   });
 
-  test("is cleared by signing out, under its own name and path", async () => {
+  test("signing out clears the session cookie under the same name and path", async () => {
     for (const env of [PLAIN, HTTPS]) {
       await using app = await createTestApp({ env });
       await userWithPassword(app, ADA);
@@ -96,7 +96,7 @@ describe("the session's cookie", () => {
     }
   });
 
-  test("opens the dashboard among other cookies, and under no other name", async () => {
+  test("the session cookie works among other cookies, and only under its own name", async () => {
     await using app = await createTestApp({ env: HTTPS });
     await userWithPassword(app, ADA);
     const token = await signIn(app, ADA);
@@ -110,7 +110,7 @@ describe("the session's cookie", () => {
     expect(await statusWith("__Host-allclear=")).toBe(401);
   });
 
-  test("is no credential in any other place", async () => {
+  test("a session token is not accepted in Authorization or the query", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const token = await signIn(app, ADA);
@@ -123,7 +123,7 @@ describe("the session's cookie", () => {
 describe("the sign-in page", () => {
   const notice = "You cannot stay signed in here";
 
-  test("says where to sign in, at an address where a browser would not keep the session", async () => {
+  test("the sign-in page links to the public address if the browser would not keep the session cookie", async () => {
     await using app = await createTestApp({ env: HTTPS });
     const elsewhere = await app.call("/admin/sign-in", { host: "nas:8080" });
     expect(elsewhere.text).toContain(notice);
@@ -145,7 +145,7 @@ describe("the sign-in page", () => {
     for (const { text } of fine) expect(text).not.toContain(notice);
   });
 
-  test("says nothing of it where the public address is plain HTTP", async () => {
+  test("the sign-in page shows no such notice if the public address is plain HTTP", async () => {
     await using app = await createTestApp({ env: PLAIN });
     const answer = await app.call("/admin/sign-in", { host: "192.168.1.5:8080" });
     expect(answer.text).not.toContain(notice);

@@ -28,7 +28,7 @@ const OWNER = {
 };
 
 describe("the set-up link", () => {
-  test("makes the owner, who is signed in at once and can sign in again", async () => {
+  test("the set-up link creates the owner, who is signed in at once and can sign in again", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     const answer = await app.call(path, { form: OWNER });
@@ -44,7 +44,7 @@ describe("the set-up link", () => {
     await signIn(app, "ada@example.com");
   });
 
-  test("takes the public address into links and commands", async () => {
+  test("the public address of the set-up is used in links and commands", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = sessionIn(await app.call(await setUpPath(app), { form: OWNER }));
     expect(readPublicAddress(app.ctx.db)).toBe("http://nas:8080");
@@ -54,7 +54,7 @@ describe("the set-up link", () => {
     expect(link.text).toContain("http://nas:8080/admin/join/");
   });
 
-  test("proposes the address that the browser used", async () => {
+  test("the set-up proposes the address that the browser used", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     const plain = await app.call(path, { host: "nas:8080" });
@@ -64,7 +64,7 @@ describe("the set-up link", () => {
     expect(typedIn(behindProxy.text, "public_address")).toEqual(["https://status.acme.test"]);
   });
 
-  test("does not ask for an address that is given by option, and takes none", async () => {
+  test("the set-up neither asks for nor takes a public address if it is set by option", async () => {
     await using app = await createTestApp();
     const path = await setUpPath(app);
     expect(typedIn((await app.call(path)).text, "public_address")).toEqual([]);
@@ -74,7 +74,7 @@ describe("the set-up link", () => {
     expect(app.ctx.baseUrl).toBe("https://status.test");
   });
 
-  test("works once: then it is a page that says so, and nothing is written", async () => {
+  test("the set-up link works once, then shows that it has ended and writes nothing", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     expect((await app.call(path)).status).toBe(200);
@@ -83,7 +83,7 @@ describe("the set-up link", () => {
     expect(await isSignedIn(app, session)).toBe(true);
   });
 
-  test("makes one owner when it is sent twice at once", async () => {
+  test("submitting the set-up twice at once creates one owner", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     const answers = await Promise.all(
@@ -96,7 +96,7 @@ describe("the set-up link", () => {
     expect(actionsOf(app)).toEqual(["user.set_up", "settings.public_address"]);
   });
 
-  test("opens nothing after an hour", async () => {
+  test("the set-up link opens nothing after an hour", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     await app.clock.advance(HOUR - 1);
@@ -105,14 +105,14 @@ describe("the set-up link", () => {
     await expectDead(app, path, OWNER);
   });
 
-  test("opens nothing once a user was created in another way", async () => {
+  test("the set-up link opens nothing after a user was created in another way", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     await userWithPassword(app, "first@example.com");
     await expectDead(app, path, OWNER);
   });
 
-  test("opens nothing once the next start has printed another", async () => {
+  test("the set-up link opens nothing after a later start has created another", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     const newer = await setUpPath(app);
@@ -120,7 +120,7 @@ describe("the set-up link", () => {
     expect((await app.call(newer, { form: OWNER })).status).toBe(303);
   });
 
-  test("is no invitation, and an invented one opens nothing", async () => {
+  test("neither a set-up link used as invitation nor an invented one opens anything", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     await expectDead(app, path.replace("/setup/", "/join/"), OWNER);
@@ -129,7 +129,7 @@ describe("the set-up link", () => {
     expect((await app.call(path, { form: OWNER })).status).toBe(303);
   });
 
-  test("is told of on the sign-in page while there is no user", async () => {
+  test("the sign-in page says that there is no user yet", async () => {
     await using app = await createTestApp();
     const notice = "Allclear is not set up yet";
     expect((await app.call("/admin/sign-in")).text).toContain(notice);
@@ -146,7 +146,7 @@ describe("the form of the set-up", () => {
     public_address: "ftp://nas/path",
   };
 
-  test("tells everything that is wrong at once, keeps what was typed but the password, and can be sent again", async () => {
+  test("an invalid set-up is redisplayed with an error for each field and without the password, and can be sent again", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const path = await setUpPath(app);
     const answer = await app.call(path, { form: WRONG });
@@ -167,7 +167,7 @@ describe("the form of the set-up", () => {
   });
 
   for (const [name, wrong] of Object.entries(WRONG)) {
-    test(`is refused for a wrong ${name} alone, and nobody is made`, async () => {
+    test(`a set-up with an invalid ${name} is rejected, and no user is created`, async () => {
       await using app = await createTestApp({ env: NO_BASE_URL });
       const path = await setUpPath(app);
       const answer = await app.call(path, { form: { ...OWNER, [name]: wrong } });
@@ -178,13 +178,13 @@ describe("the form of the set-up", () => {
     });
   }
 
-  test("that is empty is told what is missing", async () => {
+  test("an empty set-up is rejected with an error for each required field", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const answer = await app.call(await setUpPath(app), { form: {} });
     expect(Object.keys(complaintsOn(answer.text)).sort()).toEqual(Object.keys(WRONG).sort());
   });
 
-  test("refuses the email address as the password", async () => {
+  test("the set-up rejects the email address as the password", async () => {
     await using app = await createTestApp();
     const form = { ...OWNER, password: OWNER.email.toUpperCase() };
     const answer = await app.call(await setUpPath(app), { form });

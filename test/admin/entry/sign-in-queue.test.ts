@@ -60,7 +60,7 @@ async function flood({ app }: Site): Promise<Promise<Answer>[]> {
   return answers;
 }
 
-describe("while 200 addresses make ten attempts a minute each", () => {
+describe("200 addresses that make ten attempts a minute each", () => {
   test("an owner on a known address is verified next while 200 addresses attack", async () => {
     await using site = await openSite();
     const { app, passwords } = site;
@@ -118,7 +118,7 @@ describe("while 200 addresses make ten attempts a minute each", () => {
 });
 
 describe("attempts of one address", () => {
-  test("have one verification waiting; more are told to wait, and others are not", async () => {
+  test("one verification per address waits; further attempts get 429, other addresses do not", async () => {
     await using site = await openSite();
     const { passwords } = site;
     const own = [];
@@ -133,7 +133,7 @@ describe("attempts of one address", () => {
     expect(statuses).toEqual([422, 422, 422, 429]);
   });
 
-  test("beyond ten a minute are refused before their form is read", async () => {
+  test("attempts beyond ten a minute are rejected before their form is read", async () => {
     await using site = await openSite();
     const { app, passwords } = site;
     for (let count = 0; count < 10; count++) {
@@ -171,7 +171,7 @@ describe("attempts of one address", () => {
   });
 });
 
-test("who is refused because too many sources wait is told when to try again", async () => {
+test("attempts that find the queue full get 503 with Retry-After", async () => {
   await using site = await openSite();
   const { passwords } = site;
   const answers = await flood(site);

@@ -20,7 +20,7 @@ const ADA = "ada@example.com";
 const GRACE = "grace@example.com";
 
 describe("signing in", () => {
-  test("with the right password opens the dashboard, and is noted", async () => {
+  test("signing in with the right password opens the dashboard and is audited", async () => {
     await using app = await createTestApp();
     const { id } = await userWithPassword(app, ADA);
     const answer = await trySignIn(app, ADA);
@@ -32,13 +32,13 @@ describe("signing in", () => {
     expect(getUser(app.ctx.db, id).last_login_at).toBe(now);
   });
 
-  test("takes the email in any case of letters, with blanks around it", async () => {
+  test("signing in ignores the case of the email and blanks around it", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     expect((await trySignIn(app, "  ADA@Example.COM ")).status).toBe(303);
   });
 
-  test("tells a wrong password, an unknown email and a disabled user in the same page", async () => {
+  test("a wrong password, an unknown email and a disabled user get the same answer", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -62,7 +62,7 @@ describe("signing in", () => {
     expect(app.audit()).toEqual(before);
   });
 
-  test("keeps the email that was typed and never the password", async () => {
+  test("a rejected sign-in redisplays the email and never shows or logs the password", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     await userWithPassword(app, ADA);
     const answer = await trySignIn(app, ADA, "hunter2 hunter2");
@@ -73,7 +73,7 @@ describe("signing in", () => {
     expect(JSON.stringify(app.logged)).toContain(ADA);
   });
 
-  test("with an empty form is refused", async () => {
+  test("an empty sign-in form is rejected", async () => {
     await using app = await createTestApp();
     const answer = await app.call("/admin/sign-in", { form: {} });
     expect(answer.status).toBe(422);
@@ -82,7 +82,7 @@ describe("signing in", () => {
     ]);
   });
 
-  test("gives a new session each time, and ends the one that the browser had", async () => {
+  test("signing in creates a new session and ends the earlier one of the browser", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const first = await signIn(app, ADA);
@@ -92,7 +92,7 @@ describe("signing in", () => {
     expect(await isSignedIn(app, second)).toBe(true);
   });
 
-  test("as somebody else ends the session that the browser had", async () => {
+  test("signing in as another user ends the earlier session of the browser", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     await userWithPassword(app, GRACE, "viewer");
@@ -102,7 +102,7 @@ describe("signing in", () => {
     expect((await app.call(USERS, { session: grace })).status).toBe(403);
   });
 
-  test("with a wrong password leaves the session that the browser had", async () => {
+  test("a wrong password leaves the earlier session of the browser", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const session = await signIn(app, ADA);
@@ -110,7 +110,7 @@ describe("signing in", () => {
     expect(await isSignedIn(app, session)).toBe(true);
   });
 
-  test("takes no session's token from outside: one that was planted is not made live", async () => {
+  test("signing in does not make a planted session token live", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const planted = "p".repeat(43);
@@ -119,7 +119,7 @@ describe("signing in", () => {
     expect(await isSignedIn(app, planted)).toBe(false);
   });
 
-  test("on two browsers leaves both signed in", async () => {
+  test("signing in on two browsers leaves both signed in", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const browsers = [await signIn(app, ADA), await signIn(app, ADA)];
@@ -128,7 +128,7 @@ describe("signing in", () => {
 });
 
 describe("signing out", () => {
-  test("ends the session in the database and no other, and clears the cookie and the cache", async () => {
+  test("signing out ends only that session and clears cookie and cache, and can be repeated", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const [session, other] = [await signIn(app, ADA), await signIn(app, ADA)];
@@ -146,7 +146,7 @@ describe("signing out", () => {
     expect(app.audit()).toEqual(audit);
   });
 
-  test("is no link: opening its address ends nothing", async () => {
+  test("opening the address of signing out ends no session", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     expectProblem(await app.call("/admin/sign-out", { session }), "method_not_allowed");
@@ -155,7 +155,7 @@ describe("signing out", () => {
 });
 
 describe("a user with an open session", () => {
-  test("who is disabled is refused on their next request, and their form makes nothing", async () => {
+  test("a disabled user is rejected on the next request, and their form writes nothing", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const { id } = await userWithPassword(app, GRACE, "admin");
@@ -172,7 +172,7 @@ describe("a user with an open session", () => {
     expect(await isSignedIn(app, owner)).toBe(true);
   });
 
-  test("who was disabled and enabled again has to sign in anew", async () => {
+  test("a user who was disabled and enabled again must sign in again", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const { id } = await userWithPassword(app, GRACE, "admin");
@@ -183,7 +183,7 @@ describe("a user with an open session", () => {
     expect(await isSignedIn(app, await signIn(app, GRACE))).toBe(true);
   });
 
-  test("who is given a lesser role is refused on their next request what it does not open", async () => {
+  test("a user with a lesser role is rejected on the next request where the role does not suffice", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const { id } = await userWithPassword(app, GRACE, "admin");
@@ -202,7 +202,7 @@ describe("a user with an open session", () => {
     expect(readHtml(overview.text).attributes("nav a", "href")).not.toContain(KEYS);
   });
 
-  test("who is given a greater role has it from the next request on", async () => {
+  test("a user with a greater role has its permissions from the next request on", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     await userWithPassword(app, GRACE, "viewer");

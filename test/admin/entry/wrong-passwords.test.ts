@@ -20,7 +20,7 @@ async function signInAsTold(app: TestApp, from?: string): Promise<{ waits: numbe
 }
 
 describe("200 wrong passwords for one account", () => {
-  test("from one address are judged ten times a minute at most; the right one is taken after the told wait", async () => {
+  test("wrong passwords from one address are verified at most ten times a minute, and the right one works after Retry-After", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000" } });
     await userWithPassword(app, ADA);
     const guesses = Array.from({ length: 200 }, (_, index) =>
@@ -36,14 +36,14 @@ describe("200 wrong passwords for one account", () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(60);
   });
 
-  test("from one address with the limits as they come are answered by waits that are true", async () => {
+  test("with default limits, the right password works after the Retry-After of 200 wrong ones", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     for (let index = 0; index < 200; index++) await trySignIn(app, ADA, `wrong ${index}`);
     await signInAsTold(app);
   });
 
-  test("one after another, each after its told wait, come with waits of 30 seconds at most", async () => {
+  test("wrong passwords that each respect Retry-After wait at most 30 seconds", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     let judged = 0;
@@ -60,7 +60,7 @@ describe("200 wrong passwords for one account", () => {
     await signInAsTold(app);
   });
 
-  test("from many addresses keep its user out nowhere else", async () => {
+  test("wrong passwords from many addresses do not delay the user on another address", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const guesses = Array.from({ length: 100 }, (_, index) =>
@@ -71,7 +71,7 @@ describe("200 wrong passwords for one account", () => {
   });
 });
 
-describe("who has to wait before the next attempt", () => {
+describe("a throttled sign-in", () => {
   async function refusedApp() {
     const app = await createTestApp();
     await userWithPassword(app, ADA);
@@ -83,7 +83,7 @@ describe("who has to wait before the next attempt", () => {
     return { app, refused, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
   }
 
-  test("is told so in the form's page, how long, and keeps what was typed", async () => {
+  test("a throttled sign-in shows the form with the wait and the typed email", async () => {
     await using installation = await refusedApp();
     const { refused } = installation;
     expect(refused.status).toBe(429);
@@ -96,7 +96,7 @@ describe("who has to wait before the next attempt", () => {
     expect(refused.headers.get("set-cookie")).toBeNull();
   });
 
-  test("is refused the right password too until then, and writes nothing", async () => {
+  test("a throttled sign-in rejects the right password too, and writes nothing", async () => {
     await using installation = await refusedApp();
     const { app, refused } = installation;
     const before = app.audit();
@@ -106,7 +106,7 @@ describe("who has to wait before the next attempt", () => {
     expect((await trySignIn(app, ADA)).status).toBe(303);
   });
 
-  test("is told the same whether there is such a user or not", async () => {
+  test("a throttled sign-in does not reveal if the user exists", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     const nobody = "nobody@example.com";
@@ -123,7 +123,7 @@ describe("who has to wait before the next attempt", () => {
     expect(await statuses(nobody, "198.51.100.2")).toEqual(known);
   });
 
-  test("can sign in to another account from the same address", async () => {
+  test("a throttled sign-in does not affect another account on the same address", async () => {
     await using installation = await refusedApp();
     await userWithPassword(installation.app, "grace@example.com", "editor");
     expect((await trySignIn(installation.app, "grace@example.com")).status).toBe(303);

@@ -7,7 +7,7 @@ import { complaintsOn, readHtml, typedIn } from "../../support/html";
 const GENERAL = "/admin/settings/general";
 
 describe("the public address", () => {
-  test("is set by an owner, and commands are built from it at once", async () => {
+  test("an owner sets the public address, and commands are built from it at once", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();
     const form = { public_address: " http://nas:8080/ " };
@@ -21,7 +21,7 @@ describe("the public address", () => {
     expect(app.audit().map(({ action }) => action)).toContain("settings.public_address");
   });
 
-  test("that it is already is no change, and is told to be none", async () => {
+  test("setting the current public address changes nothing and says so", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();
     const set = async (address: string) => {
@@ -34,7 +34,7 @@ describe("the public address", () => {
     expect(app.audit()).toEqual(before);
   });
 
-  test("that is none is told beside the field and kept, and nothing is written", async () => {
+  test("an invalid public address is redisplayed with its error, and nothing is written", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();
     const before = app.audit();
@@ -55,7 +55,7 @@ describe("the public address", () => {
     expect(readPublicAddress(app.ctx.db)).toBeUndefined();
   });
 
-  test("that is given by option cannot be set here: the page says so, and a form that comes is refused", async () => {
+  test("a public address set by option is shown and cannot be changed on the dashboard", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const page = await app.call(GENERAL, { session });
@@ -70,7 +70,7 @@ describe("the public address", () => {
     expect(readPublicAddress(app.ctx.db)).toBeUndefined();
   });
 
-  test("is closed to who is no owner", async () => {
+  test("an admin can neither open nor submit the form for the public address", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn("admin");
     expect((await app.call(GENERAL, { session, headers: HTML })).status).toBe(403);

@@ -14,7 +14,7 @@ import {
 const MINUTE = 60_000;
 
 describe("the screen of an incident", () => {
-  test("tells all updates, newest first, with who wrote each", async () => {
+  test("the screen of an incident lists all updates with their authors, newest first", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ body: "First." });
@@ -32,7 +32,7 @@ describe("the screen of an incident", () => {
     ]);
   });
 
-  test("says of an update that tells of another time when it was written", async () => {
+  test("the timeline shows when an update was written if its display time differs", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -44,7 +44,7 @@ describe("the screen of an incident", () => {
     ]);
   });
 
-  test("shows what is known of it, and the way to what the public sees", async () => {
+  test("the screen of an incident shows its facts and a link to its public page", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const components = { [site.api]: "major_outage" };
@@ -69,7 +69,7 @@ describe("the screen of an incident", () => {
     expect((await site.app.call(link)).status).toBe(200);
   });
 
-  test("does not offer components of another page", async () => {
+  test("the update form neither offers nor accepts components of another page", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const other = await site.app.page({ slug: "other", name: "Other" }, ["Elsewhere"]);
@@ -85,7 +85,7 @@ describe("the screen of an incident", () => {
     expect((await site.read(id)).components).toEqual([]);
   });
 
-  test("offers a component that was added meanwhile", async () => {
+  test("the update form accepts a component that was added after the incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { app } = site;
@@ -100,7 +100,7 @@ describe("the screen of an incident", () => {
     expect((await site.read(id)).components).toMatchObject([{ id: late }]);
   });
 
-  test("is not there for an id that is none, nor is anything below it", async () => {
+  test("screens and actions of an unknown incident are not_found", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const before = await site.state();
@@ -115,7 +115,7 @@ describe("the screen of an incident", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is what a browser gets that comes back to a form's own path", async () => {
+  test("a GET of the address of the update form redirects to the incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { id } = await dashboard.site.open();
     for (const path of ["/updates", "/updates/preview"]) {
@@ -124,7 +124,7 @@ describe("the screen of an incident", () => {
     }
   });
 
-  test("folds the next update away once it is resolved, unless somebody has begun one", async () => {
+  test("the update form of a resolved incident is folded unless it has errors", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -140,7 +140,7 @@ describe("the screen of an incident", () => {
 });
 
 describe("a draft", () => {
-  test("is marked as one, has no public page, and takes updates that nobody is told of", async () => {
+  test("a draft is marked, has no public page, and its updates record no event", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
@@ -155,7 +155,7 @@ describe("a draft", () => {
     expect((await site.shown()).api).toBe("operational");
   });
 
-  test("is published by one click: told as created, its components marked; a second click does nothing", async () => {
+  test("publishing a draft records incident.created and applies its statuses, once", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
@@ -171,7 +171,7 @@ describe("a draft", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is not published by a viewer, who sees it without the button", async () => {
+  test("a viewer sees a draft without the button to publish it, and cannot publish it", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site, viewer } = dashboard;
     const { id } = await site.open({ draft: true });
@@ -190,7 +190,7 @@ describe("a draft", () => {
 });
 
 describe("deleting an incident", () => {
-  test("asks first, then takes it from the page, ends its marks, and is told", async () => {
+  test("deleting an incident asks for confirmation, removes it, ends its causes and records an event", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
@@ -213,7 +213,7 @@ describe("deleting an incident", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.delete", targetId: id });
   });
 
-  test("is not for viewers, neither the question nor the deed", async () => {
+  test("a viewer can neither open nor submit the deletion of an incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site, viewer } = dashboard;
     const { id } = await site.open();

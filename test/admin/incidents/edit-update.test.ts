@@ -22,7 +22,7 @@ async function withUpdate(dashboard: IncidentDashboard) {
 }
 
 describe("editing an update", () => {
-  test("changes its text at once, keeps when it was told, and wakes nobody", async () => {
+  test("editing the text of an update keeps its time and sends no notifications", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, update, path } = await withUpdate(dashboard);
@@ -42,7 +42,7 @@ describe("editing an update", () => {
     });
   });
 
-  test("as it stands changes nothing, to the millisecond, and says so", async () => {
+  test("submitting an unchanged update changes nothing, not even milliseconds, and says so", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path } = await withUpdate(dashboard);
@@ -55,7 +55,7 @@ describe("editing an update", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("moves it in time: the history of what it marked moves along", async () => {
+  test("moving an update in time keeps the statuses that it set", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path } = await withUpdate(dashboard);
@@ -67,7 +67,7 @@ describe("editing an update", () => {
     expect((await site.shown()).web).toBe("major_outage");
   });
 
-  test("into the minute in which the incident began means its beginning, not a moment before", async () => {
+  test("moving an update into the minute of the incident's start means the start", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     await site.app.clock.advance(30_500);
@@ -98,7 +98,7 @@ describe("editing an update", () => {
       wrong: ["display_at"],
     },
   ]) {
-    test(`is refused with ${what}: told beside the field, kept, and nothing is written`, async () => {
+    test(`an update with ${what} is redisplayed with an error at the field, and nothing is written`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { site } = dashboard;
       const { path } = await withUpdate(dashboard);
@@ -112,7 +112,7 @@ describe("editing an update", () => {
     });
   }
 
-  test("comes back where somebody edited it meanwhile, and not for an update that came meanwhile", async () => {
+  test("an outdated update is a conflict that keeps the typed text; newer updates are none", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, update, path } = await withUpdate(dashboard);
@@ -132,7 +132,7 @@ describe("editing an update", () => {
     expect((await dashboard.send(path, { ...form, version: fresh })).status).toBe(303);
   });
 
-  test("of another incident is not possible", async () => {
+  test("an update cannot be edited under another incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { update } = await withUpdate(dashboard);
@@ -144,7 +144,7 @@ describe("editing an update", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is not for viewers, to whom the timeline offers it not", async () => {
+  test("a viewer is offered no link to edit an update, and can neither open nor submit the form", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site, viewer } = dashboard;
     const { id, path } = await withUpdate(dashboard);

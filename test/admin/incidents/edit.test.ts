@@ -34,7 +34,7 @@ async function readForm(dashboard: IncidentDashboard, path: string): Promise<Fie
 }
 
 describe("editing an incident", () => {
-  test("as it stands changes nothing, to the millisecond, and says so", async () => {
+  test("submitting an unchanged incident changes nothing, not even milliseconds, and says so", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, stored } = await withResolved(dashboard);
@@ -52,7 +52,7 @@ describe("editing an incident", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("changes its name, its impact and its reference, and stands in the audit log", async () => {
+  test("editing changes name, impact and reference of an incident and is audited", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, stored } = await withResolved(dashboard);
@@ -73,7 +73,7 @@ describe("editing an incident", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.update", targetId: id });
   });
 
-  test("takes an impact that was set by hand back to what the components make of it", async () => {
+  test("clearing the impact of an incident derives it from the components again", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, stored } = await withResolved(dashboard);
@@ -84,7 +84,7 @@ describe("editing an incident", () => {
     expect(await site.read(id)).toMatchObject({ impact: "major", impact_override: null });
   });
 
-  test("sets its times, and takes those back that it never had", async () => {
+  test("editing sets and clears the times of an incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, stored } = await withResolved(dashboard);
@@ -106,7 +106,7 @@ describe("editing an incident", () => {
     expect((await site.read(id)).identified_at).toBeNull();
   });
 
-  test("of one that is open does not ask when it was resolved, nor takes it", async () => {
+  test("the form of an open incident neither shows nor accepts a resolution time", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -140,7 +140,7 @@ describe("editing an incident", () => {
     },
   ];
   for (const { what, form, wrong } of refused) {
-    test(`is refused with ${what}: told beside the field, kept, and nothing is written`, async () => {
+    test(`an incident with ${what} is redisplayed with an error at each field, and nothing is written`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { site } = dashboard;
       const { path, stored } = await withResolved(dashboard);
@@ -155,7 +155,7 @@ describe("editing an incident", () => {
     });
   }
 
-  test("is refused with the reference of another incident, which it names beside the field", async () => {
+  test("the reference of another incident is rejected with the id of that incident at the field", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { path, stored } = await withResolved(dashboard);
@@ -168,7 +168,7 @@ describe("editing an incident", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("comes back where somebody changed it meanwhile, with what was typed, and can be sent again", async () => {
+  test("an outdated edit of an incident is a conflict that keeps the typed text and can be sent again", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, stored } = await withResolved(dashboard);
@@ -184,7 +184,7 @@ describe("editing an incident", () => {
     expect((await site.read(id)).name).toBe("Mine");
   });
 
-  test("is not for viewers, neither the form nor the change", async () => {
+  test("a viewer can neither open nor submit the edit form of an incident", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site, viewer } = dashboard;
     const { path, stored } = await withResolved(dashboard);

@@ -36,7 +36,7 @@ async function fillDemoData(site: ReportSite): Promise<void> {
 }
 
 describe("the list of incidents", () => {
-  test("shows what is open first, then what is over, each newest first, drafts marked", async () => {
+  test("the list of incidents shows open ones before past ones, each newest first, with drafts marked", async () => {
     await using site = await createReportSite();
     await fillDemoData(site);
     const page = await list(site);
@@ -54,7 +54,7 @@ describe("the list of incidents", () => {
     expect(page.texts("tbody .state")).toEqual(["Critical impact"]);
   });
 
-  test("leads to each incident, and an editor to reporting one", async () => {
+  test("the list of incidents links to each one, and for editors to the report form", async () => {
     await using site = await createReportSite();
     const { id } = await site.open();
     const page = await list(site);
@@ -65,7 +65,7 @@ describe("the list of incidents", () => {
     expect(viewer.attributes(".screen-head .button", "href")).toEqual([]);
   });
 
-  test("is narrowed to a status, to drafts, to a part of the name, and to all of them", async () => {
+  test("the list of incidents can be filtered by status, drafts and part of the name", async () => {
     await using site = await createReportSite();
     await fillDemoData(site);
     expect(await namesIn(site, "?show=open")).toEqual(["New", "Not told yet", "Watched", "Found"]);
@@ -79,7 +79,7 @@ describe("the list of incidents", () => {
     expect((await list(site, "?q=mainframe")).texts(".empty h2")).toEqual(["No incident matches"]);
   });
 
-  test("tells of which page each is where there are several, and is narrowed to one", async () => {
+  test("with several pages, the list of incidents names the page of each and can be filtered by it", async () => {
     await using site = await createReportSite();
     await site.open({ name: "Here" });
     expect((await list(site)).texts("select[name=page]")).toEqual([]);
@@ -93,7 +93,7 @@ describe("the list of incidents", () => {
     expect(one.attributes("select[name=page] option[selected]", "value")).toEqual(["shop"]);
   });
 
-  test("comes in parts that hold each incident once, whatever is reported in between", async () => {
+  test("the pages of the list contain each incident once, even if one is reported in between", async () => {
     await using site = await createReportSite();
     for (let count = 0; count < 55; count++) {
       await site.open({ name: `Past ${count}`, status: "resolved" });
@@ -109,7 +109,7 @@ describe("the list of incidents", () => {
     expect(second.attributes(".pagination a", "href")).toEqual([INCIDENT_LIST]);
   });
 
-  test("points at an open incident of which nothing was told for an hour", async () => {
+  test("the list highlights an open incident without an update for an hour", async () => {
     await using site = await createReportSite();
     const { id } = await site.open({ name: "Silent" });
     await site.open({ name: "Over", status: "resolved" });
@@ -122,14 +122,14 @@ describe("the list of incidents", () => {
     expect(await pointedAt()).toEqual([]);
   });
 
-  test("says what it is for while there is nothing in it", async () => {
+  test("an empty list of incidents says so and has no search form", async () => {
     await using site = await createReportSite();
     const page = await list(site);
     expect(page.texts(".empty h2")).toEqual(["No incidents yet"]);
     expect(page.texts("form.search")).toEqual([]);
   });
 
-  test("needs somebody who is signed in", async () => {
+  test("the list of incidents requires a session", async () => {
     await using site = await createReportSite();
     expect((await site.app.call(INCIDENT_LIST)).status).toBe(401);
   });

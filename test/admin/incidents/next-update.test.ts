@@ -8,7 +8,7 @@ import {
 } from "../../support/incident-dashboard";
 
 describe("the next update of an incident", () => {
-  test("is told at once: on the page, as an event, with who wrote it", async () => {
+  test("an update is on the page at once, recorded as an event, and audited with its author", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -30,7 +30,7 @@ describe("the next update of an incident", () => {
     });
   });
 
-  test("begins with the status that the incident has, so that only a message is needed", async () => {
+  test("the update form starts with the current status, so that only a message is needed", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ status: "monitoring" });
@@ -43,7 +43,7 @@ describe("the next update of an incident", () => {
     ]);
   });
 
-  test("says of components what is chosen, and nothing of those that are left as they are", async () => {
+  test("an update sets the chosen component statuses and keeps the others", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { api, web } = site;
@@ -54,7 +54,7 @@ describe("the next update of an incident", () => {
     expect(updates[0].components).toMatchObject([{ id: web, new_status: "major_outage" }]);
   });
 
-  test("resolves from the template that a button without a script fills in", async () => {
+  test("without JavaScript, a template button fills in status and message and keeps the other fields", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
@@ -80,7 +80,7 @@ describe("the next update of an incident", () => {
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
   });
 
-  test("with another status opens a resolved incident again, and says so", async () => {
+  test("an update with another status reopens a resolved incident, and the confirmation says so", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ status: "resolved" });
@@ -92,7 +92,7 @@ describe("the next update of an incident", () => {
     expect(site.told()).toEqual(["incident.reopened"]);
   });
 
-  test("wakes nobody where the box for it is not ticked", async () => {
+  test("an update with notifications unchecked has notify: false", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -100,7 +100,7 @@ describe("the next update of an incident", () => {
     expect(site.app.events().at(-1)?.data).toMatchObject({ notify: false });
   });
 
-  test("is made once, however often the form is sent; a form that is shown anew makes another", async () => {
+  test("submitting one update form several times adds one update, and a new form adds another", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -129,7 +129,7 @@ describe("the next update of an incident", () => {
     { what: "no status", form: { status: "" }, wrong: ["status"] },
   ];
   for (const { what, form, wrong } of refused) {
-    test(`is refused with ${what}: told beside the field, and nothing is written`, async () => {
+    test(`an update with ${what} is rejected with an error at the field, and nothing is written`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { site } = dashboard;
       const { id } = await site.open();
@@ -141,7 +141,7 @@ describe("the next update of an incident", () => {
     });
   }
 
-  test("that is refused comes back with all that was typed, and can be sent once mended", async () => {
+  test("a rejected update is redisplayed with all typed values and can be sent once corrected", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -160,7 +160,7 @@ describe("the next update of an incident", () => {
     expect((await site.shown()).web).toBe("partial_outage");
   });
 
-  test("is refused for a status of a component that an incident cannot say", async () => {
+  test("an update with an invalid component status is rejected, and nothing is written", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -171,7 +171,7 @@ describe("the next update of an incident", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("does not undo a status that somebody else set meanwhile: it comes back, with the message", async () => {
+  test("an update whose form shows an outdated status is a conflict unless its author chose another status", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -198,8 +198,8 @@ describe("the next update of an incident", () => {
   });
 });
 
-describe("who may add an update", () => {
-  test("an editor may; a viewer sees the incident without the form, and may not", async () => {
+describe("permission to add an update", () => {
+  test("an editor can add an update; a viewer sees no form and cannot add or preview one", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site, viewer } = dashboard;
     const { id } = await site.open();
@@ -218,7 +218,7 @@ describe("who may add an update", () => {
     expect((await dashboard.send(`${screen}/updates`, form)).status).toBe(303);
   });
 
-  test("another site's page may not, whoever is signed in", async () => {
+  test("a page of another site cannot add an update", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();

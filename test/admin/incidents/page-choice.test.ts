@@ -18,8 +18,8 @@ function componentsIn(page: HtmlPage): string[] {
   return page.texts(".select-row label");
 }
 
-describe("the page of an incident", () => {
-  test("is not asked for where there is one", async () => {
+describe("the page of a reported incident", () => {
+  test("the report form does not ask for the page if there is only one", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const session = await app.signedIn("editor");
@@ -28,7 +28,7 @@ describe("the page of an incident", () => {
     expect(typedIn(text, "page")).toEqual([page.id]);
   });
 
-  test("is the default one of several until another is chosen, by the address or by the form", async () => {
+  test("the report form starts with the default page, and choosing another keeps the typed text", async () => {
     await using app = await createTestApp();
     const { acme, shop, session } = await createTwoPages(app);
     const first = readHtml((await app.call(REPORT, { session })).text);
@@ -58,7 +58,7 @@ describe("the page of an incident", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("takes nothing that was filled in for another page, until its own components were seen", async () => {
+  test("a report whose page was changed is rejected until the form has shown the components of that page", async () => {
     await using app = await createTestApp();
     const { acme, shop, session } = await createTwoPages(app);
     const form = {
@@ -81,7 +81,7 @@ describe("the page of an incident", () => {
     expect(told).toEqual([["incident.created", "shop"]]);
   });
 
-  test("that is gone by the time of sending is told, and nothing is written", async () => {
+  test("a report for a deleted page is rejected with an error, and nothing is written", async () => {
     await using app = await createTestApp();
     const { session } = await createTwoPages(app);
     const form = { page: "page_gone", shown_page: "page_gone", name: "Errors", body: "Soon." };
@@ -92,9 +92,9 @@ describe("the page of an incident", () => {
   });
 });
 
-describe("without a page", () => {
+describe("an installation without a status page", () => {
   for (const path of [REPORT, "/admin/incidents", "/admin"]) {
-    test(`${path} leads those who may create one to it, and tells the others who can`, async () => {
+    test(`${path} without a status page tells admins to create one and links there only for them`, async () => {
       await using app = await createTestApp();
       const toCreate = async (role: "admin" | "editor") => {
         const session = await app.signedIn(role);
@@ -107,7 +107,7 @@ describe("without a page", () => {
     });
   }
 
-  test("nothing can be reported", async () => {
+  test("an incident cannot be reported without a status page", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("editor");
     const answer = await app.call(REPORT, { session, form: { name: "Errors", body: "Soon." } });
@@ -116,7 +116,7 @@ describe("without a page", () => {
   });
 });
 
-test("many components are folded by their groups, and a group in which something is chosen is open", async () => {
+test("many components are folded by group, and a group with a chosen status is open", async () => {
   await using app = await createTestApp();
   const names = Array.from({ length: 13 }, (_, index) => `Service ${index}`);
   const { page, components } = await app.page({}, names);
@@ -133,8 +133,8 @@ test("many components are folded by their groups, and a group in which something
   expect(back.attributes(".select-parts details", "open")).toHaveLength(1);
 });
 
-describe("a template", () => {
-  test("fills in the message and the status, without a script too, and keeps all else", async () => {
+describe("a template of the report form", () => {
+  test("without JavaScript, a template fills in message and status and keeps all other fields", async () => {
     await using app = await createTestApp();
     const { shop, session } = await createTwoPages(app);
     const { text } = await app.call(`${REPORT}?page=shop`, { session });
@@ -176,7 +176,7 @@ describe("a template", () => {
   });
 
   test.each([{ template: "slow" }, { template: "nonsense" }])(
-    "leaves a message alone that somebody wrote, and publishes nothing: $template",
+    "a template keeps a message that the user wrote, and publishes nothing: $template",
     async ({ template }) => {
       await using app = await createTestApp();
       const { page } = await app.page();

@@ -22,7 +22,7 @@ async function withResolved(dashboard: IncidentDashboard) {
 }
 
 describe("a post-mortem", () => {
-  test("begins with an outline", async () => {
+  test("a new post-mortem starts with an outline", async () => {
     await using dashboard = await createIncidentDashboard();
     const { path } = await withResolved(dashboard);
     const page = readHtml((await dashboard.show(path)).text);
@@ -34,7 +34,7 @@ describe("a post-mortem", () => {
     ]);
   });
 
-  test("is not published while it is nothing but its outline, which can be kept as a draft", async () => {
+  test("a post-mortem that is only its outline can be saved as a draft but not published", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, save } = await withResolved(dashboard);
@@ -51,7 +51,7 @@ describe("a post-mortem", () => {
     expect((await save({ body: `${outline}A disk.`, do: "publish" })).status).toBe(303);
   });
 
-  test("that is saved as a draft is seen by those who are signed in, and told to nobody", async () => {
+  test("a draft of a post-mortem is shown to signed-in users only and records no event", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, screen, save, publicPage } = await withResolved(dashboard);
@@ -68,7 +68,7 @@ describe("a post-mortem", () => {
     expect(shown.text).toContain("Not published yet");
   });
 
-  test("is published: on the page at once, and told", async () => {
+  test("a published post-mortem is on the page at once and records an event", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { screen, save, publicPage } = await withResolved(dashboard);
@@ -79,7 +79,7 @@ describe("a post-mortem", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.write_postmortem" });
   });
 
-  test("that is published stays so when it is edited, until it is withdrawn", async () => {
+  test("an edited post-mortem stays published until it is withdrawn", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, screen, save, publicPage } = await withResolved(dashboard);
@@ -95,7 +95,7 @@ describe("a post-mortem", () => {
     expect((await site.read(id)).postmortem).toEqual({ body: "A power cut.", published_at: null });
   });
 
-  test("that is sent as it stands changes nothing, and says so", async () => {
+  test("submitting an unchanged post-mortem changes nothing and says so", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { screen, save } = await withResolved(dashboard);
@@ -111,7 +111,7 @@ describe("a post-mortem", () => {
     { what: "no text", body: "" },
     { what: "more than it may hold", body: "x".repeat(50_001) },
   ]) {
-    test(`is refused with ${what}: told beside the field, kept, and nothing is written`, async () => {
+    test(`a post-mortem with ${what} is redisplayed with its error, and nothing is written`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { site } = dashboard;
       const { path, save } = await withResolved(dashboard);
@@ -127,7 +127,7 @@ describe("a post-mortem", () => {
     });
   }
 
-  test("comes back where somebody wrote it meanwhile, so that nobody's text is lost", async () => {
+  test("an outdated post-mortem is a conflict that keeps the typed text and can be sent again", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, save } = await withResolved(dashboard);
@@ -145,7 +145,7 @@ describe("a post-mortem", () => {
     expect((await site.read(id)).postmortem.body).toBe("Mine.");
   });
 
-  test("is not for viewers to write, neither the editor, nor saving, nor a preview", async () => {
+  test("a viewer can neither open, save nor preview a post-mortem", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site, viewer } = dashboard;
     const { path } = await withResolved(dashboard);

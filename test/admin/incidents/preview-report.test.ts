@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/temporary-folder";
 const STRIP = "Preview. Nothing was published.";
 
 describe("a preview of an incident", () => {
-  test("is the public page with the incident in it, under a strip that says so", async () => {
+  test("a preview is the public page with the incident and a notice that nothing was published", async () => {
     await using site = await createReportSite();
     const answer = await site.preview({
       name: "Checkout <b>fails</b>",
@@ -26,7 +26,7 @@ describe("a preview of an incident", () => {
     expect(page.texts("article .text strong")).toEqual(["look"]);
   });
 
-  test("is what the public then sees, but for its strip", async () => {
+  test("a preview equals the page after publishing, except for the notice", async () => {
     await using site = await createReportSite();
     const fields = { [site.field(site.web)]: "degraded_performance" };
     const preview = await site.preview(fields);
@@ -43,7 +43,7 @@ describe("a preview of an incident", () => {
     );
   });
 
-  test("shows the incident's own page where it is over, which may be long ago", async () => {
+  test("a preview of a resolved incident shows the incident's own page", async () => {
     await using site = await createReportSite();
     const answer = await site.preview({
       status: "resolved",
@@ -55,7 +55,7 @@ describe("a preview of an incident", () => {
     expect(page.texts(".notice")).toEqual([STRIP]);
   });
 
-  test("shows a private page, which nobody else is shown", async () => {
+  test("an editor can preview an incident on a private page", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ visibility: "private" });
     const session = await app.signedIn("editor");
@@ -67,8 +67,8 @@ describe("a preview of an incident", () => {
   });
 });
 
-describe("nothing stays of a preview", () => {
-  test("no row of any table, no event, no signal; what is served is the same bytes", async () => {
+describe("a preview without effects", () => {
+  test("a preview changes no row, records no event, emits no signal and keeps the bytes of the page", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
@@ -102,7 +102,7 @@ describe("nothing stays of a preview", () => {
     expect(signals).toContain(page.id);
   });
 
-  test("changes of others that were committed with it stay", async () => {
+  test("a preview keeps changes that others commit in the same transaction", async () => {
     await using site = await createReportSite();
     const [preview, opened] = await Promise.all([
       site.preview({ name: "Never there" }),
@@ -113,7 +113,7 @@ describe("nothing stays of a preview", () => {
     expect((await site.read(opened.id)).name).toBe("Really there");
   });
 
-  test("the same form then publishes, once", async () => {
+  test("the form that was previewed publishes once", async () => {
     await using site = await createReportSite();
     const form = await site.filledIn();
     const { session } = site;
@@ -124,8 +124,8 @@ describe("nothing stays of a preview", () => {
   });
 });
 
-describe("a preview that cannot be", () => {
-  test("comes back as the form, with what is wrong and what was typed", async () => {
+describe("a preview that is rejected", () => {
+  test("a preview of an invalid form is the form with its errors and the typed values", async () => {
     await using site = await createReportSite();
     const answer = await site.preview({
       name: "",
@@ -139,7 +139,7 @@ describe("a preview that cannot be", () => {
     expect(answer.text).not.toContain(STRIP);
   });
 
-  test("is refused to a viewer, and to whom another site's page sends", async () => {
+  test("a preview by a viewer or from another site is rejected", async () => {
     await using site = await createReportSite("viewer");
     expectProblem(await site.preview(), "insufficient_role");
     const foreign = { headers: { origin: "https://elsewhere.test" } };
@@ -147,7 +147,7 @@ describe("a preview that cannot be", () => {
   });
 });
 
-test("a preview opens in a tab of its own, and leaves the form as it is", async () => {
+test("a preview opens in a new tab, and its address redirects to the form", async () => {
   await using site = await createReportSite();
   const page = readHtml((await site.app.call(REPORT, { session: site.session })).text);
   expect(page.attributes(`button[formaction="${PREVIEW}"]`, "formtarget")).toEqual(["_blank"]);

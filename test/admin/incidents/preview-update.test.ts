@@ -21,7 +21,7 @@ function previewUpdate(dashboard: IncidentDashboard, id: string, form: Record<st
 }
 
 describe("the preview of an update", () => {
-  test("is the public page as it would be, and writes nothing", async () => {
+  test("a preview of an update is the public page with the update, and writes nothing", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
@@ -41,7 +41,7 @@ describe("the preview of an update", () => {
     expect([await site.state(), (await site.app.call(publicPath)).text]).toEqual(before);
   });
 
-  test("leaves the form to be sent: the same one then publishes", async () => {
+  test("the update form that was previewed can then be published", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -54,7 +54,7 @@ describe("the preview of an update", () => {
     expect((await site.read(id)).updates).toHaveLength(2);
   });
 
-  test("of a draft needs no update: its own button shows it, and publishes nothing", async () => {
+  test("a draft can be previewed without an update, which publishes nothing", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
@@ -70,7 +70,7 @@ describe("the preview of an update", () => {
     expect([back.status, back.headers.get("location")]).toEqual([303, screen]);
   });
 
-  test("of a draft shows what there is to see once it is published, and publishes nothing", async () => {
+  test("a preview of an update to a draft shows the page as published, and publishes nothing", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ draft: true });
@@ -82,7 +82,7 @@ describe("the preview of an update", () => {
     expect((await site.read(id)).draft).toBe(true);
   });
 
-  test("of a form that is wrong is the form, with what is wrong", async () => {
+  test("a preview of an invalid update is the form with its errors", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
@@ -93,7 +93,7 @@ describe("the preview of an update", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("opens beside the form: its button is sent to another tab", async () => {
+  test("the preview button of an update opens a new tab", async () => {
     await using dashboard = await createIncidentDashboard();
     const { id } = await dashboard.site.open();
     const screen = incidentScreen(id);
@@ -105,7 +105,7 @@ describe("the preview of an update", () => {
 });
 
 describe("the preview of a post-mortem", () => {
-  test("shows it as if it were published, and writes nothing", async () => {
+  test("a preview of a post-mortem shows it as published, and writes nothing", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ status: "resolved" });
@@ -117,7 +117,7 @@ describe("the preview of a post-mortem", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("of one that is wrong is the editor, with what is wrong", async () => {
+  test("a preview of an invalid post-mortem is the form with its errors", async () => {
     await using dashboard = await createIncidentDashboard();
     const { id } = await dashboard.site.open();
     const path = `${incidentScreen(id)}/postmortem`;

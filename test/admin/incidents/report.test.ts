@@ -4,7 +4,7 @@ import { complaintsOn, readHtml, typedIn } from "../../support/html";
 import { createReportSite, ledTo, REPORT } from "../../support/report-dashboard";
 
 describe("the form to report an incident", () => {
-  test("asks in the order in which one knows it: what, which components, what to tell", async () => {
+  test("the report form asks for name, components, message and status in this order, then offers more", async () => {
     await using site = await createReportSite();
     const { text } = await site.app.call(REPORT, { session: site.session });
     const page = readHtml(text);
@@ -24,7 +24,7 @@ describe("the form to report an incident", () => {
     expect(page.attributes("details.fold", "open")).toEqual([]);
   });
 
-  test("says so where the page has no components, and leads to them", async () => {
+  test("the report form links to the components of a page that has none", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme", name: "Acme" }, []);
     const { text } = await app.call(REPORT, { session: await app.signedIn("editor") });
@@ -33,7 +33,7 @@ describe("the form to report an incident", () => {
     expect(page.attributes("form > p a", "href")).toEqual(["/admin/components?page=acme"]);
   });
 
-  test("publishes an incident, which marks its components and is told to everybody", async () => {
+  test("reporting an incident publishes it, applies its statuses, records events and is audited", async () => {
     await using site = await createReportSite();
     site.told();
     const answer = await site.report({
@@ -65,7 +65,7 @@ describe("the form to report an incident", () => {
     expect((await site.app.call("/status/acme")).text).toContain("Checkout fails");
   });
 
-  test("says whether people are to be told", async () => {
+  test("the checkbox for notifications decides notify of the event", async () => {
     await using site = await createReportSite();
     await site.report({ name: "Loud" });
     const { notify: _, ...silent } = await site.filledIn({ name: "Quiet" });
@@ -77,7 +77,7 @@ describe("the form to report an incident", () => {
     ]);
   });
 
-  test("makes one incident of a form that is sent twice, also at once", async () => {
+  test("submitting one report form several times, also at once, creates one incident", async () => {
     await using site = await createReportSite();
     const form = await site.filledIn();
     const send = () => site.app.call(REPORT, { session: site.session, form });
@@ -89,7 +89,7 @@ describe("the form to report an incident", () => {
     expect(site.told()).toEqual(["incident.created"]);
   });
 
-  test("saves a draft, which marks nothing and is told to nobody", async () => {
+  test("a reported draft applies no statuses, records no events and is not public", async () => {
     await using site = await createReportSite();
     site.told();
     const answer = await site.report({ intent: "draft", [site.field(site.api)]: "partial_outage" });
@@ -100,7 +100,7 @@ describe("the form to report an incident", () => {
     expect((await site.app.call("/status/acme")).text).not.toContain("Checkout fails");
   });
 
-  test("writes down an incident that is over, at the times that it had", async () => {
+  test("a past incident is reported with its own times", async () => {
     await using site = await createReportSite();
     const answer = await site.report({
       status: "resolved",
@@ -122,8 +122,8 @@ describe("the form to report an incident", () => {
   });
 });
 
-describe("a form that is wrong", () => {
-  test("comes back with every complaint and all that was typed, and nothing is written", async () => {
+describe("an invalid report of an incident", () => {
+  test("an invalid report is redisplayed with all errors and typed values, and nothing is written", async () => {
     await using site = await createReportSite();
     const before = await site.state();
     const answer = await site.report({
@@ -153,7 +153,7 @@ describe("a form that is wrong", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("keeps what was chosen of components", async () => {
+  test("a rejected report keeps the chosen component statuses", async () => {
     await using site = await createReportSite();
     const answer = await site.report({ name: "", [site.field(site.web)]: "degraded_performance" });
     const chosen = readHtml(answer.text).attributes(
@@ -163,7 +163,7 @@ describe("a form that is wrong", () => {
     expect(chosen).toEqual(["degraded_performance"]);
   });
 
-  test("is told of times that cannot be", async () => {
+  test("a report with impossible times is rejected", async () => {
     await using site = await createReportSite();
     const before = await site.state();
     const future = await site.report({ started_at: "2026-03-10T13:00" });
@@ -175,7 +175,7 @@ describe("a form that is wrong", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("names the incident that has its reference already", async () => {
+  test("a report with a used reference names the incident that has it", async () => {
     await using site = await createReportSite();
     const { id } = await site.open({ external_ref: "OPS-1" });
     const before = await site.state();
@@ -186,8 +186,8 @@ describe("a form that is wrong", () => {
   });
 });
 
-describe("who may report", () => {
-  test("is an editor; a viewer is refused, and sees no button that leads here", async () => {
+describe("permission to report an incident", () => {
+  test("a viewer can neither open nor submit the report form and sees no link to it", async () => {
     await using site = await createReportSite("viewer");
     const before = await site.state();
     expectProblem(await site.app.call(REPORT, { session: site.session }), "insufficient_role");
@@ -198,7 +198,7 @@ describe("who may report", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is nobody whom another site's page sends here", async () => {
+  test("a page of another site cannot report an incident", async () => {
     await using site = await createReportSite();
     const before = await site.state();
     const foreign = { headers: { origin: "https://elsewhere.test" } };

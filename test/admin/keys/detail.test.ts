@@ -23,7 +23,7 @@ async function withKey(fields = {}) {
 }
 
 describe("changing a key's name and limit", () => {
-  test("counts from its next request on, is told once, and stands in the audit log", async () => {
+  test("changing a key's name and limit applies from its next request, is confirmed once and is audited", async () => {
     await using installation = await withKey();
     const { app, session, path, value } = installation;
     const form = { name: "Deploy bot 2", rate_limit: "1,200" };
@@ -38,7 +38,7 @@ describe("changing a key's name and limit", () => {
     expect(app.audit().at(-1)).toMatchObject({ action: "key.update", actorKind: "user" });
   });
 
-  test("changes neither scopes nor expiration, whatever is sent along", async () => {
+  test("changing a key changes neither scopes nor expiry, even if they are sent", async () => {
     await using installation = await withKey();
     const { app, session, path } = installation;
     const [before] = keysOf(app);
@@ -61,7 +61,7 @@ describe("changing a key's name and limit", () => {
     },
     { what: "nothing at all", form: {}, wrong: ["name", "rate_limit"] },
   ]) {
-    test(`is refused for ${what}: told beside the field, kept, and nothing is written`, async () => {
+    test(`changing a key to ${what} is rejected with an error at the field, and nothing is written`, async () => {
       await using installation = await withKey();
       const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
@@ -76,7 +76,7 @@ describe("changing a key's name and limit", () => {
     });
   }
 
-  test("to what it is writes nothing, and says so", async () => {
+  test("submitting an unchanged key writes nothing and says so", async () => {
     await using installation = await withKey();
     const { app, session, path } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
@@ -88,8 +88,8 @@ describe("changing a key's name and limit", () => {
   });
 });
 
-describe("a key that works no more", () => {
-  test("has nothing to rotate or revoke: its questions lead to the key", async () => {
+describe("a key that has ended", () => {
+  test("the confirmations to rotate and to revoke a revoked key redirect to the key", async () => {
     await using installation = await withKey();
     const { app, session, path } = installation;
     for (const question of ["rotate", "revoke"]) {
@@ -104,7 +104,7 @@ describe("a key that works no more", () => {
 });
 
 describe("a key's name", () => {
-  test("is trimmed, when it is made and when it is changed", async () => {
+  test("a key's name is trimmed when it is created and when it is changed", async () => {
     await using installation = await withKey({ name: " Deploy bot " });
     const { app, session, path } = installation;
     expect(keysOf(app)[0]?.name).toBe("Deploy bot");
@@ -114,7 +114,7 @@ describe("a key's name", () => {
 });
 
 describe("revoking a key", () => {
-  test("asks first, naming it and its last day", async () => {
+  test("the confirmation to revoke a key shows its name, its last use and its requests of the last 24 hours", async () => {
     await using installation = await withKey();
     const { app, session, path, value } = installation;
     for (let request = 0; request < 3; request++) await statusWith(app, value);
@@ -128,7 +128,7 @@ describe("revoking a key", () => {
     expect(await statusWith(app, value)).toBe(200);
   });
 
-  test("tells apart what of its last day failed", async () => {
+  test("the confirmation to revoke a key counts failed requests by reason", async () => {
     await using installation = await withKey({ rate_limit: "2" });
     const { app, session, path, value } = installation;
     for (let request = 0; request < 3; request++) await statusWith(app, value);
@@ -139,7 +139,7 @@ describe("revoking a key", () => {
     );
   });
 
-  test("refuses its next request, and the key stays listed", async () => {
+  test("revoking a key rejects its next request and keeps the key listed", async () => {
     await using installation = await withKey();
     const { app, session, path, value, id } = installation;
     expect(await statusWith(app, value)).toBe(200);
@@ -152,7 +152,7 @@ describe("revoking a key", () => {
     expect(list.attributes("a.row-link", "href")).toEqual([`${KEYS}/${id}`]);
   });
 
-  test("twice is done once, and cannot be undone", async () => {
+  test("revoking a key twice is audited once and cannot be undone", async () => {
     await using installation = await withKey();
     const { app, session, path, value } = installation;
     const revoke = () => app.call(`${path}/revoke`, { session, form: {} });
@@ -176,7 +176,7 @@ for (const state of ["revoked", "expired"] as const) {
       return { ...installation, session: await app.signedIn("admin") };
     }
 
-    test("says so, and offers nothing that it is not open to", async () => {
+    test("the screen of an ended key says so and offers no action", async () => {
       await using installation = await withDeadKey();
       const { app, session, path, value } = installation;
       expectProblem(await app.call("/api/v1/key", { key: value }), `${state}_key`);
@@ -191,7 +191,7 @@ for (const state of ["revoked", "expired"] as const) {
       expect(page.attributes("main a", "href")).toEqual([KEYS]);
     });
 
-    test("cannot be rotated: nothing is written and no value is made", async () => {
+    test("an ended key cannot be rotated, and no value is created", async () => {
       await using installation = await withDeadKey();
       const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
@@ -203,7 +203,7 @@ for (const state of ["revoked", "expired"] as const) {
       expect({ keys: keysOf(app), audit: app.audit() }).toEqual(before);
     });
 
-    test("has no old value to end", async () => {
+    test("ending the old value of an ended key writes nothing", async () => {
       await using installation = await withDeadKey();
       const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
@@ -214,8 +214,8 @@ for (const state of ["revoked", "expired"] as const) {
   });
 }
 
-describe("a key that is not there", () => {
-  test("is a page that says 404, and nothing is written", async () => {
+describe("an unknown key", () => {
+  test("screens and actions of an unknown key are not_found, and nothing is written", async () => {
     await using installation = await withKey();
     const { app, session } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };

@@ -105,7 +105,7 @@ async function expectRefused(app: TestApp, session: string, fields: Fields) {
 
 describe("the form for a new key", () => {
   for (const { what, fields, at, complaint } of WRONG) {
-    test(`comes back for ${what}, told beside the field, all that was typed kept, and makes nothing`, async () => {
+    test(`a new key with ${what} is redisplayed with an error at the field and all typed values, and is not created`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn("admin");
       const complaints = await expectRefused(app, session, fields);
@@ -118,7 +118,7 @@ describe("the form for a new key", () => {
     });
   }
 
-  test("tells everything that is wrong at once", async () => {
+  test("a new key with several invalid fields is rejected with an error for each", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const fields = {
@@ -134,7 +134,7 @@ describe("the form for a new key", () => {
     expect(Object.keys(other)).toEqual(["name", "scopes", "rate_limit", "expires"]);
   });
 
-  test("that holds nothing at all is told what is missing", async () => {
+  test("an empty form for a new key is rejected with an error for each required field", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const answer = await app.call(NEW_KEY, { session, form: {} });
@@ -151,7 +151,7 @@ describe("the form for a new key", () => {
     ["", 1_000],
     ["0050", 50],
   ] as const) {
-    test(`takes the limit “${typed}” as ${limit}`, async () => {
+    test(`the rate limit “${typed}” is read as ${limit}`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn("admin");
       expect((await sendKeyForm(app, session, { rate_limit: typed })).status).toBe(200);
@@ -159,7 +159,7 @@ describe("the form for a new key", () => {
     });
   }
 
-  test("makes the key that it describes, and says by whom", async () => {
+  test("a new key has the typed values and its creator, and is audited", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     await sendKeyForm(app, session, {
@@ -179,7 +179,7 @@ describe("the form for a new key", () => {
     expect(app.audit().at(-1)).toMatchObject({ action: "key.create", actorKind: "user" });
   });
 
-  test("counts days from today: a key for 7 days works to the end of the seventh", async () => {
+  test("a key for 7 days works until the end of the seventh day", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     await sendKeyForm(app, session, {
@@ -189,7 +189,7 @@ describe("the form for a new key", () => {
     expect(keysOf(app)[0]?.expires_at).toBe("2026-03-18T00:00:00.000Z");
   });
 
-  test("begins with what a preset fills in", async () => {
+  test("the form for a new key starts with the values of a preset", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const { text } = await app.call(`${NEW_KEY}?preset=ci-incident-bot`, { session });

@@ -34,7 +34,7 @@ async function openList(app: TestApp, session: string, query = "") {
 const queryOf = (href: string | undefined) => (href ?? "").slice(KEYS.length);
 
 describe("the list of keys", () => {
-  test("says what keys are for where there is none yet, and how to make one", async () => {
+  test("an empty list of keys explains keys and links to the form for a new one", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const list = await openList(app, session);
@@ -44,7 +44,7 @@ describe("the list of keys", () => {
     expect(list.ways).toEqual({});
   });
 
-  test("shows each key's beginning, scopes, limit, last use, maker and end", async () => {
+  test("the list of keys shows start of value, scopes, limit, last use, creator and expiry", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { scopes: ["read:status", "write:incidents"], expires: "7", rate_limit: "2500" };
@@ -68,7 +68,7 @@ describe("the list of keys", () => {
     expect(row).not.toContain(value);
   });
 
-  test("shows each of 120 keys once on its way through the pages, newest first", async () => {
+  test("following the pages of the list shows each of 120 keys once, newest first, even if keys are added", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     for (let key = 1; key <= 120; key++) await app.createKey({ name: `key ${key}` });
@@ -88,7 +88,7 @@ describe("the list of keys", () => {
     expect((await openList(app, session)).names[0]).toBe("late");
   });
 
-  test("goes through the pages of what was searched for and of a card", async () => {
+  test("the pages of a filtered list of keys keep the filters", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     for (let key = 1; key <= 60; key++) {
@@ -105,7 +105,7 @@ describe("the list of keys", () => {
     expect(again.names).toEqual(first.names);
   });
 
-  test("begins anew, or is at its end, for a place that is none", async () => {
+  test("an invalid position in the list of keys shows the first page or the end of the list", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     await app.createKey();
@@ -116,8 +116,8 @@ describe("the list of keys", () => {
   });
 });
 
-describe("searching the list", () => {
-  test("finds by name, scope, maker, id and the beginning of a value", async () => {
+describe("searching the list of keys", () => {
+  test("a search finds keys by name, scope, creator, id and start of a value", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const { value, id } = await makeKey(app, session, { name: "Nightly 100%_build" });
@@ -138,7 +138,7 @@ describe("searching the list", () => {
     expect(await found("")).toHaveLength(2);
   });
 
-  test("keeps the term in its field, and says that nothing was found and how to see all", async () => {
+  test("a search without result shows its term and a link to all keys", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     await app.createKey({ name: "Other" });
@@ -161,7 +161,7 @@ describe("searching the list", () => {
   });
 });
 
-describe("the cards above the list", () => {
+describe("the cards above the list of keys", () => {
   async function withKeys() {
     const app = await createTestApp();
     await app.createKey({ name: "stale" });
@@ -177,7 +177,7 @@ describe("the cards above the list", () => {
     return { app, session, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
   }
 
-  test("count what wants a look, and lead to just that", async () => {
+  test("each card shows the number of keys in the list that it links to", async () => {
     await using installation = await withKeys();
     const { app, session } = installation;
     const { cards } = await openList(app, session);
@@ -195,7 +195,7 @@ describe("the cards above the list", () => {
     });
   });
 
-  test("mark in its row what was limited, and nothing else", async () => {
+  test("only a rate-limited key is marked so in its row", async () => {
     await using installation = await withKeys();
     const { app, session } = installation;
     const { names, rows } = await openList(app, session);
@@ -203,7 +203,7 @@ describe("the cards above the list", () => {
     expect(marked).toEqual(["busy"]);
   });
 
-  test("make an end within 14 days loud, and no other", async () => {
+  test("only an expiry within 14 days is highlighted", async () => {
     await using installation = await withKeys();
     const { app, session } = installation;
     const { page } = await openList(app, session);
@@ -211,7 +211,7 @@ describe("the cards above the list", () => {
     expect(page.texts("time.tone-warning")).toEqual([soon]);
   });
 
-  test("lead back to all keys where one is chosen, and keep what is searched for", async () => {
+  test("the selected card links back to all keys and keeps the search", async () => {
     await using installation = await withKeys();
     const { app, session } = installation;
     const chosen = await openList(app, session, "?q=s&show=unused");
@@ -222,7 +222,7 @@ describe("the cards above the list", () => {
     expect(chosen.page.attributes('a[aria-current="true"]', "href")).toEqual([`${KEYS}?q=s`]);
   });
 
-  test("say that no key is in a group that has none, and a group that there is not is all keys", async () => {
+  test("a card without keys shows an empty list, and an unknown card all keys", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     await app.createKey({ name: "Other" });
@@ -232,7 +232,7 @@ describe("the cards above the list", () => {
     expect((await openList(app, session, "?show=nonsense")).names).toEqual(["Other"]);
   });
 
-  test("are not blamed where the list simply ends", async () => {
+  test("an empty last page does not say that no key matches the card", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     await app.createKey({ name: "Other" });

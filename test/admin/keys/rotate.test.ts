@@ -32,7 +32,7 @@ async function withKey() {
 }
 
 describe("rotating a key", () => {
-  test("with the end now leaves the new value alone", async () => {
+  test("rotating a key with immediate end leaves only the new value", async () => {
     await using installation = await withKey();
     const fresh = await installation.rotate("now");
     expect(fresh).not.toBe(installation.value);
@@ -46,7 +46,7 @@ describe("rotating a key", () => {
     ["24h", 24 * HOUR],
     ["7d", 7 * 24 * HOUR],
   ] as const) {
-    test(`with an overlap of ${overlap} leaves both values working until then, and then the new one alone`, async () => {
+    test(`rotating a key with an overlap of ${overlap} keeps both values until it ends, then only the new one`, async () => {
       await using installation = await withKey();
       const { app, value, statuses } = installation;
       const fresh = await installation.rotate(overlap);
@@ -58,7 +58,7 @@ describe("rotating a key", () => {
     });
   }
 
-  test("keeps what the key is: id, name, scopes, limit and bucket", async () => {
+  test("rotating a key keeps id, name, scopes, limit, expiry and bucket", async () => {
     await using installation = await withKey();
     const { app, value } = installation;
     const before = (await app.call("/api/v1/key", { key: value })).body;
@@ -73,7 +73,7 @@ describe("rotating a key", () => {
     expect(app.audit().at(-1)).toMatchObject({ action: "key.rotate", targetId: installation.id });
   });
 
-  test("proposes a day's overlap, and says who uses the present value", async () => {
+  test("the form to rotate a key proposes an overlap of a day and shows the last use of the value", async () => {
     await using installation = await withKey();
     const { app, session, path, value } = installation;
     const unused = await app.call(`${path}/rotate`, { session });
@@ -85,7 +85,7 @@ describe("rotating a key", () => {
   });
 
   for (const overlap of ["", "2h", "forever", "__proto__", "toString", "0"]) {
-    test(`with “${overlap}” as its overlap is refused on the page, and nothing is written`, async () => {
+    test(`rotating a key with the overlap “${overlap}” is rejected with an error, and nothing is written`, async () => {
       await using installation = await withKey();
       const { app, session, path, value } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
@@ -101,7 +101,7 @@ describe("rotating a key", () => {
 });
 
 describe("the old value of a rotated key", () => {
-  test("can be ended early: its next request is refused, the new value works on", async () => {
+  test("an old value can be ended early, and the new value keeps working", async () => {
     await using installation = await withKey();
     const { app, session, path, value, statuses } = installation;
     const fresh = await installation.rotate("7d");
@@ -116,7 +116,7 @@ describe("the old value of a rotated key", () => {
     expect(after.texts("tbody tr").filter((row) => row.includes("Ended"))).toHaveLength(1);
   });
 
-  test("shows its own last use, also one of a second ago, so that nobody is cut off unawares", async () => {
+  test("the last use of an old value is shown, even if it was a second ago", async () => {
     await using installation = await withKey();
     const { app, session, path, value } = installation;
     await installation.rotate("7d");
@@ -127,7 +127,7 @@ describe("the old value of a rotated key", () => {
     expect(text).not.toContain("safe to end now");
   });
 
-  test("ends twice as once, and ending what has none writes nothing", async () => {
+  test("ending an old value twice is audited once, and ending none writes nothing", async () => {
     await using installation = await withKey();
     const { app, session, path, value, statuses } = installation;
     const end = () => app.call(`${path}/end-old-value`, { session, form: {} });
@@ -141,7 +141,7 @@ describe("the old value of a rotated key", () => {
     expect(await statuses(value, fresh)).toEqual([401, 200]);
   });
 
-  test("stops with the key: revoking ends both values", async () => {
+  test("revoking a key ends its old and its new value", async () => {
     await using installation = await withKey();
     const { app, session, path, value, statuses } = installation;
     const fresh = await installation.rotate("7d");
@@ -149,7 +149,7 @@ describe("the old value of a rotated key", () => {
     expect(await statuses(value, fresh)).toEqual([401, 401]);
   });
 
-  test("is told of in the list, and ended there when its time is over", async () => {
+  test("the list of keys shows an old value until it ends", async () => {
     await using installation = await withKey();
     const { app, session } = installation;
     await installation.rotate("1h");

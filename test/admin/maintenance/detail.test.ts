@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 const UPDATE = { status: "", body: "Search is back.", display_at: "", notify: "yes" };
 
 describe("the screen of a maintenance", () => {
-  test("tells a viewer what is planned and what was told, and offers nothing to change", async () => {
+  test("a viewer sees plan and updates of a maintenance and no actions", async () => {
     await using dashboard = await createMaintenanceDashboard("viewer");
     const { site } = dashboard;
     const id = await site.plan({ body: "A **minute** <b>without</b> search." });
@@ -27,7 +27,7 @@ describe("the screen of a maintenance", () => {
     expect(page.attributes("main .button", "href")).toEqual([`/status/acme/maintenance/${id}`]);
   });
 
-  test("offers an editor what can be done to it now, and nothing once it is over", async () => {
+  test("an editor is offered the actions that fit the status of a maintenance, and none once it has ended", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -46,7 +46,7 @@ describe("the screen of a maintenance", () => {
     expect(readHtml((await dashboard.open(path)).text).texts("main form")).toEqual([]);
   });
 
-  test("is not there for an id of nothing", async () => {
+  test("screens of an unknown maintenance are not_found", async () => {
     await using dashboard = await createMaintenanceDashboard();
     for (const path of ["mnt_none", "mnt_none/edit", "mnt_none/start", "mnt_none/cancel"]) {
       expect((await dashboard.open(`${MAINTENANCE}/${path}`)).status).toBe(404);
@@ -54,8 +54,8 @@ describe("the screen of a maintenance", () => {
   });
 });
 
-describe("the next update", () => {
-  test("is published with the status that it names", async () => {
+describe("an update of a maintenance", () => {
+  test("an update of a maintenance is published with its status", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const id = await site.plan();
@@ -75,7 +75,7 @@ describe("the next update", () => {
     ]);
   });
 
-  test("without another status leaves it where it is by then, and can be told of an earlier time", async () => {
+  test("an update without a status keeps the current one and can have an earlier time", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -112,7 +112,7 @@ describe("the next update", () => {
   ];
 
   for (const { what, fields, at: field, says } of WRONG) {
-    test(`comes back for ${what}, with its message, and publishes nothing`, async () => {
+    test(`an update of a maintenance with ${what} is redisplayed with its message, and publishes nothing`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const id = await site.plan();
@@ -129,7 +129,7 @@ describe("the next update", () => {
     });
   }
 
-  test("of what has ended meanwhile is refused, and its message shown to be copied", async () => {
+  test("an update of an ended maintenance is rejected and shows its message to be copied", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const id = await site.plan();
@@ -146,7 +146,7 @@ describe("the next update", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("sent twice is one update", async () => {
+  test("submitting one update form of a maintenance twice adds one update", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const id = await site.plan();
@@ -160,7 +160,7 @@ describe("the next update", () => {
     expect((await site.get(id)).updates).toHaveLength(3);
   });
 
-  test("can be seen before it is published, which leaves nothing behind", async () => {
+  test("an update of a maintenance can be previewed, which writes nothing", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -176,7 +176,7 @@ describe("the next update", () => {
     expect((await dashboard.open(path)).headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
   });
 
-  test("is refused to a viewer and from another site", async () => {
+  test("an update of a maintenance by a viewer or from another site is rejected", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const path = `${MAINTENANCE}/${await site.plan()}`;
@@ -196,7 +196,7 @@ describe("the next update", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("begins with the status as it is", async () => {
+  test("the update form of a maintenance starts with its current status", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const id = await dashboard.site.plan();
     const { text } = await dashboard.open(`${MAINTENANCE}/${id}`);

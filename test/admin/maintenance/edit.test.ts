@@ -35,7 +35,7 @@ function save(dashboard: MaintenanceDashboard, id: string, form: Fields): Promis
 }
 
 describe("editing a maintenance", () => {
-  test("changes its name, components, times, flags and reminder while it is scheduled", async () => {
+  test("editing a scheduled maintenance changes name, components, times, flags and reminder", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -67,7 +67,7 @@ describe("editing a maintenance", () => {
     { what: "an unusual reminder", plan: { remind_minutes_before: 77 } },
     { what: "no reminder", plan: { remind_minutes_before: null } },
   ]) {
-    test(`changes nothing of ${what} when it is saved as it came`, async () => {
+    test(`saving a maintenance with ${what} unchanged writes nothing`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const id = await site.plan(plan);
@@ -79,7 +79,7 @@ describe("editing a maintenance", () => {
     });
   }
 
-  test("of one that has begun asks for name and components alone, which marks them at once", async () => {
+  test("a maintenance in progress can be renamed and given components, which change status at once", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -116,7 +116,7 @@ describe("editing a maintenance", () => {
       says: "Choose components that are on the page.",
     },
   ]) {
-    test(`comes back for ${what}, and changes nothing`, async () => {
+    test(`a maintenance with ${what} is redisplayed with its error, and nothing is changed`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const id = await site.plan();
@@ -130,7 +130,7 @@ describe("editing a maintenance", () => {
     });
   }
 
-  test("of what somebody changed meanwhile saves nothing, and keeps what was typed", async () => {
+  test("an outdated edit of a maintenance is a conflict that keeps the typed text", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -147,7 +147,7 @@ describe("editing a maintenance", () => {
     expect((await site.get(id)).name).toBe("Mine");
   });
 
-  test("that began meanwhile comes back without the times, and saves nothing", async () => {
+  test("an edit of a maintenance that has started meanwhile is a conflict and shows no times", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -160,7 +160,7 @@ describe("editing a maintenance", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("keeps a component that is no longer on the page, unless it is unchecked", async () => {
+  test("editing a maintenance keeps a deleted component unless it is unchecked", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const { ctx } = site.app;
@@ -175,7 +175,7 @@ describe("editing a maintenance", () => {
     expect((await site.get(id)).components).toEqual([]);
   });
 
-  test("of one that is over leads to its screen, and is refused when it is sent", async () => {
+  test("the edit form of an ended maintenance redirects to its screen, and submitting it is a conflict", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -189,7 +189,7 @@ describe("editing a maintenance", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is refused to a viewer, and from another site", async () => {
+  test("editing a maintenance as a viewer or from another site is rejected", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const id = await site.plan();

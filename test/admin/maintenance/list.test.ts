@@ -23,7 +23,7 @@ function partsOf(html: string): Record<string, string[]> {
 }
 
 describe("the list of maintenance", () => {
-  test("tells what is under way, what is to come by its beginning, and what is over", async () => {
+  test("the list of maintenance shows what is under way, then upcoming by start, then past", async () => {
     await using dashboard = await createMaintenanceDashboard("viewer");
     const { site } = dashboard;
     const later = { scheduled_for: at("20:00:00"), scheduled_until: at("21:00:00") };
@@ -44,7 +44,7 @@ describe("the list of maintenance", () => {
     expect(readHtml(text).attributes(".row-link", "href")).toContain(`${MAINTENANCE}/${started}`);
   });
 
-  test("gives each time in UTC and by the clock of its page", async () => {
+  test("the list of maintenance shows times in UTC and in the time zone of the page", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { app } = dashboard.site;
     await app.page({ slug: "tokyo", name: "Tokyo", time_zone: "Asia/Tokyo" }, []);
@@ -54,7 +54,7 @@ describe("the list of maintenance", () => {
     expect(text).toContain("Tue, 10 Mar 2026, 23:00 GMT+9 – Wed, 11 Mar 2026, 00:00 GMT+9");
   });
 
-  test("of one page leaves out what is on others", async () => {
+  test("the list of maintenance can be filtered by page", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     await site.app.page({ slug: "second", name: "Second" }, []);
@@ -67,7 +67,7 @@ describe("the list of maintenance", () => {
     expect(await rows("?page=none")).toEqual(["First's", "Second's"]);
   });
 
-  test("goes on behind fifty that are over, each told once", async () => {
+  test("past maintenance is paginated by fifty, each shown once", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     for (let number = 1; number <= 53; number++) {
@@ -83,7 +83,7 @@ describe("the list of maintenance", () => {
     expect(second.attributes(".pagination a", "href")).toEqual([MAINTENANCE]);
   });
 
-  test("that is empty says what it is for, and offers to plan to those who may", async () => {
+  test("an empty list of maintenance offers editors to plan some", async () => {
     await using dashboard = await createMaintenanceDashboard("editor");
     const forEditors = readHtml((await dashboard.open(MAINTENANCE)).text);
     expect(forEditors.texts(".empty h2")).toEqual(["No maintenance yet"]);
@@ -94,7 +94,7 @@ describe("the list of maintenance", () => {
     expect(readHtml(text).attributes("main a", "href")).toEqual([]);
   });
 
-  test("has no more of a page that is gone", async () => {
+  test("the list of maintenance excludes deleted pages", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();
@@ -106,9 +106,9 @@ describe("the list of maintenance", () => {
   });
 });
 
-describe("without a page", () => {
+describe("maintenance without a status page", () => {
   for (const role of ["admin", "editor"] as const) {
-    test(`the list and the form tell an ${role} what comes first`, async () => {
+    test(`without a status page, list and form of maintenance tell an ${role} what to do first`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn(role);
       for (const path of [MAINTENANCE, NEW_PLAN]) {

@@ -9,7 +9,7 @@ import {
 } from "../../support/maintenance-dashboard";
 
 describe("the form that plans maintenance", () => {
-  test("plans what it says, in UTC, as the user who sent it, and says so", async () => {
+  test("planning a maintenance stores the typed values in UTC, is audited and confirmed", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const answer = await dashboard.plan();
@@ -34,7 +34,7 @@ describe("the form that plans maintenance", () => {
     expect(readHtml(next.text).texts(".flash")).toEqual(["The maintenance was planned."]);
   });
 
-  test("takes an end instead of a length, flags, a reminder and nobody told", async () => {
+  test("a maintenance can be planned with an end, without reminder and without notifications", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const answer = await dashboard.plan({
       components: [],
@@ -111,7 +111,7 @@ describe("the form that plans maintenance", () => {
   ];
 
   for (const { what, fields, at, says } of WRONG) {
-    test(`comes back for ${what}, with what was typed, and plans nothing`, async () => {
+    test(`a plan with ${what} is redisplayed with the typed values, and nothing is planned`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const before = await dashboard.site.state();
       const answer = await dashboard.plan(fields);
@@ -125,7 +125,7 @@ describe("the form that plans maintenance", () => {
     });
   }
 
-  test("tells everything that is wrong at once", async () => {
+  test("a plan with several invalid fields is rejected with an error for each", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const answer = await dashboard.send(NEW_PLAN, {
       ...dashboard.planFields(),
@@ -144,7 +144,7 @@ describe("the form that plans maintenance", () => {
     ]);
   });
 
-  test("keeps an emoji, the message and the chosen components when it comes back", async () => {
+  test("a rejected plan keeps an emoji, the message and the chosen components", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const web = dashboard.site.ids["Web"] ?? "";
     const answer = await dashboard.plan({ name: "🚧 Works", components: [web], lasts: "soon" });
@@ -153,7 +153,7 @@ describe("the form that plans maintenance", () => {
     expect(readHtml(answer.text).texts("textarea")).toEqual(["A minute without search."]);
   });
 
-  test("sent twice at once plans one maintenance, and both lead to it", async () => {
+  test("submitting one plan twice at once plans one maintenance, and both answers lead to it", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const form = { form: await openForm(site.app, NEW_PLAN, session), ...dashboard.planFields() };
@@ -166,7 +166,7 @@ describe("the form that plans maintenance", () => {
     expect((await site.call("")).body.data).toHaveLength(2);
   });
 
-  test("from another site is refused, and plans nothing", async () => {
+  test("a plan submitted from another site is rejected", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site, session } = dashboard;
     const before = await site.state();
@@ -179,7 +179,7 @@ describe("the form that plans maintenance", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is for editors: a viewer is refused its screen, its preview and its form", async () => {
+  test("a viewer can neither open, preview nor submit a plan and sees no link to it", async () => {
     await using dashboard = await createMaintenanceDashboard("viewer");
     const before = await dashboard.site.state();
     const form = dashboard.planFields();
@@ -193,8 +193,8 @@ describe("the form that plans maintenance", () => {
   });
 });
 
-describe("with several pages, the form", () => {
-  test("shows the components of the page that is asked for, keeping what was typed", async () => {
+describe("the page of a planned maintenance", () => {
+  test("choosing another page shows its components and keeps the typed text", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const second = await site.app.page({ slug: "second", name: "Second" }, ["Mail"]);
@@ -211,7 +211,7 @@ describe("with several pages, the form", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("plans nothing on a page whose components were not seen", async () => {
+  test("a plan is rejected until the form has shown the components of its page", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const second = await site.app.page({ slug: "second", name: "Second" }, ["Mail"]);
@@ -230,7 +230,7 @@ describe("with several pages, the form", () => {
 });
 
 describe("a preview of a plan", () => {
-  test("shows its page as the public would see it, and leaves nothing behind", async () => {
+  test("a preview of a plan is its public page, and writes nothing", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const before = await site.state();
@@ -248,7 +248,7 @@ describe("a preview of a plan", () => {
     expect((await dashboard.plan()).status).toBe(303);
   });
 
-  test("of one that is wrong is the form that says so", async () => {
+  test("a preview of an invalid plan is the form with its errors", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const before = await dashboard.site.state();
     const fields = dashboard.planFields({ name: "" });

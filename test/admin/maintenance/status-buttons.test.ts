@@ -53,7 +53,7 @@ async function planTo({ site }: MaintenanceDashboard, status: string): Promise<s
 
 for (const { name, from, to, event, says } of STEPS) {
   describe(`the question to ${name} a maintenance that is ${from}`, () => {
-    test("changes nothing by being asked, and does it when it is answered, with what is said", async () => {
+    test("the confirmation changes the status with its message, once, even if submitted twice", async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site, session } = dashboard;
       const id = await planTo(dashboard, from);
@@ -76,7 +76,7 @@ for (const { name, from, to, event, says } of STEPS) {
       expect(readHtml(next.text).texts(".flash")).toEqual([says]);
     });
 
-    test("proposes what people are told, and asks once more where nothing is said", async () => {
+    test("the confirmation proposes a message and is rejected without one", async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
@@ -89,7 +89,7 @@ for (const { name, from, to, event, says } of STEPS) {
       expect(await site.state()).toEqual(before);
     });
 
-    test("can be done without telling people", async () => {
+    test("the status can be changed without notifications", async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
@@ -98,7 +98,7 @@ for (const { name, from, to, event, says } of STEPS) {
       expect(told.map(({ data }) => data["notify"])).toEqual([false]);
     });
 
-    test("is refused to a viewer, and from another site", async () => {
+    test("the confirmation is rejected for a viewer and from another site", async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site, session } = dashboard;
       const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
@@ -117,8 +117,8 @@ for (const { name, from, to, event, says } of STEPS) {
   });
 }
 
-describe("a step that was taken meanwhile", () => {
-  test("is not taken again, and what was written is kept", async () => {
+describe("a status change that is no longer possible", () => {
+  test("a change to the current status is a conflict and keeps the message", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await planTo(dashboard, "in_progress");
@@ -133,7 +133,7 @@ describe("a step that was taken meanwhile", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("on one that is over is refused, and the question leads to its screen", async () => {
+  test("the confirmations of an ended maintenance redirect to its screen, and submitting them is a conflict", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await planTo(dashboard, "scheduled");
@@ -149,7 +149,7 @@ describe("a step that was taken meanwhile", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("is not taken out of its turn: what has not begun cannot be finished", async () => {
+  test("a maintenance that has not started cannot be finished", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await planTo(dashboard, "scheduled");

@@ -13,7 +13,7 @@ async function flashOf(dashboard: MonitorDashboard, path: string): Promise<strin
 }
 
 describe("the buttons of a monitor", () => {
-  test("pause it and resume it, and say where there was nothing to do", async () => {
+  test("a monitor can be paused and resumed, and doing so twice changes nothing", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     const api = site.components["API"] ?? "";
@@ -44,7 +44,7 @@ describe("the buttons of a monitor", () => {
     ).toEqual(["monitor.pause", "monitor.resume"]);
   });
 
-  test("have it checked now, and say what that found", async () => {
+  test("a monitor can be checked at once, and the result is shown", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
     const home = `${MONITORS}/${id}`;
@@ -60,14 +60,14 @@ describe("the buttons of a monitor", () => {
     expect(dashboard.checked).toEqual([id, id]);
   });
 
-  test("check nothing that calls by itself", async () => {
+  test("a push monitor cannot be checked at once", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make({ type: "push", config: {} });
     expectProblem(await dashboard.send(`${MONITORS}/${id}/check`, {}), "conflict");
     expect(dashboard.checked).toEqual([]);
   });
 
-  test("delete it, having asked: its marks end and it is gone", async () => {
+  test("deleting a monitor asks for confirmation, then ends its causes and removes it", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     const api = site.components["API"] ?? "";
@@ -86,7 +86,7 @@ describe("the buttons of a monitor", () => {
     expect((await app.call(`/api/v1/components/${api}`, { key })).body.status).toBe("operational");
   });
 
-  test("are for admins alone: nothing of it is done for an editor", async () => {
+  test("an editor cannot check, pause, resume, delete or rotate a monitor", async () => {
     await using dashboard = await createMonitorDashboard("editor");
     const id = await dashboard.make();
     const before = dashboard.written();
@@ -98,7 +98,7 @@ describe("the buttons of a monitor", () => {
     expect((await dashboard.open(`${MONITORS}/${id}`)).status).toBe(200);
   });
 
-  test("sent from another site do nothing", async () => {
+  test("actions on a monitor submitted from another site are rejected", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, session } = dashboard;
     const id = await dashboard.make();

@@ -13,7 +13,7 @@ import {
 } from "../../support/monitor-dashboard";
 
 describe("the form for a new monitor", () => {
-  test("makes what it says, as the user who sent it, and leads to it with a word", async () => {
+  test("a new monitor has the typed values, is audited, and its screen confirms that it was created", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     const answer = await dashboard.create({
@@ -100,7 +100,7 @@ describe("the form for a new monitor", () => {
   ];
 
   for (const { type, fields, config } of CONFIGS) {
-    test(`makes one of the type ${type} from what that type asks for`, async () => {
+    test(`a new ${type} monitor has the configuration of its type`, async () => {
       await using dashboard = await createMonitorDashboard();
       await dashboard.create({ type, ...fields });
       const [link = ""] = readHtml((await dashboard.open()).text).attributes(".row-link", "href");
@@ -110,7 +110,7 @@ describe("the form for a new monitor", () => {
     });
   }
 
-  test("of each type holds nothing that is refused but what has to be typed", async () => {
+  test("the form for a new monitor of each type is accepted once its required fields are filled in", async () => {
     await using dashboard = await createMonitorDashboard();
     const needed: Record<MonitorType, Fields> = {
       http: { config_url: "https://example.com/" },
@@ -229,7 +229,7 @@ describe("the form for a new monitor", () => {
   ];
 
   for (const { what, fields, at, says } of WRONG) {
-    test(`comes back for ${what}, with what was typed, and makes nothing`, async () => {
+    test(`a new monitor with ${what} is redisplayed with the typed values, and is not created`, async () => {
       await using dashboard = await createMonitorDashboard();
       const before = dashboard.written();
       const answer = await dashboard.create(fields);
@@ -247,14 +247,14 @@ describe("the form for a new monitor", () => {
     });
   }
 
-  test("says in the same words what is wrong of a type that this machine cannot check", async () => {
+  test("an invalid configuration is reported at its field even if this machine cannot run the check", async () => {
     await using dashboard = await createMonitorDashboard();
     const answer = await dashboard.create({ type: "ping", config_host: "-f" });
     expect(answer.status).toBe(422);
     expect(Object.keys(complaintsOn(answer.text))).toEqual(["config_host"]);
   });
 
-  test("gives more empty rows when it is asked to, keeping what was typed and making nothing", async () => {
+  test("the button for more rows adds empty rows, keeps the typed values and creates nothing", async () => {
     await using dashboard = await createMonitorDashboard();
     const before = dashboard.written();
     const answer = await dashboard.create({
@@ -273,7 +273,7 @@ describe("the form for a new monitor", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
-  test("sent twice at once makes one monitor, and both lead to it", async () => {
+  test("submitting one form for a new monitor twice at once creates one, and both answers lead to it", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, session } = dashboard;
     const form = { form: await openForm(app, NEW_MONITOR, session), ...dashboard.fields() };
@@ -284,7 +284,7 @@ describe("the form for a new monitor", () => {
     expect(app.audit().filter(({ action }) => action === "monitor.create")).toHaveLength(2);
   });
 
-  test("from another site is refused, and makes nothing", async () => {
+  test("a new monitor submitted from another site is rejected", async () => {
     await using dashboard = await createMonitorDashboard();
     const before = dashboard.written();
     const headers = { origin: "https://elsewhere.example" };
@@ -294,7 +294,7 @@ describe("the form for a new monitor", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
-  test("is for admins: an editor is refused its screen and its form, and nothing is checked", async () => {
+  test("an editor can neither open nor submit the form for a new monitor nor try it out", async () => {
     await using dashboard = await createMonitorDashboard("editor");
     const before = dashboard.written();
     expectProblem(await dashboard.open(NEW_MONITOR), "insufficient_role");

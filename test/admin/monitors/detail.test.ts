@@ -37,7 +37,7 @@ async function withOutage(dashboard: MonitorDashboard) {
 }
 
 describe("the screen of a monitor", () => {
-  test("tells its state, its uptime and its outages to the second, and the incident that it opened", async () => {
+  test("the screen of a monitor shows state, uptime, outages and the incident that it opened", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app } = dashboard;
     const { id, session } = await withOutage(dashboard);
@@ -56,7 +56,7 @@ describe("the screen of a monitor", () => {
     expect(facts["Components"]).toBe("API Operational");
   });
 
-  test("counts the range that is asked for, and the last 24 hours where it is none", async () => {
+  test("the screen of a monitor shows the figures of the chosen range, by default of 24 hours", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app } = dashboard;
     const { id, session } = await withOutage(dashboard);
@@ -70,7 +70,7 @@ describe("the screen of a monitor", () => {
     expect(page.texts(".tabs [aria-current]")).toEqual(["30 days"]);
   });
 
-  test("draws the median and the 95th percentile of each step, with the same in a table", async () => {
+  test("the response times of a monitor are drawn and listed as median and 95th percentile per step", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app } = dashboard;
     const id = await dashboard.make();
@@ -104,7 +104,7 @@ describe("the screen of a monitor", () => {
     });
   });
 
-  test("tells the last results, newest first, and when a certificate ends that ends soon", async () => {
+  test("the screen of a monitor lists its last results, newest first, and an expiring certificate", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const id = await dashboard.make();
@@ -121,7 +121,7 @@ describe("the screen of a monitor", () => {
     expect(readHtml(text).texts("time.tone-warning")).toEqual(["in 9 days"]);
   });
 
-  test("says what it marks now", async () => {
+  test("the screen of a monitor shows the status that it sets", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     const api = site.components["API"] ?? "";
@@ -132,7 +132,7 @@ describe("the screen of a monitor", () => {
     expect(factsOn(text)["State"]).toStartWith("Down for ");
   });
 
-  test("of a new one says that there is nothing to tell yet, and draws no line that is none", async () => {
+  test("the screen of a new monitor shows no figures and no invalid numbers", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
     for (const range of ["24h", "7d", "30d", "90d"]) {
@@ -142,7 +142,7 @@ describe("the screen of a monitor", () => {
     }
   });
 
-  test("shows a viewer no button, and an admin those that fit its state", async () => {
+  test("the screen of a monitor offers an admin the buttons that fit its state and a viewer none", async () => {
     const buttonsOf = async (role: "viewer" | "admin", type: "http" | "push", paused = false) => {
       await using dashboard = await createMonitorDashboard(role);
       const config = type === "push" ? {} : { url: "https://example.com/" };
@@ -157,7 +157,7 @@ describe("the screen of a monitor", () => {
     expect(await buttonsOf("admin", "push")).toEqual(["Pause", "Rotate token", "Edit", "Delete"]);
   });
 
-  test("that is not there is not found", async () => {
+  test("the screen of an unknown monitor is not_found", async () => {
     await using dashboard = await createMonitorDashboard();
     expectProblem(await dashboard.open(`${MONITORS}/mon_none`), "not_found");
   });

@@ -17,7 +17,7 @@ const EDITED = {
 };
 
 describe("the form that edits a monitor", () => {
-  test("changes what it says, of the configuration only what was changed, and tells of it", async () => {
+  test("editing a monitor changes only what was changed in the form and is audited", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     const id = await dashboard.make(EDITED);
@@ -45,7 +45,7 @@ describe("the form that edits a monitor", () => {
     expect(readHtml(next.text).texts(".flash")).toEqual(["The monitor was changed."]);
   });
 
-  test("sent as it came changes nothing, and says so", async () => {
+  test("submitting an unchanged monitor changes nothing and says so", async () => {
     await using dashboard = await createMonitorDashboard();
     const ids = [
       await dashboard.make(EDITED),
@@ -61,7 +61,7 @@ describe("the form that edits a monitor", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
-  test("takes conditions away whose rows say nothing any more", async () => {
+  test("a condition whose row was cleared is removed from the monitor", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make(EDITED);
     await dashboard.edit(id, { assertion_0_source: "" });
@@ -69,7 +69,7 @@ describe("the form that edits a monitor", () => {
     expect(config["assertions"]).toEqual(EDITED.config.assertions.slice(1));
   });
 
-  test("comes back with what is wrong and what was typed, and changes nothing", async () => {
+  test("an invalid monitor is redisplayed with its errors and typed values, and nothing is changed", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make(EDITED);
     const before = dashboard.written();
@@ -84,7 +84,7 @@ describe("the form that edits a monitor", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
-  test("replaces nothing that somebody else has changed meanwhile, until it is sent again", async () => {
+  test("an outdated edit of a monitor is a conflict that keeps the typed text and can be sent again", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const id = await dashboard.make(EDITED);
@@ -101,14 +101,14 @@ describe("the form that edits a monitor", () => {
     expect(dashboard.stored(id).row).toMatchObject({ name: "Mine", paused: true });
   });
 
-  test("of a heartbeat's monitor lets it call oftener than it would be checked again", async () => {
+  test("a push monitor can have an interval shorter than its retry interval, which is lowered", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make({ type: "push", config: {} });
     expect((await dashboard.edit(id, { interval_seconds: "5" })).status).toBe(303);
     expect(dashboard.stored(id).row).toMatchObject({ intervalSeconds: 5, retryIntervalSeconds: 5 });
   });
 
-  test("is for admins, and of a monitor that is there", async () => {
+  test("an editor can neither open nor submit the edit form of a monitor, and an unknown one is not_found", async () => {
     await using dashboard = await createMonitorDashboard("editor");
     const id = await dashboard.make(EDITED);
     const before = dashboard.written();

@@ -8,7 +8,7 @@ import { createMonitorDashboard, MONITORS, NEW_MONITOR } from "../../support/mon
 const names = (html: string) => readHtml(html).texts(".row-link");
 
 describe("the list of monitors", () => {
-  test("tells of each its type, target, state and last result, the newest first", async () => {
+  test("the list of monitors shows type, target, state and last result, newest monitor first", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app } = dashboard;
     const id = await dashboard.make({
@@ -34,7 +34,7 @@ describe("the list of monitors", () => {
     expect(page.attributes("main a", "href")).not.toContain(NEW_MONITOR);
   });
 
-  test("is narrowed by a page, a state, a type and a word of the name", async () => {
+  test("the list of monitors can be filtered by page, state, type and part of the name", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     await app.page({ slug: "second", name: "Second" }, ["Mail"]);
@@ -56,7 +56,7 @@ describe("the list of monitors", () => {
     expect(nothing.texts(".empty h2")).toEqual(["No monitor matches"]);
   });
 
-  test("counts all of them by state, whatever is shown, and leads to each count", async () => {
+  test("the counts by state include all monitors, and each links to its state with the search kept", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const id = await dashboard.make();
@@ -72,7 +72,7 @@ describe("the list of monitors", () => {
     ]);
   });
 
-  test("goes on where it ended, without leaving one out or telling one twice", async () => {
+  test("the list of monitors is paginated by fifty, each shown once", async () => {
     await using dashboard = await createMonitorDashboard();
     for (let i = 1; i <= 51; i++) await dashboard.make({ name: `Monitor ${i}` });
     const first = await dashboard.open();
@@ -83,7 +83,7 @@ describe("the list of monitors", () => {
     expect(readHtml(rest.text).attributes(".pagination a", "href")).toEqual([MONITORS]);
   });
 
-  test("that is empty says what a monitor is for, and offers the first step to whoever may take it", async () => {
+  test("an empty list of monitors explains monitors and links to the form for those who may create one", async () => {
     for (const role of ["editor", "admin"] as const) {
       await using dashboard = await createMonitorDashboard(role);
       const page = readHtml((await dashboard.open()).text);

@@ -23,8 +23,8 @@ const SECRET_FIELDS = {
 const config = (stored: { row: { config: object } }) =>
   stored.row.config as Record<string, unknown>;
 
-describe("the values of headers and the body", () => {
-  test("stand on no screen, in no audit row, no event and no log once they are stored", async () => {
+describe("header values and body of an HTTP monitor", () => {
+  test("stored header values and the body are on no screen and in no audit entry, event or log", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const id = monitorIdIn(await dashboard.create(SECRET_FIELDS));
@@ -47,7 +47,7 @@ describe("the values of headers and the body", () => {
     });
   });
 
-  test("are not sent back with a form that is refused, and need not be typed again", async () => {
+  test("header values and the body of a rejected form are not redisplayed and need not be typed again", async () => {
     await using dashboard = await createMonitorDashboard();
     const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
     expect(refused.status).toBe(422);
@@ -63,7 +63,7 @@ describe("the values of headers and the body", () => {
     });
   });
 
-  test("that were typed by somebody are nobody else's, whatever their form says", async () => {
+  test("header values and the body of a rejected form are not available to another user", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
@@ -75,7 +75,7 @@ describe("the values of headers and the body", () => {
     expect(app.audit().map(({ action }) => action)).not.toContain("monitor.create");
   });
 
-  test("are held for half an hour; then the form says that they are to be typed again", async () => {
+  test("header values and the body of a rejected form must be typed again after half an hour", async () => {
     await using dashboard = await createMonitorDashboard();
     const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
     await dashboard.app.clock.advance(30 * MINUTE_MS);
@@ -88,7 +88,7 @@ describe("the values of headers and the body", () => {
     expect(config(made)).toMatchObject({ headers: { Authorization: VALUE }, body: BODY });
   });
 
-  test("can be taken out of a form that came back", async () => {
+  test("header values and the body of a rejected form can be removed", async () => {
     await using dashboard = await createMonitorDashboard();
     const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
     const removed = { header_0_remove: "yes", config_body_remove: "yes" };
@@ -100,7 +100,7 @@ describe("the values of headers and the body", () => {
 });
 
 describe("the form that edits a monitor with secrets", () => {
-  test("keeps those whose fields are left empty, replaces one that is typed and removes one that is ticked", async () => {
+  test("the edit form keeps secrets left empty, replaces typed ones and removes ticked ones", async () => {
     await using dashboard = await createMonitorDashboard();
     const headers = { Authorization: VALUE, "X-Old": "old", "X-Kept": "kept" };
     const url = "https://shop.example.com/";
@@ -121,7 +121,7 @@ describe("the form that edits a monitor with secrets", () => {
     });
   });
 
-  test("removes the body where that is ticked", async () => {
+  test("the edit form removes the body if that is ticked", async () => {
     await using dashboard = await createMonitorDashboard();
     const url = "https://shop.example.com/";
     const id = await dashboard.make({ config: { url, method: "POST", body: BODY } });
@@ -129,7 +129,7 @@ describe("the form that edits a monitor with secrets", () => {
     expect(config(dashboard.stored(id))).toEqual({ url, method: "POST" });
   });
 
-  test("takes none of them to another server: they are to be typed again, or removed", async () => {
+  test("header values are not sent to another server until they are typed again or removed", async () => {
     await using dashboard = await createMonitorDashboard();
     const config_ = { url: "https://shop.example.com/", headers: { Authorization: VALUE } };
     const id = await dashboard.make({ config: config_ });

@@ -28,8 +28,8 @@ async function rotate(dashboard: MonitorDashboard, id: string): Promise<Answer> 
   return dashboard.send(path, form);
 }
 
-describe("the address that a job calls", () => {
-  test("is shown on the answer that makes the monitor, and is good; no cache keeps it", async () => {
+describe("the heartbeat address of a push monitor", () => {
+  test("a new push monitor shows its heartbeat address, which works and is not cached", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const answer = await dashboard.create(PUSH);
@@ -39,7 +39,7 @@ describe("the address that a job calls", () => {
     expect((await app.call(`/api/v1/heartbeats/${token}`)).status).toBe(200);
   });
 
-  test("comes in a command and in a line for cron, which call it as they stand", async () => {
+  test("a new push monitor shows a command and a crontab line that work unchanged", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const answer = await dashboard.create(PUSH);
@@ -50,7 +50,7 @@ describe("the address that a job calls", () => {
     expect((await app.call(new URL(url).pathname)).status).toBe(200);
   });
 
-  test("is in no other page, no log, no audit row and no event", async () => {
+  test("the heartbeat token is on no other screen and in no log, audit entry or event", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const token = tokenOn(await dashboard.create(PUSH));
@@ -65,7 +65,7 @@ describe("the address that a job calls", () => {
     expect(seen).toContain(home);
   });
 
-  test("is shown again to a second click within a minute; afterwards the page says that it was", async () => {
+  test("the heartbeat address is shown again within a minute, and later a note that it was shown", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, session } = dashboard;
     const form = {
@@ -82,7 +82,7 @@ describe("the address that a job calls", () => {
     expect(app.audit().filter(({ action }) => action === "monitor.create")).toHaveLength(1);
   });
 
-  test("is replaced by a rotation, which shows the new one and ends the old one", async () => {
+  test("rotating the heartbeat token shows the new one and ends the old one", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const before = tokenOn(await dashboard.create(PUSH));
@@ -94,7 +94,7 @@ describe("the address that a job calls", () => {
     expect(app.audit().at(-1)?.action).toBe("monitor.rotate_token");
   });
 
-  test("is none of a monitor that is asked: there is nothing to rotate", async () => {
+  test("a monitor without heartbeats has no token to rotate", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
     const before = dashboard.written();
@@ -106,7 +106,7 @@ describe("the address that a job calls", () => {
   });
 });
 
-describe("the times of a line for cron", () => {
+describe("the crontab line of a push monitor", () => {
   const TIMES: [seconds: number, times: string | undefined][] = [
     [5, undefined],
     [59, undefined],
@@ -119,10 +119,13 @@ describe("the times of a line for cron", () => {
     [18_000, "0 */4 * * *"],
     [86_400, "0 0 * * *"],
   ];
-  test.each(TIMES)("are never further apart than the job is expected: %d s", (seconds, times) => {
-    expect(cronTimes(seconds)).toBe(times as string);
-    expect(widestGap(times) ?? 0).toBeLessThanOrEqual(seconds * 1_000);
-  });
+  test.each(TIMES)(
+    "the times of the crontab line are never further apart than the interval of %d s",
+    (seconds, times) => {
+      expect(cronTimes(seconds)).toBe(times as string);
+      expect(widestGap(times) ?? 0).toBeLessThanOrEqual(seconds * 1_000);
+    },
+  );
 });
 
 /** The longest time between two runs, in ms, from the minutes of two days. */

@@ -10,7 +10,7 @@ import {
 const resultOn = (html: string) => readHtml(html).texts('[role="status"] .notice');
 
 describe("“Check now” before a monitor is saved", () => {
-  test("runs the check once, says above the form what it found, keeps what was typed and saves nothing", async () => {
+  test("trying a new monitor runs one check, shows its result, keeps the typed values and saves nothing", async () => {
     await using dashboard = await createMonitorDashboard();
     const before = dashboard.written();
     const answer = await dashboard.create({
@@ -40,7 +40,7 @@ describe("“Check now” before a monitor is saved", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
-  test("says why it failed and when the certificate ends, as text", async () => {
+  test("the result of a tried check shows its message as text and the end of the certificate", async () => {
     await using dashboard = await createMonitorDashboard();
     dashboard.found = {
       outcome: "failed",
@@ -54,7 +54,7 @@ describe("“Check now” before a monitor is saved", () => {
     ]);
   });
 
-  test("and saving afterwards sends what was typed, secrets too", async () => {
+  test("a monitor saved after trying it has the typed values and secrets", async () => {
     await using dashboard = await createMonitorDashboard();
     const tried = await dashboard.create({
       intent: "check",
@@ -66,7 +66,7 @@ describe("“Check now” before a monitor is saved", () => {
     expect(dashboard.triedOut).toHaveLength(1);
   });
 
-  test("of a form that is wrong runs nothing, and says what is wrong", async () => {
+  test("trying an invalid monitor runs no check and shows its errors", async () => {
     await using dashboard = await createMonitorDashboard();
     const answer = await dashboard.create({ intent: "check", config_url: "file:///etc/passwd" });
     expect(answer.status).toBe(422);
@@ -76,7 +76,7 @@ describe("“Check now” before a monitor is saved", () => {
     expect(dashboard.triedOut).toEqual([]);
   });
 
-  test("of what is not asked but calls is refused, and not offered", async () => {
+  test("a push monitor cannot be tried, and its form does not offer it", async () => {
     await using dashboard = await createMonitorDashboard();
     const before = dashboard.written();
     const answer = await dashboard.create({ type: "push", intent: "check" });
@@ -87,7 +87,7 @@ describe("“Check now” before a monitor is saved", () => {
     expect(page.attributes("button[name=intent]", "value")).not.toContain("check");
   });
 
-  test("of one that is there runs it as it would be, with the secrets that are stored, and changes nothing", async () => {
+  test("trying an existing monitor uses its stored secrets and changes nothing", async () => {
     await using dashboard = await createMonitorDashboard();
     const url = "https://shop.example.com/";
     const id = await dashboard.make({ config: { url, headers: { "X-Key": "s3cr3t" } } });

@@ -18,8 +18,8 @@ async function noticesOf({ app }: DeliverySite, role: Role = "admin") {
 
 const NONE = { texts: [], links: [] };
 
-describe("the overview", () => {
-  test("says nothing of deliveries that arrive, and nothing of a hiccup", async () => {
+describe("the delivery notice of the overview", () => {
+  test("the overview shows no notice for deliveries that arrive or are late by minutes", async () => {
     let status = 500;
     await using receiver = startReceiver(() => status);
     await using site = await createDeliverySite();
@@ -33,7 +33,7 @@ describe("the overview", () => {
     expect(await noticesOf(site)).toEqual(NONE);
   });
 
-  test("says which webhook something has waited for longer than ten minutes, until it arrives", async () => {
+  test("the overview names a webhook whose events wait longer than ten minutes, until they arrive", async () => {
     let status = 500;
     await using receiver = startReceiver(() => status);
     await using well = startReceiver();
@@ -53,7 +53,7 @@ describe("the overview", () => {
     expect(await noticesOf(site)).toEqual(NONE);
   });
 
-  test("says which webhook was disabled by itself, and why, until it is enabled", async () => {
+  test("the overview names a webhook that was disabled automatically and the reason, until it is enabled", async () => {
     await using gone = startReceiver(() => 410);
     await using site = await createDeliverySite();
     const { ctx } = site.app;
@@ -74,7 +74,7 @@ describe("the overview", () => {
   });
 
   test.each(["viewer", "editor"] as const)(
-    "tells a %s that there is something wrong, without a way to what they may not open",
+    "the overview tells a %s that webhooks fail, without names or links",
     async (role) => {
       await using gone = startReceiver(() => 410);
       await using site = await createDeliverySite();

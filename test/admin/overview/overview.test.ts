@@ -6,7 +6,7 @@ import { at, PLAN } from "../../support/maintenance-site";
 
 const MINUTE = 60_000;
 
-test("the overview leads to every page, to a private one too, which opens", async () => {
+test("the overview links to every page, also to a private one, which opens", async () => {
   await using app = await createTestApp();
   await app.page({ slug: "shop" });
   await app.page({ slug: "inside", visibility: "private" });
@@ -31,7 +31,7 @@ async function plan(site: ReportSite, input: Record<string, unknown>): Promise<s
 }
 
 describe("the overview", () => {
-  test("is quiet when all is well: the pages, and one button to report", async () => {
+  test("the overview without open incidents shows the pages and one button to report an incident", async () => {
     await using site = await createReportSite();
     const page = await overviewOf(site);
     expect(page.texts("main h2")).toEqual(["Pages"]);
@@ -40,7 +40,7 @@ describe("the overview", () => {
     expect(page.texts("main .button")).toEqual(["Report an incident"]);
   });
 
-  test("has no button for a viewer, who sees the same otherwise", async () => {
+  test("the overview shows a viewer the same without buttons", async () => {
     await using site = await createReportSite();
     await site.open({ name: "Errors" });
     const page = await overviewOf(site, await site.app.signedIn("viewer"));
@@ -48,7 +48,7 @@ describe("the overview", () => {
     expect(page.texts(".row-link")).toEqual(["Errors"]);
   });
 
-  test("tells of what is open on any page, the last begun first, with the age of its last update", async () => {
+  test("the overview lists open incidents of all pages, last started first, with the age of the last update", async () => {
     await using site = await createReportSite();
     await site.app.page({ slug: "shop", name: "The shop" });
     const { id } = await site.open({ name: "Errors", components: { [site.api]: "major_outage" } });
@@ -68,7 +68,7 @@ describe("the overview", () => {
     expect((await overviewOf(site)).texts(".row-link")).toEqual(["Slow"]);
   });
 
-  test("tells how many are open where there are more than it shows", async () => {
+  test("the overview lists ten open incidents and links to all of them", async () => {
     await using site = await createReportSite();
     for (let count = 0; count < 11; count++) await site.open({ name: `Errors ${count}` });
     const page = await overviewOf(site);
@@ -76,7 +76,7 @@ describe("the overview", () => {
     expect(page.texts('a[href="/admin/incidents?show=open"]')).toEqual(["All 11 open incidents"]);
   });
 
-  test("tells of maintenance under way, then of what comes next", async () => {
+  test("the overview lists maintenance under way, then upcoming maintenance", async () => {
     await using site = await createReportSite();
     const begun = await plan(site, { name: "Begun" });
     await plan(site, {
@@ -100,7 +100,7 @@ describe("the overview", () => {
     ]);
   });
 
-  test("reminds of drafts, which are not among what is open", async () => {
+  test("the overview counts drafts separately from open incidents", async () => {
     await using site = await createReportSite();
     await site.report({ intent: "draft" });
     const page = await overviewOf(site);

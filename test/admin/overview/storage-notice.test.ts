@@ -36,7 +36,7 @@ test.each([
   ],
   ["failing", "The database cannot be written. The log has the errors."],
 ] as const)(
-  "the overview names the remedy of the storage fault %s, and no other",
+  "the overview names the remedy of the storage fault %s and no other",
   async (fault, text) => {
     expect(await noticesIn({ fault, isDamaged: false })).toEqual([
       `Changes cannot be stored${text}`,
@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test("the overview says how to replace a damaged database, and nothing of one that is sound", async () => {
+test("the overview explains how to replace a damaged database, and shows no notice for a sound one", async () => {
   expect(await noticesIn({ fault: undefined, isDamaged: true })).toEqual([
     `The database is damagedParts of the database file cannot be read. ${RESTORE}`,
   ]);

@@ -15,7 +15,7 @@ const oldSlugsOf = (site: PageDashboard) =>
   listOldSlugs(site.app.ctx.db, site.page()).map(({ slug }) => slug);
 
 describe("changing a page's slug", () => {
-  test("moves the page, and the earlier address leads to the new one", async () => {
+  test("changing a page's slug moves the page and redirects the old address", async () => {
     await using site = await createPageDashboard();
     const answer = await site.change("address", { slug: " New-Acme " });
     expect(await toldAfter(site, answer, addressOf(site))).toStartWith("The slug was changed.");
@@ -26,14 +26,14 @@ describe("changing a page's slug", () => {
     expect(screen.texts("tbody code")).toEqual(["/status/acme"]);
   });
 
-  test("back to a slug that it had before needs no release", async () => {
+  test("a page can take back its own earlier slug without a release", async () => {
     await using site = await createPageDashboard();
     await site.change("address", { slug: "second" });
     expect((await site.change("address", { slug: "acme" })).status).toBe(303);
     expect(oldSlugsOf(site)).toEqual(["second"]);
   });
 
-  test("to one that cannot be is refused with what was typed, and nothing is written", async () => {
+  test("an invalid or taken slug is redisplayed with its error, and nothing is written", async () => {
     await using site = await createPageDashboard();
     await site.create();
     const before = site.state();
@@ -51,7 +51,7 @@ describe("changing a page's slug", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("that somebody else changed meanwhile is a conflict", async () => {
+  test("an outdated change of a slug is a conflict", async () => {
     await using site = await createPageDashboard();
     const [version = ""] = typedIn((await site.show(addressOf(site))).text, "version");
     await site.change("address", { slug: "theirs" });
@@ -65,7 +65,7 @@ describe("changing a page's slug", () => {
 describe("releasing an earlier slug", () => {
   const releaseOf = ({ id }: PageDashboard, slug: string) => `${PAGES}/${id}/slugs/${slug}/release`;
 
-  test("is asked about first, then the slug leads nowhere and is free for any page", async () => {
+  test("releasing a slug asks for confirmation, then the slug is not found and free for any page", async () => {
     await using site = await createPageDashboard();
     await site.change("address", { slug: "new-acme" });
     const screen = readHtml((await site.show(addressOf(site))).text);
@@ -84,7 +84,7 @@ describe("releasing an earlier slug", () => {
     expect((await site.create({ slug: "acme" })).status).toBe(303);
   });
 
-  test("twice does it once", async () => {
+  test("releasing a slug twice changes nothing the second time", async () => {
     await using site = await createPageDashboard();
     await site.change("address", { slug: "new-acme" });
     await site.send(releaseOf(site, "acme"));
@@ -94,7 +94,7 @@ describe("releasing an earlier slug", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("is not offered for the present slug or another page's, and lets go of neither", async () => {
+  test("neither the current slug nor a slug of another page can be released", async () => {
     await using site = await createPageDashboard();
     await site.create();
     const before = site.state();
@@ -109,8 +109,8 @@ describe("releasing an earlier slug", () => {
   });
 });
 
-describe("a page's own host names", () => {
-  test("are set one a line, as they are looked up, and the page is there", async () => {
+describe("a page's custom domains", () => {
+  test("custom domains are typed one per line, stored normalised, and serve the page", async () => {
     await using site = await createPageDashboard();
     const typed = " Status.Acme.test. \r\n\r\nbücher.example, status.example.org ";
     const answer = await site.change("domains", { custom_domains: typed });
@@ -126,7 +126,7 @@ describe("a page's own host names", () => {
     expect(shown).toBe("status.acme.test xn--bcher-kva.example status.example.org");
   });
 
-  test("that are the same already are no change, and none at all end them", async () => {
+  test("unchanged custom domains are no change, and empty ones remove all", async () => {
     await using site = await createPageDashboard();
     await site.change("domains", { custom_domains: "status.acme.test" });
     const before = site.state();
@@ -147,20 +147,23 @@ describe("a page's own host names", () => {
       typed: Array.from({ length: 11 }, (_, n) => `h${n}.test`).join("\n"),
       why: "Host names are more than 10.",
     },
-  ])("are refused with what was typed, and nothing is written: $why", async ({ typed, why }) => {
-    await using site = await createPageDashboard();
-    const other = site.screenOf(await site.create());
-    const [version = ""] = typedIn((await site.show(`${other}/address`)).text, "version");
-    await site.send(`${other}/domains`, { version, custom_domains: "taken.example" });
-    const before = site.state();
-    const answer = await site.change("domains", { custom_domains: typed });
-    expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)["custom_domains"]).toStartWith(why);
-    expect(chosenIn(answer.text, "custom_domains")).toBe(typed.replaceAll("\n", " "));
-    expect(site.state()).toEqual(before);
-  });
+  ])(
+    "invalid custom domains are redisplayed with an error, and nothing is written: $why",
+    async ({ typed, why }) => {
+      await using site = await createPageDashboard();
+      const other = site.screenOf(await site.create());
+      const [version = ""] = typedIn((await site.show(`${other}/address`)).text, "version");
+      await site.send(`${other}/domains`, { version, custom_domains: "taken.example" });
+      const before = site.state();
+      const answer = await site.change("domains", { custom_domains: typed });
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)["custom_domains"]).toStartWith(why);
+      expect(chosenIn(answer.text, "custom_domains")).toBe(typed.replaceAll("\n", " "));
+      expect(site.state()).toEqual(before);
+    },
+  );
 
-  test("that hold the host by which the dashboard is open are refused, and nothing is written", async () => {
+  test("the host of the current request to the dashboard is rejected as custom domain", async () => {
     await using site = await createPageDashboard();
     const [version = ""] = typedIn((await site.show(addressOf(site))).text, "version");
     const before = site.state();
@@ -175,7 +178,7 @@ describe("a page's own host names", () => {
     expect((await site.send(path, form)).status).toBe(303);
   });
 
-  test("that were refused are asked for on the page's address, whoever comes back to them", async () => {
+  test("a GET of the address of the domain form redirects to the address tab", async () => {
     await using site = await createPageDashboard();
     const answer = await site.show(`${PAGES}/${site.id}/domains`);
     expect([answer.status, answer.headers.get("location")]).toEqual([303, addressOf(site)]);

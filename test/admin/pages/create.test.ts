@@ -23,7 +23,7 @@ const NEW = `${PAGES}/new`;
 const COMPONENTS_OF_IT = "/admin/components?page=northwind";
 
 describe("creating a page", () => {
-  test("makes it as it was filled in, leads to its components, and says that they come next", async () => {
+  test("a new page has the typed values and redirects to its components with a confirmation", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const answer = await site.create();
     const [page] = listAllPages(site.app.ctx.db, {});
@@ -44,7 +44,7 @@ describe("creating a page", () => {
     expect(actionsOf(site.app)).toContain("page.create");
   });
 
-  test("takes a slug from the name where none is typed, and leaves out what is empty", async () => {
+  test("a new page without slug gets one from its name, and empty fields are omitted", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const empty = { slug: " ", description: " \r\n", accent: "" };
     await site.create({ name: " Überblick: Störungen & Co. ", ...empty });
@@ -56,7 +56,7 @@ describe("creating a page", () => {
     });
   });
 
-  test("keeps one kind of line ends, and takes a colour without its #", async () => {
+  test("a new page normalises line ends, the colour and the slug", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     await site.create({ description: "One.\r\nTwo.", accent: "c2272d", slug: " NorthWind " });
     expect(listAllPages(site.app.ctx.db, {})[0]).toMatchObject({
@@ -66,7 +66,7 @@ describe("creating a page", () => {
     });
   });
 
-  test("by a form that is sent several times makes one page, and each answer leads to it", async () => {
+  test("submitting one form for a new page several times creates one page, and all answers lead to it", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const form = { form: await openForm(site.app, NEW, site.admin), ...PAGE_FIELDS };
     const answers = await Promise.all([site.send(NEW, form), site.send(NEW, form)]);
@@ -78,7 +78,7 @@ describe("creating a page", () => {
     expect(actionsOf(site.app).filter((action) => action === "page.create")).toHaveLength(1);
   });
 
-  test("makes it the default one where that is asked for, and else leaves that as it is", async () => {
+  test("a new page becomes the default one only if that is chosen", async () => {
     await using site = await createPageDashboard();
     await site.create();
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("acme");
@@ -86,7 +86,7 @@ describe("creating a page", () => {
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("second");
   });
 
-  test("is not asked to make the first one the default, which it is anyhow", async () => {
+  test("the form for the first page does not offer to make it the default one", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const hasQuestion = async () =>
       readHtml((await site.show(NEW)).text).controls.some(({ name }) => name === "default");
@@ -95,7 +95,7 @@ describe("creating a page", () => {
     expect(await hasQuestion()).toBe(true);
   });
 
-  test("removes the sample page, as its form says, and may take its slug", async () => {
+  test("the first page replaces the sample page, as the form announces, and may take its slug", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
     expect(readHtml((await site.show(NEW)).text).texts("main .notice")[0]).toContain(
@@ -107,8 +107,8 @@ describe("creating a page", () => {
   });
 });
 
-describe("a form for a new page that is wrong", () => {
-  test("comes back with every complaint and what was typed, and nothing is written", async () => {
+describe("an invalid form for a new page", () => {
+  test("an invalid new page is redisplayed with all errors and typed values, and nothing is written", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const wrong = {
@@ -150,7 +150,7 @@ describe("a form for a new page that is wrong", () => {
     { slug: "..", why: "Slug may hold lower-case letters" },
     { slug: "a".repeat(64), why: "Slug is 64 characters long; 63 is the most." },
     { slug: "acme", why: "Slug is taken by the page “Acme”." },
-  ])("by the slug $slug is refused: $why", async ({ slug, why }) => {
+  ])("a new page with the slug $slug is rejected: $why", async ({ slug, why }) => {
     await using site = await createPageDashboard();
     const before = site.state();
     const answer = await site.create({ slug });
@@ -160,7 +160,7 @@ describe("a form for a new page that is wrong", () => {
   });
 
   test.each(["状态页面", "🎉", "---"])(
-    "asks for a slug where none can be made from the name %s",
+    "a name without letters for a slug requires a typed slug: %s",
     async (name) => {
       await using site = await createPageDashboard();
       const before = site.state();
@@ -176,20 +176,20 @@ describe("a form for a new page that is wrong", () => {
     },
   );
 
-  test("says nothing of a slug that a missing name would make", async () => {
+  test("an empty name causes no second error about the slug", async () => {
     await using site = await createPageDashboard();
     const answer = await site.create({ name: " ", slug: "" });
     expect(Object.keys(complaintsOn(answer.text))).toEqual(["name"]);
   });
 
-  test("shows the slug that was made from the name, if that is what is wrong", async () => {
+  test("a rejected slug that was made from the name is shown in its field", async () => {
     await using site = await createPageDashboard();
     const answer = await site.create({ name: "ACME", slug: "" });
     expect(complaintsOn(answer.text)).toEqual({ slug: "Slug is taken by the page “Acme”." });
     expect(typedIn(answer.text, "slug")).toEqual(["acme"]);
   });
 
-  test("by a slug that another page had is refused until that page releases it", async () => {
+  test("an earlier slug of another page is rejected until that page releases it", async () => {
     await using site = await createPageDashboard();
     const { ctx } = site.app;
     await ctx.db.write((tx) => updatePage(ctx, tx, site.id, { slug: "new-acme" }, CLI_ACTOR));
@@ -199,7 +199,7 @@ describe("a form for a new page that is wrong", () => {
     expect((await site.create({ slug: "acme" })).status).toBe(303);
   });
 
-  test("makes the page once it is put right, with the same random field", async () => {
+  test("a corrected form creates the page with the same form token", async () => {
     await using site = await createPageDashboard();
     const form = { form: await openForm(site.app, NEW, site.admin), ...PAGE_FIELDS };
     expect((await site.send(NEW, { ...form, name: "" })).status).toBe(422);

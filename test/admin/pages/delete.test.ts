@@ -12,7 +12,7 @@ import {
 const deletionOf = ({ id }: PageDashboard) => `${PAGES}/${id}/delete`;
 
 describe("deleting a page", () => {
-  test("is asked about in a dialog, and done when its slug is typed", async () => {
+  test("deleting a page asks for its slug, then removes the page and frees the slug", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     const question = readHtml((await site.show(path)).text);
@@ -27,7 +27,7 @@ describe("deleting a page", () => {
     expect((await site.create({ slug: "acme" })).status).toBe(303);
   });
 
-  test("is refused when anything else is typed, and nothing is written", async () => {
+  test("deleting a page with another slug typed is rejected, and nothing is written", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     const before = site.state();
@@ -41,7 +41,7 @@ describe("deleting a page", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("by a form that is sent twice is done once, and both answers say that it is done", async () => {
+  test("submitting a page's deletion twice deletes once, and a new form for it is not_found", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     const form = { form: await openForm(site.app, path, site.admin), slug: "acme" };
@@ -52,7 +52,7 @@ describe("deleting a page", () => {
     expect(other.status).toBe(404);
   });
 
-  test("makes the oldest other page the default one, and its question names that page", async () => {
+  test("after deletion of the default page, the oldest other page is the default one, as announced", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     expect((await site.show(path)).text).toContain("There is no other");
@@ -64,7 +64,7 @@ describe("deleting a page", () => {
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
   });
 
-  test("makes the oldest public page the default one, also where a private page is older", async () => {
+  test("after deletion of the default page, the oldest public page is preferred to an older private one", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     await site.create({ name: "Inside", slug: "inside", visibility: "private" });
@@ -78,7 +78,7 @@ describe("deleting a page", () => {
     expect([home.status, readHtml(home.text).texts("h1")[0]]).toEqual([200, "Outside"]);
   });
 
-  test("makes a private page the default one where there is no public page", async () => {
+  test("after deletion of the only public page, the oldest private page is the default one, as announced", async () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     await site.create({ name: "Inside", slug: "inside", visibility: "private" });

@@ -45,19 +45,22 @@ describe("a page's forms", () => {
       told: "Only signed-in users can see the page now.",
       stored: { visibility: "private" },
     },
-  ])("of $tab change what they hold, say so, and leave the rest as it is", async (way) => {
-    await using site = await createPageDashboard();
-    const before = site.page();
-    const answer = await site.change(way.tab, way.form);
-    expect(await toldAfter(site, answer, `${PAGES}/${site.id}/${way.tab}`)).toBe(way.told);
-    const { contentVersion, contentChangedAt, version, updatedAt, ...after } = site.page();
-    expect({ ...before, ...way.stored }).toMatchObject(after);
-    expect([version, contentVersion]).toEqual([before.version + 1, before.contentVersion + 1]);
-    expect([contentChangedAt, updatedAt]).toEqual([site.app.clock.now(), site.app.clock.now()]);
-    expect(actionsOf(site.app).at(-1)).toBe("page.update");
-  });
+  ])(
+    "the form $tab changes its fields, keeps all others, and is audited and confirmed",
+    async (way) => {
+      await using site = await createPageDashboard();
+      const before = site.page();
+      const answer = await site.change(way.tab, way.form);
+      expect(await toldAfter(site, answer, `${PAGES}/${site.id}/${way.tab}`)).toBe(way.told);
+      const { contentVersion, contentChangedAt, version, updatedAt, ...after } = site.page();
+      expect({ ...before, ...way.stored }).toMatchObject(after);
+      expect([version, contentVersion]).toEqual([before.version + 1, before.contentVersion + 1]);
+      expect([contentChangedAt, updatedAt]).toEqual([site.app.clock.now(), site.app.clock.now()]);
+      expect(actionsOf(site.app).at(-1)).toBe("page.update");
+    },
+  );
 
-  test("that change nothing write nothing, and say so", async () => {
+  test("submitting an unchanged form of a page writes nothing and says so", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     for (const [tab, form] of [
@@ -72,7 +75,7 @@ describe("a page's forms", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("come back with what is wrong and what was typed, and nothing is written", async () => {
+  test("an invalid form of a page is redisplayed with errors and typed values, and nothing is written", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const typed = {
@@ -100,7 +103,7 @@ describe("a page's forms", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("show in the public page what they changed at its next request", async () => {
+  test("a change of a page is on the public page at its next request", async () => {
     await using site = await createPageDashboard();
     expect((await site.app.call("/status/acme")).text).toContain("Acme");
     await site.change("general", { ...GENERAL, name: "Renamed" });
@@ -111,7 +114,7 @@ describe("a page's forms", () => {
   });
 });
 
-describe("a form that somebody else has overtaken", () => {
+describe("an outdated form of a page", () => {
   /** Opens the form, lets another rename the page meanwhile, and answers the version it was opened at. */
   async function overtaken() {
     const site = await createPageDashboard();
@@ -123,7 +126,7 @@ describe("a form that somebody else has overtaken", () => {
     return { site, path, version };
   }
 
-  test("comes back as a conflict with what was typed, and nothing is written", async () => {
+  test("an outdated form of a page is a conflict that keeps the typed text, and nothing is written", async () => {
     const { site, path, version } = await overtaken();
     await using _site = site;
     const before = site.state();
@@ -137,7 +140,7 @@ describe("a form that somebody else has overtaken", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("is taken when it is sent once more, since its reader was told", async () => {
+  test("an outdated form of a page is accepted when submitted again", async () => {
     const { site, path, version } = await overtaken();
     await using _site = site;
     const form = { ...GENERAL, name: "Mine" };
@@ -147,7 +150,7 @@ describe("a form that somebody else has overtaken", () => {
     expect(site.page()).toMatchObject({ name: "Mine", description: null });
   });
 
-  test("is no conflict where it asks for what is so already, as the same form sent twice does", async () => {
+  test("submitting one form of a page twice at once applies it once without a conflict", async () => {
     await using site = await createPageDashboard();
     const path = `${PAGES}/${site.id}/general`;
     const [version = ""] = typedIn((await site.show(path)).text, "version");
@@ -157,7 +160,7 @@ describe("a form that somebody else has overtaken", () => {
     expect(actionsOf(site.app).filter((action) => action === "page.update")).toHaveLength(1);
   });
 
-  test("is a conflict too where it names no version", async () => {
+  test("a form of a page without a valid version is a conflict", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const path = `${PAGES}/${site.id}/general`;
@@ -169,8 +172,8 @@ describe("a form that somebody else has overtaken", () => {
   });
 });
 
-describe("the default page", () => {
-  test("is another one after a click, and the click after that changes nothing", async () => {
+describe("choosing the default page", () => {
+  test("another page can be made the default one, and a second submission changes nothing", async () => {
     await using site = await createPageDashboard();
     const path = site.screenOf(await site.create());
     const screen = readHtml((await site.show(`${path}/visibility`)).text);

@@ -6,7 +6,7 @@ import { createPageDashboard, PAGES } from "../../support/page-dashboard";
 const MARKS = `a${"\u0315".repeat(20_000)}${"\u0300".repeat(20_000)}`;
 
 describe("a form about a page that is made to be slow", () => {
-  test("is answered at once: a name to make a slug from", async () => {
+  test("a page name that is slow to normalise is answered at once", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const startedAt = performance.now();
@@ -16,7 +16,7 @@ describe("a form about a page that is made to be slow", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("is answered at once: a host name", async () => {
+  test("a custom domain that is slow to normalise is answered at once", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const startedAt = performance.now();
@@ -28,7 +28,7 @@ describe("a form about a page that is made to be slow", () => {
 });
 
 describe("the form for a new page", () => {
-  test("takes no host names, by which the dashboard could be shut", async () => {
+  test("the form for a new page ignores custom domains", async () => {
     await using site = await createPageDashboard();
     const form = { name: "New", slug: "new-page", custom_domains: "dashboard.test" };
     const more = { visibility: "public", time_zone: "UTC", locale: "en", history_days: "90" };

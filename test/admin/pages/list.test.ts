@@ -7,7 +7,7 @@ import { createPageDashboard, PAGE_FIELDS, PAGES, READERS } from "../../support/
 const SCREENS = ["", "/general", "/look", "/address", "/visibility", "/delete"];
 
 describe("the list of pages", () => {
-  test("names every page, the default one first, where it is, and who sees it", async () => {
+  test("the list of pages shows each page with path and visibility, the default one first", async () => {
     await using site = await createPageDashboard();
     await site.create({ visibility: "private" });
     const page = readHtml((await site.show(PAGES)).text);
@@ -17,7 +17,7 @@ describe("the list of pages", () => {
     expect(page.attributes("tbody .row-link", "href")[0]).toBe(`${PAGES}/${site.id}`);
   });
 
-  test("is open to everybody who is signed in; creating is offered to admins alone", async () => {
+  test("every signed-in user can open the list of pages, and only admins are offered to create one", async () => {
     await using site = await createPageDashboard();
     const offers = async (session: string) =>
       readHtml((await site.show(PAGES, { session })).text).texts(".screen-head .actions a");
@@ -26,7 +26,7 @@ describe("the list of pages", () => {
     expect((await site.app.call(PAGES)).status).toBe(401);
   });
 
-  test("of none says what a page is for, and who can create one", async () => {
+  test("an empty list of pages explains pages and tells who can create one", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const admins = readHtml((await site.show(PAGES)).text);
     expect(admins.texts(".empty a")).toEqual(["Create page"]);
@@ -36,7 +36,7 @@ describe("the list of pages", () => {
     expect(editors.texts(".empty .muted")[0]).toContain("An admin or an owner can create one.");
   });
 
-  test("marks the sample page", async () => {
+  test("the list of pages marks the sample page", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
     const page = readHtml((await site.show(PAGES)).text);
@@ -44,8 +44,8 @@ describe("the list of pages", () => {
   });
 });
 
-describe("a page's screen", () => {
-  test("tells everybody what it is, and offers what admins alone may do to them alone", async () => {
+describe("the screen of a page", () => {
+  test("the screen of a page shows the same facts to all roles, and tabs and deletion only to admins", async () => {
     await using site = await createPageDashboard();
     const path = `${PAGES}/${site.id}`;
     const look = async (session: string) => {
@@ -74,7 +74,7 @@ describe("a page's screen", () => {
     ]);
   });
 
-  test("shows all that was chosen when it was made", async () => {
+  test("the screen of a page shows all its settings", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const created = await site.create();
     const answer = await site.show(site.screenOf(created));
@@ -86,7 +86,7 @@ describe("a page's screen", () => {
     expect(readHtml(answer.text).texts("h1")).toEqual(["Northwind"]);
   });
 
-  test("writes a name that looks like markup as the text that it is, in each of its screens", async () => {
+  test("a page name that looks like markup is shown as text on every screen of the page", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const name = `"><script>alert(1)</script>`;
     const path = site.screenOf(await site.create({ name, slug: "x" }));
@@ -98,7 +98,7 @@ describe("a page's screen", () => {
     }
   });
 
-  test("that there is not is told to be none, in each of its screens", async () => {
+  test("the screens of an unknown page are not_found", async () => {
     await using site = await createPageDashboard();
     for (const screen of SCREENS) {
       expect((await site.show(`${PAGES}/page_none${screen}`)).status).toBe(404);
@@ -107,10 +107,10 @@ describe("a page's screen", () => {
   });
 });
 
-describe("the screens that change pages", () => {
+describe("permission to change pages", () => {
   const FORMS = ["general", "look", "address", "domains", "visibility", "default", "logo"];
 
-  test("are for admins: others are refused, and nothing is written", async () => {
+  test("the forms of a page are forbidden to all but admins and owners", async () => {
     await using site = await createPageDashboard();
     const sessions = await Promise.all(READERS.map((role) => site.app.signedIn(role)));
     const paths = [
@@ -129,7 +129,7 @@ describe("the screens that change pages", () => {
     expect(site.state()).toEqual(before);
   });
 
-  test("are refused from another site, and nothing is written", async () => {
+  test("the forms of a page submitted from another site are rejected", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const headers = { "sec-fetch-site": "cross-site" };

@@ -33,7 +33,7 @@ async function logoOn(site: PageDashboard): Promise<string[]> {
 }
 
 describe("a page's logo", () => {
-  test("is uploaded by a form that says what it takes, and shown there and on the page", async () => {
+  test("a logo is uploaded by a form that states its types, and is shown on the dashboard and the page", async () => {
     await using site = await createPageDashboard();
     const form = readHtml((await site.show(lookOf(site))).text);
     expect(form.attributes('form[action$="/logo"]', "enctype")).toEqual(["multipart/form-data"]);
@@ -53,7 +53,7 @@ describe("a page's logo", () => {
     expect(actionsOf(site.app).at(-1)).toBe("page.put_logo");
   });
 
-  test("is replaced by another and removed by a click, and the click after that changes nothing", async () => {
+  test("a logo can be replaced and removed, and removing it again changes nothing", async () => {
     await using site = await createPageDashboard();
     await upload(site, png(320, 80));
     const [first] = await logoOn(site);
@@ -81,19 +81,22 @@ describe("a page's logo", () => {
     { what: "too many pixels", bytes: png(2_001, 10), why: "Logo is 2001 by 10 pixels" },
     { what: "too many bytes", bytes: png(10, 10, 131_072), why: "Logo is larger than 128 KiB." },
     { what: "an empty file", bytes: "", why: "Logo is not a picture" },
-  ])("that is $what is refused on its form, and nothing is written", async ({ bytes, why }) => {
-    await using site = await createPageDashboard();
-    await upload(site, png(320, 80));
-    const kept = await logoOn(site);
-    const before = site.state();
-    const answer = await upload(site, bytes);
-    expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)["logo"]).toStartWith(why);
-    expect(await logoOn(site)).toEqual(kept);
-    expect(site.state()).toEqual(before);
-  });
+  ])(
+    "a logo that is $what is rejected with an error, and nothing is written",
+    async ({ bytes, why }) => {
+      await using site = await createPageDashboard();
+      await upload(site, png(320, 80));
+      const kept = await logoOn(site);
+      const before = site.state();
+      const answer = await upload(site, bytes);
+      expect(answer.status).toBe(422);
+      expect(complaintsOn(answer.text)["logo"]).toStartWith(why);
+      expect(await logoOn(site)).toEqual(kept);
+      expect(site.state()).toEqual(before);
+    },
+  );
 
-  test("is asked for again when no file was chosen, with and without a script's form", async () => {
+  test("an upload without a file is rejected with an error, and nothing is written", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     const path = `${PAGES}/${site.id}/logo`;

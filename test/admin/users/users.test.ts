@@ -33,7 +33,7 @@ const stateOf = (app: TestApp) => ({ users: listUsers(app.ctx.db), audit: app.au
 
 describe("the screens of users", () => {
   for (const role of ["admin", "editor", "viewer"] as const) {
-    test(`are closed to ${role}, who is not led there either`, async () => {
+    test(`the screens and forms of users are forbidden to a role ${role}, whose menu has no link to them`, async () => {
       await using installation = await withOwner();
       const { app, id } = installation;
       const session = await app.signedIn(role);
@@ -54,7 +54,7 @@ describe("the screens of users", () => {
     });
   }
 
-  test("list every user with their role and state", async () => {
+  test("the list of users shows every user with role, last sign-in and state", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     await userWithPassword(app, GRACE, "editor");
@@ -67,7 +67,7 @@ describe("the screens of users", () => {
     expect(rows[2]).toMatch(/ada@example\.com.*Owner.*Active/);
   });
 
-  test("say 404 for who is not there", async () => {
+  test("an unknown user is not_found", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const before = stateOf(app);
@@ -87,8 +87,8 @@ describe("the screens of users", () => {
   });
 });
 
-describe("inviting somebody", () => {
-  test("whose email is taken, in any case of letters, is told beside the field and makes nobody", async () => {
+describe("inviting a user", () => {
+  test("an invitation to an email of another user, in any case, is rejected with an error at the field", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     for (const email of [ADA, "ADA@example.com", ` ${ADA} `]) {
@@ -106,7 +106,7 @@ describe("inviting somebody", () => {
     expect(findUserByEmail(app.ctx.db, INVITATION.email)).toMatchObject({ role: "viewer" });
   });
 
-  test("with every field wrong is told of every field, and keeps what was typed", async () => {
+  test("an invalid invitation is rejected with an error for each field and keeps the typed values", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const before = stateOf(app);
@@ -122,7 +122,7 @@ describe("inviting somebody", () => {
 });
 
 describe("the last owner", () => {
-  test("keeps the role: the page says why, and nothing is written", async () => {
+  test("the last owner cannot be given another role", async () => {
     await using installation = await withOwner();
     const { app, id, session } = installation;
     const before = stateOf(app);
@@ -134,7 +134,7 @@ describe("the last owner", () => {
     expect(stateOf(app)).toEqual(before);
   });
 
-  test("cannot be disabled: the page says why, and the session goes on", async () => {
+  test("the last owner cannot be disabled, and their session stays live", async () => {
     await using installation = await withOwner();
     const { app, id, session } = installation;
     const before = stateOf(app);
@@ -149,7 +149,7 @@ describe("the last owner", () => {
     expect(await isSignedIn(app, session)).toBe(true);
   });
 
-  test("is not asked to be disabled, and others are", async () => {
+  test("only users other than the last owner are offered to be disabled", async () => {
     await using installation = await withOwner();
     const { app, id, session } = installation;
     const { id: grace } = await userWithPassword(app, GRACE, "owner");
@@ -167,7 +167,7 @@ describe("the last owner", () => {
     expect([asked.status, asked.headers.get("location")]).toEqual([303, `${USERS}/${id}`]);
   });
 
-  test("may step down once another owner has a password", async () => {
+  test("an owner can take a lesser role once another owner has a password", async () => {
     await using installation = await withOwner();
     const { app, id, session } = installation;
     const { id: grace } = await userWithPassword(app, GRACE, "admin");
@@ -185,8 +185,8 @@ describe("the last owner", () => {
   });
 });
 
-describe("a role", () => {
-  test("that a user has already is no change, and is told to be none", async () => {
+describe("changing a user's role", () => {
+  test("giving a user their current role changes nothing and says so", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -200,7 +200,7 @@ describe("a role", () => {
     expect(await give("admin")).toEqual(["The role was changed."]);
   });
 
-  test("that there is not is refused on the page, and nothing is written", async () => {
+  test("an unknown role is rejected with an error, and nothing is written", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -218,7 +218,7 @@ describe("a role", () => {
 });
 
 describe("disabling a user", () => {
-  test("names the live keys that they made, which go on working", async () => {
+  test("the confirmation to disable a user lists their live keys, which keep working", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "admin");
@@ -242,7 +242,7 @@ describe("disabling a user", () => {
     expect(keysOf(app)).toHaveLength(4);
   });
 
-  test("is undone by enabling, which does not promise a sign-in to who has no password", async () => {
+  test("enabling a user says if they can sign in or need a link for a password", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const joined = await userWithPassword(app, GRACE, "admin");
@@ -259,7 +259,7 @@ describe("disabling a user", () => {
     }
   });
 
-  test("twice is done once, and so is enabling", async () => {
+  test("disabling or enabling a user twice is audited once", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "admin");

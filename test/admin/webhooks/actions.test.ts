@@ -14,8 +14,8 @@ import {
 const HOUR = 3_600_000;
 const pathOf = (id: string, rest = "") => `${WEBHOOK_LIST}/${id}${rest}`;
 
-describe("a test", () => {
-  test("is sent from the webhook's screen, once a click, and its delivery is shown", async () => {
+describe("a test event", () => {
+  test("a test event is sent once per form, and the answer leads to its delivery", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made({ which: "some", events: ["monitor.down"] });
     const screen = await dashboard.open(pathOf(id));
@@ -35,7 +35,7 @@ describe("a test", () => {
     expect(readHtml((await dashboard.open(path)).text).texts("h1")).toEqual(["webhook.test"]);
   });
 
-  test("is refused where the webhook is disabled, and sends nothing", async () => {
+  test("a disabled webhook cannot be tested, and its screen does not offer it", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     await dashboard.send(pathOf(id, "/disable"));
@@ -46,8 +46,8 @@ describe("a test", () => {
   });
 });
 
-describe("rotating a secret", () => {
-  test("shows the new one once, and for 24 hours what is sent is signed by both", async () => {
+describe("rotating a webhook's secret", () => {
+  test("rotating a secret shows the new one once, and both sign for 24 hours", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -78,7 +78,7 @@ describe("rotating a secret", () => {
     );
   });
 
-  test("sent again after a minute shows nothing and rotates nothing", async () => {
+  test("submitting one rotation again shows the secret within a minute, and never rotates twice", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     const form = await openForm(dashboard.app, pathOf(id, "/rotate"), dashboard.session);
@@ -93,7 +93,7 @@ describe("rotating a secret", () => {
 });
 
 describe("disabling, enabling and deleting a webhook", () => {
-  test("is asked before it is done, and each says what it did", async () => {
+  test("disabling and deleting a webhook ask for confirmation, and each action is confirmed and audited", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     const { session } = dashboard;
@@ -129,7 +129,7 @@ describe("disabling, enabling and deleting a webhook", () => {
     ]);
   });
 
-  test("of one that is not there is 404 on every screen and form, and writes nothing", async () => {
+  test("screens and forms of a deleted webhook are not_found and write nothing", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     await dashboard.send(pathOf(id, "/delete"));
@@ -163,9 +163,9 @@ describe("disabling, enabling and deleting a webhook", () => {
   });
 });
 
-describe("whoever may not manage webhooks", () => {
+describe("permission to manage webhooks", () => {
   test.each(["viewer", "editor"] as const)(
-    "is refused every screen and form as a %s, and changes nothing",
+    "the screens and forms of webhooks are forbidden to a %s, and their menu has no link to them",
     async (role) => {
       await using dashboard = await createWebhookDashboard();
       const { app } = dashboard;

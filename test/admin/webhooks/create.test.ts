@@ -13,7 +13,7 @@ import { SECRET_DESTINATIONS, SLACK } from "../../support/webhook-site";
 const MINUTE = 60_000;
 
 describe("the form for a new webhook", () => {
-  test("creates one with all that was typed, and shows its secret once", async () => {
+  test("a new webhook has the typed values and shows its secret once", async () => {
     await using dashboard = await createWebhookDashboard();
     const { page, app } = dashboard;
     const answer = await dashboard.create({
@@ -45,14 +45,14 @@ describe("the form for a new webhook", () => {
     expect(JSON.stringify([app.audit(), app.logged])).not.toContain(secret);
   });
 
-  test("begins with every event of every page", async () => {
+  test("the form for a new webhook starts with every event of every page", async () => {
     await using dashboard = await createWebhookDashboard();
     expect((await dashboard.made()).events).toEqual(["*"]);
     expect(dashboard.rows()[0]?.pageId).toBeNull();
   });
 
   for (const format of Object.values(FORMATS)) {
-    test(`asks for what ${format.label} needs, and tells where that is found`, async () => {
+    test(`the form for ${format.label} has its settings and explains where to find them`, async () => {
       await using dashboard = await createWebhookDashboard();
       const { text } = await dashboard.open(`${NEW_WEBHOOK}?format=${format.name}`);
       const page = readHtml(text);
@@ -70,7 +70,7 @@ describe("the form for a new webhook", () => {
     });
   }
 
-  test("shows another format's fields on a click of its button, keeps what was typed and makes nothing", async () => {
+  test("choosing another format shows its fields, keeps the typed values and creates nothing", async () => {
     await using dashboard = await createWebhookDashboard();
     const before = dashboard.state();
     const answer = await dashboard.create({ choose_format: "telegram", description: "Our group" });
@@ -83,7 +83,7 @@ describe("the form for a new webhook", () => {
     expect(dashboard.state()).toEqual(before);
   });
 
-  test("presses its main button on Enter, not the first format", async () => {
+  test("Enter in the form for a new webhook presses its main button", async () => {
     await using dashboard = await createWebhookDashboard();
     const { text } = await dashboard.open(NEW_WEBHOOK);
     const [first] = readHtml(text).attributes("main form button", "class");
@@ -91,7 +91,7 @@ describe("the form for a new webhook", () => {
   });
 
   for (const [format, { url, settings = {}, secrets }] of Object.entries(SECRET_DESTINATIONS)) {
-    test(`shows nothing that is secret of ${format} once it is made`, async () => {
+    test(`the secrets of a ${format} webhook are on no screen once it is created`, async () => {
       await using dashboard = await createWebhookDashboard();
       const fields = Object.fromEntries(
         Object.entries(settings).map(([name, value]) => [`setting_${name}`, String(value)]),
@@ -107,7 +107,7 @@ describe("the form for a new webhook", () => {
     });
   }
 
-  test("tells everything that is wrong together, keeps what was typed but for tokens, and makes nothing", async () => {
+  test("an invalid new webhook is redisplayed with all errors and typed values except secrets", async () => {
     await using dashboard = await createWebhookDashboard();
     const before = dashboard.state();
     const answer = await dashboard.create({
@@ -140,7 +140,7 @@ describe("the form for a new webhook", () => {
     ["none", { events: [] }],
     ["one that does not exist", { events: ["incident.exploded"] }],
     ["one twice", { events: ["incident.created", "incident.created"] }],
-  ])("asks for events where only some are wanted and %s is chosen", async (_, fields) => {
+  ])("a new webhook for some events requires valid ones; rejected: %s", async (_, fields) => {
     await using dashboard = await createWebhookDashboard();
     const answer = await dashboard.create({ which: "some", ...fields });
     expect(answer.status).toBe(422);
@@ -148,7 +148,7 @@ describe("the form for a new webhook", () => {
     expect(dashboard.rows()).toEqual([]);
   });
 
-  test("sent twice at once makes one webhook and shows one secret; a minute later it shows none", async () => {
+  test("submitting a new webhook twice at once creates one and shows one secret, and a minute later none", async () => {
     await using dashboard = await createWebhookDashboard();
     const { app, session } = dashboard;
     const [form = ""] = typedIn((await dashboard.open(NEW_WEBHOOK)).text, "form");

@@ -10,7 +10,7 @@ const pathOf = (id: string, rest = "") => `${WEBHOOK_LIST}/${id}${rest}`;
 const newest = (site: DeliverySite) => site.deliveries().at(-1)?.id ?? "";
 
 describe("the deliveries of a webhook", () => {
-  test("are listed newest first, and narrowed by status", async () => {
+  test("deliveries are listed newest first and can be filtered by status", async () => {
     await using receiver = startReceiver(({ data }) => (data.index === 1 ? 500 : 204));
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -31,7 +31,7 @@ describe("the deliveries of a webhook", () => {
     expect(await shown("?show=nothing")).toEqual(await shown(""));
   });
 
-  test("meet each of many once, page by page, within what they are narrowed to", async () => {
+  test("the list of deliveries is paginated within its filter, each shown once", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -47,8 +47,8 @@ describe("the deliveries of a webhook", () => {
   });
 });
 
-describe("a delivery's screen", () => {
-  test("shows the request beside the answer, for each of its tries", async () => {
+describe("the screen of a delivery", () => {
+  test("the screen of a delivery shows request and response of each attempt", async () => {
     await using receiver = startReceiver((_message, count) =>
       count === 1 ? new Response("come back <later>", { status: 503 }) : new Response("thanks"),
     );
@@ -75,7 +75,7 @@ describe("a delivery's screen", () => {
     expect(before.attributes("tbody .row-link", "href")).toEqual([`${path}?try=2`]);
   });
 
-  test("tells why nothing answered", async () => {
+  test("the screen of a delivery shows why there was no response", async () => {
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const receiver = startReceiver();
@@ -89,7 +89,7 @@ describe("a delivery's screen", () => {
     expect(page.texts(".side-by-side .strong")).toEqual([error]);
   });
 
-  test("shows no secret: not of its URL, its headers, its settings, nor what signs", async () => {
+  test("the screen of a delivery shows no secret of URL, headers, settings or signature", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -130,7 +130,7 @@ describe("a delivery's screen", () => {
     }
   });
 
-  test("belongs to its own webhook alone", async () => {
+  test("a delivery is not_found under another webhook", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -143,8 +143,8 @@ describe("a delivery's screen", () => {
   });
 });
 
-describe("sending again", () => {
-  test("sends one delivery once more, whatever became of it", async () => {
+describe("redelivery", () => {
+  test("a delivered event can be sent again", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -165,7 +165,7 @@ describe("sending again", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "webhook.redeliver", targetId: id });
   });
 
-  test("sends all that failed or was cancelled since a moment, however much it is, and nothing from before it", async () => {
+  test("all deliveries that failed or were cancelled since a time can be sent again, and no earlier ones", async () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -197,7 +197,7 @@ describe("sending again", () => {
     expect(site.deliveries()[0]).toMatchObject({ subjectId: "cmp_early", status: "failed" });
   });
 
-  test("says that nothing was changed where nothing failed", async () => {
+  test("a redelivery without failed deliveries changes nothing and says so", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     const audit = dashboard.app.audit();
@@ -209,7 +209,7 @@ describe("sending again", () => {
   });
 
   test.each(["", "yesterday", "2026-02-30T12:00"])(
-    "asks for a moment where %p is typed, and sends nothing",
+    "a redelivery since the invalid time %p is rejected, and nothing is sent",
     async (since) => {
       await using dashboard = await createWebhookDashboard();
       const { id } = await dashboard.made();

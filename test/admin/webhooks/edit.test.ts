@@ -10,7 +10,7 @@ import { SLACK } from "../../support/webhook-site";
 const NTFY = { format: "ntfy", url: "https://ntfy.sh/acme", setting_token: "tk_one" };
 
 describe("the form that edits a webhook", () => {
-  test("changes what was typed, says so, and leaves one row of who did it", async () => {
+  test("editing a webhook changes the typed values and is audited and confirmed", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id, secret } = await dashboard.made();
     const answer = await dashboard.edit(id, {
@@ -33,7 +33,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.app.audit().at(-1)).toMatchObject({ action: "webhook.update", targetId: id });
   });
 
-  test("sent as it came changes nothing and says that", async () => {
+  test("submitting an unchanged webhook changes nothing and says so", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made({
       format: "slack",
@@ -48,7 +48,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.state()).toEqual(before);
   });
 
-  test("keeps a token that is not typed again, replaces it, and takes it away where that is asked", async () => {
+  test("the edit form keeps a token left empty, replaces a typed one and removes a ticked one", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made(NTFY);
     const token = () => dashboard.rows()[0]?.settings["token"];
@@ -62,7 +62,7 @@ describe("the form that edits a webhook", () => {
     expect(token()).toBeUndefined();
   });
 
-  test("asks for a token again where the URL leads to another server, and changes nothing until then", async () => {
+  test("a token must be typed again if the URL names another server, and nothing is changed until then", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made(NTFY);
     const before = dashboard.state();
@@ -76,7 +76,7 @@ describe("the form that edits a webhook", () => {
     expect((await dashboard.edit(id, { url, setting_token: "tk_two" })).status).toBe(303);
   });
 
-  test("asks for the URL with another format where the one that is there is a secret", async () => {
+  test("a secret URL must be typed again for another format", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made({ format: "slack", url: SLACK });
     const chosen = await dashboard.edit(id, { choose_format: "discord" });
@@ -90,7 +90,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.rows()[0]).toMatchObject({ format: "slack", url: SLACK });
   });
 
-  test("saves nothing over somebody else's change, shows what was typed, and saves it the next time", async () => {
+  test("an outdated edit of a webhook is a conflict that keeps the typed text and can be sent again", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id, version } = await dashboard.made();
     const { ctx } = dashboard.app;
@@ -105,7 +105,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.rows()[0]?.description).toBe("Mine");
   });
 
-  test("says where a file's word counts in the end", async () => {
+  test("the screens of a webhook from a configuration file say so", async () => {
     await using dashboard = await createWebhookDashboard();
     const { app } = dashboard;
     const mine = await dashboard.made();

@@ -18,14 +18,14 @@ function linesOf(html: string): string[][] {
 }
 
 describe("the list of webhooks", () => {
-  test("says what webhooks are for and offers the first one where there is none", async () => {
+  test("an empty list of webhooks explains webhooks and links to the form for the first one", async () => {
     await using dashboard = await createWebhookDashboard();
     const page = readHtml((await dashboard.open(WEBHOOK_LIST)).text);
     expect(page.texts(".empty h2")).toEqual(["No webhooks yet"]);
     expect(page.attributes(".empty a", "href")).toEqual([`${WEBHOOK_LIST}/new`]);
   });
 
-  test("tells how each one does: what succeeded, what waits, what went wrong last", async () => {
+  test("the list of webhooks shows success rate, pending deliveries and last failure of each", async () => {
     await using well = startReceiver(({ data }) => (data.index === 1 ? 500 : 204));
     await using down = startReceiver(() => 503);
     await using site = await createDeliverySite();
@@ -58,7 +58,7 @@ describe("the list of webhooks", () => {
     ]);
   });
 
-  test("has a banner with the reason for one that was disabled by itself, and none for one that somebody disabled", async () => {
+  test("a webhook that was disabled automatically has a notice with the reason, one disabled by hand has none", async () => {
     await using gone = startReceiver(() => 410);
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
@@ -78,7 +78,7 @@ describe("the list of webhooks", () => {
     expect(again.texts(".notice.tone-danger")).toEqual([]);
   });
 
-  test("says since when every try has failed, until one succeeds", async () => {
+  test("the screen of a webhook warns if every attempt fails, until one succeeds", async () => {
     let status = 500;
     await using receiver = startReceiver(() => status);
     await using site = await createDeliverySite();
@@ -94,7 +94,7 @@ describe("the list of webhooks", () => {
     expect(await notices()).toEqual([]);
   });
 
-  test("meets each of many once, page by page", async () => {
+  test("the list of webhooks is paginated by fifty, each shown once", async () => {
     await using dashboard = await createWebhookDashboard();
     const key = await dashboard.app.keyWith("manage:webhooks");
     const make = (description: string) =>

@@ -34,13 +34,13 @@ async function run(shell: string): Promise<{ exitCode: number; out: string }> {
   return { exitCode: await child.exited, out: out.trim() };
 }
 
-describe.if(Bun.which("openssl") !== null)("the program for a shell", () => {
-  test("verifies its own example as it stands", async () => {
+describe.if(Bun.which("openssl") !== null)("the shell program that verifies a signature", () => {
+  test("the shell program verifies its own example unchanged", async () => {
     const { shell } = await snippets();
     expect(await run(shell)).toEqual({ exitCode: 0, out: "The signature is right." });
   });
 
-  test("verifies a message of the published library, beside another signature, and refuses a changed one", async () => {
+  test("the shell program accepts a message signed by the published library and rejects a changed one", async () => {
     const { secret, shell } = await snippets();
     const at = new Date(1_773_144_000_000);
     const signature = new Webhook(secret).sign("evt_1", at, BODY);
@@ -55,8 +55,8 @@ describe.if(Bun.which("openssl") !== null)("the program for a shell", () => {
   });
 });
 
-describe("the program in JavaScript", () => {
-  test("takes what is signed, and refuses what is not", async () => {
+describe("the JavaScript program that verifies a signature", () => {
+  test("the JavaScript program accepts a signed message and rejects a changed one", async () => {
     const { secret, javaScript } = await snippets();
     // Beside the library, and on a port that is free.
     using folder = temporaryFolder();

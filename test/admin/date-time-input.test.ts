@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDateTimeInput, parseDateTimeInput } from "../../../src/admin/date-time-input";
-import { readHtml } from "../../support/html";
-import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";
+import { formatDateTimeInput, parseDateTimeInput } from "../../src/admin/date-time-input";
+import { readHtml } from "../support/html";
+import { createMaintenanceDashboard, MAINTENANCE } from "../support/maintenance-dashboard";
 
-describe("a moment in a form", () => {
+describe("a date and time typed into a form", () => {
   for (const [typed, iso] of [
     ["2026-03-10T14:00", "2026-03-10T14:00:00.000Z"],
     [" 2026-03-10 14:00 ", "2026-03-10T14:00:00.000Z"],
@@ -13,7 +13,7 @@ describe("a moment in a form", () => {
     ["2026-03-10T14:00Z", "2026-03-10T14:00:00.000Z"],
     ["2024-02-29T00:00", "2024-02-29T00:00:00.000Z"],
   ] as const) {
-    test(`“${typed}” is read as UTC`, () => {
+    test(`“${typed}” is read as a time in UTC`, () => {
       expect(parseDateTimeInput(typed)).toBe(iso);
     });
   }
@@ -30,12 +30,12 @@ describe("a moment in a form", () => {
     "2026-03-10T14:00+01:00",
     "2026-03-10T14:00\n2026",
   ]) {
-    test(`“${typed.replace("\n", "⏎")}” is none`, () => {
+    test(`“${typed.replace("\n", "⏎")}” is rejected as a date and time`, () => {
       expect(parseDateTimeInput(typed)).toBeUndefined();
     });
   }
 
-  test("is written so that it is read as what it was, to the millisecond", () => {
+  test("a formatted date and time is read back to the millisecond", () => {
     const max = Date.UTC(10_000, 0) - 1;
     fc.assert(
       fc.property(fc.integer({ min: 0, max }), (ms) => {
@@ -45,19 +45,19 @@ describe("a moment in a form", () => {
     );
   });
 
-  test("is written without seconds where it has none", () => {
+  test("a date and time without seconds is formatted without them", () => {
     expect(formatDateTimeInput("2026-03-10T14:00:00.000Z")).toBe("2026-03-10T14:00");
     expect(formatDateTimeInput("2026-03-10T14:00:05.000Z")).toBe("2026-03-10T14:00:05");
   });
 });
 
-describe("below a field for a moment", () => {
+describe("the note below a field for a date and time", () => {
   for (const { zone, says } of [
     { zone: "Europe/Berlin", says: "Europe/Berlin: Tue, 10 Mar 2026, 15:00 CET" },
     { zone: "Asia/Kolkata", says: "Asia/Kolkata: Tue, 10 Mar 2026, 19:30 GMT+5:30" },
     { zone: "Etc/UTC", says: "" },
   ]) {
-    test(`stands what is stored by the clock of ${zone}, where that is another`, async () => {
+    test(`the note below a stored time shows it in the time zone ${zone} of the page unless that is UTC`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       await site.app.page({ slug: "own", name: "Own", time_zone: zone }, []);
