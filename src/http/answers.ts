@@ -1,5 +1,5 @@
 import type { Page } from "./pagination";
-import type { RequestContext } from "./admission";
+import type { RequestContext } from "./request-context";
 import { contentTag, matchesAny, type TagKind, type VersionedResource, versionTag } from "./etag";
 import { acceptsGzip, NO_STORE, Representation } from "./representation";
 

@@ -8,7 +8,7 @@ import { createCredentials, scopeProblem } from "./credentials";
 import { crossSiteProblem } from "./cross-site";
 import { findHeartbeatMonitor } from "./heartbeat";
 import { toProblem } from "./problems";
-import { noRoute } from "./refusals";
+import { noRoute } from "./gateway-answers";
 import type { Match, Route } from "./route-table";
 import { findCurrentSession } from "./session-cookie";
 import type { GatewayContext } from "./visit";

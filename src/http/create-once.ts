@@ -3,7 +3,7 @@ import type { Tx } from "../db";
 import { Problem } from "../errors";
 import { type Answer, answerOnce } from "../features/idempotency";
 import { sha256 } from "../kernel/hash";
-import { type RequestContext, bearerOf } from "./admission";
+import { type RequestContext, bearerOf } from "./request-context";
 import { sendCreated } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./body-hash";
 import type { TagKind } from "./etag";

@@ -11,7 +11,7 @@ export {
   createRequestContexts,
   monitorIdOf,
   sessionOf,
-} from "./admission";
+} from "./request-context";
 export {
   seeOther,
   type SentPage,

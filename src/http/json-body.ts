@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { examine, type FieldErrors, invalidFields, type IsBroken, Problem } from "../errors";
-import type { RequestContext } from "./admission";
+import type { RequestContext } from "./request-context";
 import { decodeText, mediaTypeProblem, readBytes } from "./body";
 import { keepBodyHash } from "./body-hash";
 import { hideSchema } from "./declared-body";

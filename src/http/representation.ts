@@ -1,5 +1,5 @@
 import { sha256Hex } from "../kernel/hash";
-import type { RequestContext } from "./admission";
+import type { RequestContext } from "./request-context";
 import { matchesAny } from "./etag";
 import { ReusedHeaders, setFixedHeaders } from "./response-headers";
 

@@ -1,5 +1,5 @@
 import type { PolicyName } from "../features/limits";
-import type { RequestContext } from "./admission";
+import type { RequestContext } from "./request-context";
 
 const EXPOSED =
   "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";

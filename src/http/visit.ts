@@ -2,7 +2,7 @@ import type { Charge } from "../features/limits";
 import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Problem } from "../errors";
-import type { RequestContext, Caller } from "./admission";
+import type { RequestContext, Caller } from "./request-context";
 import type { IncomingBody } from "./incoming-body";
 import type { Route } from "./route-table";
 

@@ -4,7 +4,7 @@ import type { RouteTable } from "../route-table";
 import { errorExample, PROBLEM_SCHEMA } from "./errors";
 import { HEADERS } from "./headers";
 import { describeOperation } from "./operation";
-import { type Json, NamedSchemas } from "./schemas";
+import { type Json, NamedSchemas } from "./components";
 
 const TAGS: Record<string, string> = {
   Status: "Status pages as programs read them.",

@@ -1,7 +1,7 @@
 import { ERROR_CODES, ERRORS, type ErrorCode } from "../../errors";
 import type { Route } from "../route-table";
 import { EVERY_ANSWER, type HeaderName, referHeaders } from "./headers";
-import type { Json } from "./schemas";
+import type { Json } from "./components";
 
 /** The errors that a route can answer with: its own, and those that its declaration brings. */
 export function errorsOf(route: Route): ErrorCode[] {

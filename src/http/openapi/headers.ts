@@ -1,4 +1,4 @@
-import type { Json } from "./schemas";
+import type { Json } from "./components";
 
 const header = (description: string, schema: Json): Json => ({ description, schema });
 const text = { type: "string" };

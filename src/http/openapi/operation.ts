@@ -3,7 +3,7 @@ import type { Route } from "../route-table";
 import { failures } from "./errors";
 import { EVERY_ANSWER, type HeaderName, referHeaders } from "./headers";
 import { parametersOf } from "./parameters";
-import type { Json, NamedSchemas } from "./schemas";
+import type { Json, NamedSchemas } from "./components";
 
 /** Describes one route for the document. */
 export function describeOperation(route: Route, schemas: NamedSchemas): Json {

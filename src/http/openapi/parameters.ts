@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Operation } from "../operation";
 import type { Route } from "../route-table";
-import { type Json, toPlain } from "./schemas";
+import { type Json, toPlain } from "./components";
 
 const text = { type: "string" };
 
