@@ -1,7 +1,15 @@
 import type { Page } from "./pagination";
+import {
+  acceptsGzip,
+  contentTag,
+  matchesAny,
+  NO_STORE,
+  Representation,
+  type TagKind,
+  type VersionedResource,
+  versionTag,
+} from "./representation";
 import type { RequestContext } from "./request-context";
-import { contentTag, matchesAny, type TagKind, type VersionedResource, versionTag } from "./etag";
-import { acceptsGzip, NO_STORE, Representation } from "./representation";
 
 const JSON_TYPE = "application/json";
 

@@ -1,114 +1,97 @@
 import type { AppContext } from "../context";
 import { Problem } from "../errors";
-import type { LiveSession, Sessions } from "../features/auth";
-import type { Credential, KeyDirectory } from "../features/keys";
+import type { Sessions } from "../features/auth";
+import type { KeyDirectory } from "../features/keys";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../domain/role";
-import { createCredentials, scopeProblem } from "./credentials";
-import { crossSiteProblem } from "./cross-site";
-import { findHeartbeatMonitor } from "./heartbeat";
-import { toProblem } from "./problems";
+import { createCredentials, findHeartbeatMonitor, scopeProblem } from "./credentials";
 import { noRoute } from "./gateway-answers";
+import { toProblem } from "./problems";
+import type { Access } from "./operation";
+import { ADDRESS_ONLY, type Caller, type GatewayContext } from "./request-context";
 import type { Match, Route } from "./route-table";
 import { findCurrentSession } from "./session-cookie";
-import type { GatewayContext } from "./visit";
 
 /** Path of the dashboard's sign-in. */
 export const SIGN_IN_PATH = "/admin/sign-in";
 
 interface Authorisation {
-  /** Finds out who is calling. Answers what speaks against letting the request through. */
+  /** Finds the caller of a request. Returns a Problem if the request is rejected. */
   authorise(context: GatewayContext, match: Match): Problem | undefined;
-  /** Judges the caller anew, as of now. Throws a Problem if they may not go on. */
+  /** Checks the caller again, as of now. Throws a Problem if the caller's rights have ended. */
   confirm(context: GatewayContext): void;
 }
 
-/** Whom the door lets in. */
-interface Known {
+interface CredentialSources {
   keys: KeyDirectory;
   sessions: Sessions;
   heartbeats: HeartbeatDirectory;
 }
 
-/** Authorises requests by what their route declares, without reading a body. */
+/** Authorises requests by the declarations of their routes, without reading a body. */
 export function createAuthorisation(
   ctx: Pick<AppContext, "baseUrl" | "clock">,
-  { keys, sessions, heartbeats }: Known,
+  { keys, sessions, heartbeats }: CredentialSources,
 ): Authorisation {
   const credentials = createCredentials(keys);
 
-  /** Keys are read anew after a change, at the next look-up; the database may refuse that. */
-  function credentialOrProblem(request: Request, now: number): Credential | Problem {
+  function findCaller(request: Request, route: Route, now: number): Caller | Problem {
     try {
-      return credentials.authenticate(request.headers.get("authorization"), now);
+      switch (route.operation.access.kind) {
+        case "key": {
+          const header = request.headers.get("authorization");
+          const credential = credentials.authenticate(header, now);
+          return credential instanceof Problem ? credential : { kind: "key", credential };
+        }
+        case "session": {
+          const session = findCurrentSession(ctx, sessions, request, now);
+          return session ? { kind: "session", session } : signInRequired();
+        }
+        case "heartbeat": {
+          const monitorId = findHeartbeatMonitor(heartbeats, request, route);
+          return monitorId instanceof Problem ? monitorId : { kind: "job", monitorId };
+        }
+        default:
+          return ADDRESS_ONLY;
+      }
     } catch (error) {
-      return toProblem(error, "UNKNOWN");
-    }
-  }
-
-  function heartbeatTokenOrProblem(request: Request, route: Route): string | Problem {
-    try {
-      return findHeartbeatMonitor(heartbeats, request, route);
-    } catch (error) {
-      return toProblem(error, "UNKNOWN");
-    }
-  }
-
-  function sessionOrProblem(request: Request, now: number): LiveSession | Problem {
-    try {
-      return findCurrentSession(ctx, sessions, request, now) ?? signInRequired();
-    } catch (error) {
+      // After a change, the next look-up reads keys and tokens from the database, which may fail.
       return toProblem(error, "UNKNOWN");
     }
   }
 
   return {
     authorise(context, match) {
-      if (!match.route) return noRoute(context.request.method, match.allowed);
-      const { access } = match.route.operation;
-      if (access.kind === "key") {
-        const verdict = credentialOrProblem(context.request, context.now);
-        if (verdict instanceof Problem) return verdict;
-        context.caller = { kind: "key", credential: verdict };
-        return scopeProblem(verdict, access.scopes);
-      }
-      if (access.kind === "session") {
-        const verdict = sessionOrProblem(context.request, context.now);
-        if (verdict instanceof Problem) return crossSiteProblem(ctx, context.request) ?? verdict;
-        context.caller = { kind: "session", session: verdict };
-        return (
-          crossSiteProblem(ctx, context.request) ?? roleProblem(verdict.user.role, access.role)
-        );
-      }
-      if (access.kind === "heartbeat") {
-        const verdict = heartbeatTokenOrProblem(context.request, match.route);
-        if (verdict instanceof Problem) return verdict;
-        context.caller = { kind: "job", monitorId: verdict };
-        return undefined;
-      }
-      return access.kind === "public" ? crossSiteProblem(ctx, context.request) : undefined;
+      const { request } = context;
+      const { route } = match;
+      if (!route) return noRoute(request.method, match.allowed);
+      const { access } = route.operation;
+      const caller = findCaller(request, route, context.now);
+      const takesForms = access.kind === "session" || access.kind === "public";
+      const crossSite = takesForms ? crossSiteProblem(ctx, request) : undefined;
+      if (caller instanceof Problem) return crossSite ?? caller;
+      context.caller = caller;
+      return crossSite ?? permissionProblem(access, caller);
     },
 
-    confirm({ request, caller, route }) {
-      const now = ctx.clock.now();
-      if (caller.kind === "key") {
-        const verdict = credentialOrProblem(request, now);
-        if (verdict instanceof Problem) throw verdict;
-      }
-      if (caller.kind === "job" && route) {
-        const verdict = heartbeatTokenOrProblem(request, route);
-        if (verdict instanceof Problem) throw verdict;
-      }
-      if (caller.kind === "session") {
-        const verdict = sessionOrProblem(request, now);
-        if (verdict instanceof Problem) throw verdict;
-        const access = route?.operation.access;
-        const problem =
-          access?.kind === "session" ? roleProblem(verdict.user.role, access.role) : undefined;
-        if (problem) throw problem;
-      }
+    confirm({ request, route }) {
+      if (!route) return;
+      const caller = findCaller(request, route, ctx.clock.now());
+      const problem =
+        caller instanceof Problem ? caller : permissionProblem(route.operation.access, caller);
+      if (problem) throw problem;
     },
   };
+}
+
+/** Returns the problem of a caller without a scope or role of the route. */
+function permissionProblem(access: Access, caller: Caller): Problem | undefined {
+  if (access.kind === "key" && caller.kind === "key") {
+    return scopeProblem(caller.credential, access.scopes);
+  }
+  return access.kind === "session" && caller.kind === "session"
+    ? roleProblem(caller.session.user.role, access.role)
+    : undefined;
 }
 
 function roleProblem(held: Role, needed: Role): Problem | undefined {
@@ -123,4 +106,39 @@ function signInRequired(): Problem {
   return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
     headers: { "WWW-Authenticate": `Cookie realm="allclear", form-action="${SIGN_IN_PATH}"` },
   });
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Returns 403 for a form that a page of another site sent: browsers add the session cookie to it. */
+function crossSiteProblem(
+  { baseUrl }: Pick<AppContext, "baseUrl">,
+  request: Request,
+): Problem | undefined {
+  if (SAFE_METHODS.has(request.method) || isFromOwnPage(request, baseUrl)) return undefined;
+  return new Problem(
+    "cross_site_request",
+    "This form was not sent from a page of this server, so nothing was changed. Open the dashboard and send it from there.",
+  );
+}
+
+/**
+ * Browsers name the sending site in `Sec-Fetch-Site`, except over plain HTTP. There the `Origin` must be
+ * the host of the request or the public address. Returns false without either header.
+ */
+function isFromOwnPage({ headers, url }: Request, baseUrl: string): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin" || site === "none";
+  const origin = hostOf(headers.get("origin"));
+  return origin !== undefined && (origin === hostOf(url) || origin === hostOf(baseUrl));
+}
+
+/** Returns host and port of an http URL; undefined for other text, such as `null`. */
+function hostOf(url: string | null): string | undefined {
+  if (url === null || !/^https?:\/\//i.test(url)) return undefined;
+  try {
+    return new URL(url).host;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,10 @@
+import type { Problem } from "../errors";
 import { type ClientAddress, siteOf } from "../kernel/client-address";
-import { BODY_MAX_BYTES, isChunked, RUNTIME_BODY_MAX_BYTES } from "./body";
-import type { DeclaredBody } from "./declared-body";
+import type { Clock } from "../kernel/clock";
+import { IncomingBody, RUNTIME_BODY_MAX_BYTES, setIncomingBody } from "./body";
+import { BODY_MAX_BYTES, type DeclaredBody, isChunked } from "./declared-body";
+import { tooManyBodies } from "./gateway-answers";
+import type { GatewayContext } from "./request-context";
 
 const MEBIBYTE = 1024 * 1024;
 const SITE_BYTES = 8 * MEBIBYTE;
@@ -8,28 +12,27 @@ const SITE_SMALL_BYTES = 4 * MEBIBYTE;
 const ANONYMOUS_BYTES = 2 * MEBIBYTE;
 const ANONYMOUS_SMALL_BYTES = MEBIBYTE;
 const ALL_SITES_BYTES = 128 * MEBIBYTE;
-/** The part of it for bodies without credentials. */
+/** Part of `ALL_SITES_BYTES` for bodies without credentials. */
 const ALL_ANONYMOUS_BYTES = 32 * MEBIBYTE;
 /** Largest declared size of a small body. */
 const SMALL_BODY_BYTES = 16 * 1024;
-/** Bytes that a smaller body counts, since its request takes memory too. */
+/** Least bytes of a body, since its request takes memory too. */
 const MIN_COUNTED_BYTES = 4 * 1024;
 
 /** Milliseconds that any body may take, however small it is. */
 const BASE_MS = { anonymous: 10_000, identified: 30_000 };
-/** Milliseconds after which the part that has come is the beginning of a body. */
+/** Milliseconds after which the beginning of a body is taken as far as it has arrived. */
 const BEGINNING_MS = 10_000;
-/** Milliseconds more for each byte: 16 KiB a second. */
+/** Additional milliseconds per byte: 16 KiB a second. */
 const MS_PER_BYTE = 1_000 / (16 * 1024);
 
 /** Bounds the memory of request bodies that are under way. */
 export interface BodyBudget {
   /**
-   * Reserves room for a body that counts `bytes`. Returns a function that gives the room back, which
-   * may be called again without effect; undefined where the site or all sites together have none left.
-   * `isAnonymous`: the caller has shown no credential.
+   * Reserves room for the body of a request and limits its time. Returns a Problem if the site of the
+   * client, or all sites together, have no room left.
    */
-  reserve(address: ClientAddress, bytes: number, isAnonymous: boolean): (() => void) | undefined;
+  reserve(context: GatewayContext, body: DeclaredBody): Problem | undefined;
 }
 
 /**
@@ -38,28 +41,41 @@ export interface BodyBudget {
  * large or unbounded bodies are under way. All sites together: 128 MiB of bodies that are not small,
  * of which those without credentials may have 32 MiB.
  */
-export function createBodyBudget(): BodyBudget {
+export function createBodyBudget(clock: Clock): BodyBudget {
   const identified = { small: createRoom(SITE_SMALL_BYTES), large: createRoom(SITE_BYTES) };
   const anonymous = {
     small: createRoom(ANONYMOUS_SMALL_BYTES),
     large: createRoom(ANONYMOUS_BYTES),
   };
 
+  /** Returns a function that gives the room back, and may be called again; undefined without room. */
+  function reserveRoom(address: ClientAddress, bytes: number, isAnonymous: boolean) {
+    const { small, large } = isAnonymous ? anonymous : identified;
+    if (bytes <= SMALL_BODY_BYTES) return small.reserve(siteOf(address), bytes);
+    const total = identified.large.bytes + anonymous.large.bytes + bytes;
+    if (total > ALL_SITES_BYTES) return undefined;
+    if (isAnonymous && large.bytes + bytes > ALL_ANONYMOUS_BYTES) return undefined;
+    return large.reserve(siteOf(address), bytes);
+  }
+
   return {
-    reserve(address, bytes, isAnonymous) {
-      const { small, large } = isAnonymous ? anonymous : identified;
-      if (bytes <= SMALL_BODY_BYTES) return small.reserve(siteOf(address), bytes);
-      const total = identified.large.bytes + anonymous.large.bytes + bytes;
-      if (total > ALL_SITES_BYTES) return undefined;
-      if (isAnonymous && large.bytes + bytes > ALL_ANONYMOUS_BYTES) return undefined;
-      return large.reserve(siteOf(address), bytes);
+    reserve(context, body) {
+      const { request, caller } = context;
+      const bytes = countedBytes(request.headers, body);
+      if (bytes === 0) return undefined;
+      const isAnonymous = caller.kind === "address";
+      const release = reserveRoom(context.address, bytes, isAnonymous);
+      if (!release) return tooManyBodies();
+      context.body = new IncomingBody(clock, allowedMs(bytes, body, isAnonymous), release);
+      setIncomingBody(request, context.body);
+      return undefined;
     },
   };
 }
 
-/** Counts bytes under way, of which each site may have `siteBytes`. */
+/** Counts bytes under way, at most `siteBytes` per site. */
 function createRoom(siteBytes: number) {
-  /** A site without any has no entry. */
+  // Sites without bytes have no entry.
   const bySite = new Map<string, number>();
   const room = {
     /** Bytes of all sites. */
@@ -86,18 +102,18 @@ function createRoom(siteBytes: number) {
 }
 
 /**
- * Returns the bytes that the body of a request counts; 0 for no body. A body without a declared length
- * counts the most that the runtime keeps of one. A body of which only the beginning is read is small.
+ * Returns the bytes for which room is reserved; 0 without a body. Without a declared length, a body counts
+ * as the most that the runtime reads of one. A body of which only the beginning is read is small.
  */
-export function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): number {
+function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): number {
   const max = beginningBytes === undefined ? RUNTIME_BODY_MAX_BYTES : SMALL_BODY_BYTES;
   if (isChunked(headers)) return max;
   const length = Number(headers.get("content-length") ?? 0);
   return length === 0 ? 0 : Math.min(max, Math.max(length, MIN_COUNTED_BYTES));
 }
 
-/** Returns the milliseconds that a body which counts `bytes` may take. */
-export function allowedMs(bytes: number, body: DeclaredBody, isAnonymous: boolean): number {
+/** Returns the milliseconds that a body with `bytes` of reserved room may take. */
+function allowedMs(bytes: number, body: DeclaredBody, isAnonymous: boolean): number {
   if (body.beginningBytes !== undefined) return BEGINNING_MS;
   const maxBytes = Math.min(bytes, BODY_MAX_BYTES);
   return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(maxBytes * MS_PER_BYTE);

@@ -1,22 +1,49 @@
-import { Kind } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Problem } from "../errors";
-import type { DeclaredBody } from "./declared-body";
-import { incomingBodyOf } from "./incoming-body";
+import type { Clock, Timer } from "../kernel/clock";
+import { BODY_MAX_BYTES, bodyTooLarge, hideSchema } from "./declared-body";
+import { splitUrl } from "./request-url";
 
-/** The kind of the schema of a body that is a form. */
-export const FORM_KIND = "AllclearForm";
-
-const PLAIN_FORM = "application/x-www-form-urlencoded";
-const FORM_WITH_FILES = "multipart/form-data";
-
-/** Characters of a Content-Encoding that an error repeats. */
-const ENCODING_SHOWN = 40;
-
-/** The most that a request's body may weigh. */
-export const BODY_MAX_BYTES = 256 * 1024;
-
-/** The most that the runtime reads of a body before it answers 413 by itself. */
+/** Bytes of a body that the runtime reads before it answers 413 by itself. */
 export const RUNTIME_BODY_MAX_BYTES = 1024 * 1024;
+
+const NO_BYTES = new Uint8Array();
+
+// A property of the request, so that the reader of the body finds it.
+const INCOMING_BODY = Symbol("incoming body");
+type WithBody = Request & { [INCOMING_BODY]?: IncomingBody };
+
+/** A request body that is under way. */
+export class IncomingBody {
+  /** True if the answer is given before the whole body was read. */
+  isUnread = false;
+  readonly #clock: Clock;
+  readonly #allowedMs: number;
+
+  constructor(
+    clock: Clock,
+    /** Milliseconds that the whole body may take. */
+    allowedMs: number,
+    /** Gives back the room that was reserved; calling it again has no effect. */
+    readonly release: () => void,
+  ) {
+    this.#clock = clock;
+    this.#allowedMs = allowedMs;
+  }
+
+  /** Runs `expire` once the body has taken too long. Called when its reading begins. */
+  startDeadline(expire: () => void): Timer {
+    return this.#clock.after(this.#allowedMs, expire);
+  }
+}
+
+export function setIncomingBody(request: WithBody, body: IncomingBody): void {
+  request[INCOMING_BODY] = body;
+}
+
+function incomingBodyOf(request: WithBody): IncomingBody | undefined {
+  return request[INCOMING_BODY];
+}
 
 /** A body of which only a part arrived: its sender closed the connection, or took too long. */
 export class UnfinishedBody extends Problem {
@@ -25,61 +52,15 @@ export class UnfinishedBody extends Problem {
   }
 }
 
-/** Returns true if a body comes without a declared length. */
-export function isChunked(headers: Headers): boolean {
-  return headers.get("transfer-encoding") !== null;
-}
-
 /**
- * Returns the problem of a body by its headers alone: 413 for a declared length over the limit, 415 for
- * one that is compressed or not declared as what the route reads. A body of which only the beginning is
- * read may be of any length and media type. A request without a body passes; its schema speaks later.
- */
-export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
-  const length = headers.get("content-length");
-  const isWhole = body.beginningBytes === undefined;
-  if (isWhole && length !== null && Number(length) > BODY_MAX_BYTES) return tooLarge();
-  const isEmpty = !isChunked(headers) && (length === null || length === "0");
-  if (isEmpty) return undefined;
-  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  if (encoding !== "" && encoding !== "identity") return encoded(encoding);
-  if (!isWhole) return undefined;
-  const { schema } = body;
-  if (schema[Kind] === FORM_KIND) {
-    const taken = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
-    return taken.includes(mediaTypeOf(headers)) ? undefined : unsupported(taken.join(" or "));
-  }
-  // A body that may be left out can still turn out to be empty; then it needs no type.
-  if (isChunked(headers) && body.isOptional && headers.get("content-type") === null)
-    return undefined;
-  return mediaTypeProblem(headers);
-}
-
-/** Returns 415 for a body that is not declared as JSON; undefined for one that is. */
-export function mediaTypeProblem(headers: Headers): Problem | undefined {
-  const mediaType = mediaTypeOf(headers);
-  const isJson = mediaType === "application/json" || /^application\/[^/]+\+json$/.test(mediaType);
-  return isJson ? undefined : unsupported("application/json");
-}
-
-/** Returns true if a form's headers allow files. */
-export function maySendFiles(headers: Headers): boolean {
-  return mediaTypeOf(headers) === FORM_WITH_FILES;
-}
-
-function mediaTypeOf(headers: Headers): string {
-  return (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-}
-
-/**
- * Reads a body of at most 256 KiB of UTF-8, however it arrives. Throws `payload_too_large` or
- * `invalid_request` for any other.
+ * Reads a body of at most 256 KiB of UTF-8, with or without a declared length. Throws
+ * `payload_too_large` for a larger one, `invalid_request` for other bytes, and `UnfinishedBody`.
  */
 export async function readText(request: Request): Promise<string> {
   return decodeText(await readBytes(request));
 }
 
-/** The text that the bytes of a body are. Throws `invalid_request` for what is not UTF-8. */
+/** Decodes UTF-8. Throws `invalid_request` for other bytes. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -89,8 +70,8 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Reads a body of at most 256 KiB, however it arrives. Throws `payload_too_large` for a larger one and
- * `UnfinishedBody` where the rest does not come in time.
+ * Reads a body of at most 256 KiB, with or without a declared length. Throws `payload_too_large` for a
+ * larger one and `UnfinishedBody` if the rest does not come in time.
  *
  * The runtime gathers the body, at most `RUNTIME_BODY_MAX_BYTES` of it. Reading `request.body` chunk by
  * chunk would make an object of every chunk, which a sender may make as small as a byte; only the small
@@ -98,17 +79,51 @@ export function decodeText(bytes: Uint8Array): string {
  */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   const bytes = new Uint8Array(await gather(request));
-  if (bytes.byteLength > BODY_MAX_BYTES) throw tooLarge();
+  if (bytes.byteLength > BODY_MAX_BYTES) throw bodyTooLarge();
   return bytes;
 }
 
+async function gather(request: Request): Promise<ArrayBuffer> {
+  const { promise: expiry, reject } = Promise.withResolvers<never>();
+  const deadline = incomingBodyOf(request)?.startDeadline(() => reject(new UnfinishedBody()));
+  try {
+    return await Promise.race([request.arrayBuffer(), expiry]);
+  } catch (error) {
+    if (error instanceof UnfinishedBody) throw error;
+    if (request.signal.aborted) throw new UnfinishedBody();
+    // The runtime has already answered 413 and closed the connection.
+    if ((error as Error).message.includes("maxRequestBodySize")) throw bodyTooLarge();
+    throw error;
+  } finally {
+    deadline?.cancel();
+  }
+}
+
 /**
- * Reads the first `maxBytes` of a body, at most some thousands, since a sender can make each byte a chunk.
- * Takes the part that has come where the sender goes away or is too slow.
+ * Declares that a route reads the first `maxBytes` of a body of any media type and ignores the rest:
+ * spread into its options. A slow body counts as ended. With the query parameter `instead`, none is read.
  */
-export async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
+export function beginningOf(maxBytes: number, { instead }: { instead: string }) {
+  const schema = Type.Unsafe<Uint8Array>({ type: "string" });
+  return {
+    body: hideSchema({ schema, isOptional: true, beginningBytes: maxBytes }),
+    parse: async ({ request }: { request: Request }) => {
+      const { query = "" } = splitUrl(request.url) ?? {};
+      if (!new URLSearchParams(query).has(instead)) return readBeginning(request, maxBytes);
+      const incoming = incomingBodyOf(request);
+      if (incoming) incoming.isUnread = true;
+      return NO_BYTES;
+    },
+  };
+}
+
+/**
+ * Reads the first `maxBytes` of a body, at most a few thousand, since a sender can make each byte a chunk.
+ * Returns the part that has arrived if the sender closes the connection or is too slow.
+ */
+async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
   const reader = request.body?.getReader();
-  if (!reader) return new Uint8Array();
+  if (!reader) return NO_BYTES;
   const incoming = incomingBodyOf(request);
   const cancel = () => {
     if (incoming) incoming.isUnread = true;
@@ -130,41 +145,9 @@ export async function readBeginning(request: Request, maxBytes: number): Promise
       }
     }
   } catch {
-    // The sender has gone away.
+    // The sender has closed the connection.
   } finally {
     deadline?.cancel();
   }
   return beginning.subarray(0, size);
-}
-
-async function gather(request: Request): Promise<ArrayBuffer> {
-  const { promise: expiry, reject } = Promise.withResolvers<never>();
-  const deadline = incomingBodyOf(request)?.startDeadline(() => reject(new UnfinishedBody()));
-  try {
-    return await Promise.race([request.arrayBuffer(), expiry]);
-  } catch (error) {
-    if (error instanceof UnfinishedBody) throw error;
-    if (request.signal.aborted) throw new UnfinishedBody();
-    // The runtime has told the sender so already, and has closed the connection.
-    if ((error as Error).message.includes("maxRequestBodySize")) throw tooLarge();
-    throw error;
-  } finally {
-    deadline?.cancel();
-  }
-}
-
-function tooLarge(): Problem {
-  return new Problem("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
-}
-
-/** 415 for a body that is compressed. The header says what is read instead (RFC 7694). */
-function encoded(encoding: string): Problem {
-  const detail = `The body is sent with the Content-Encoding ${encoding.slice(0, ENCODING_SHOWN)}. Send it without one: compressed bodies are not read.`;
-  return new Problem("unsupported_media_type", detail, {
-    headers: { "Accept-Encoding": "identity" },
-  });
-}
-
-function unsupported(desired: string): Problem {
-  return new Problem("unsupported_media_type", `Send the body as ${desired}.`);
 }

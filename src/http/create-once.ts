@@ -5,9 +5,9 @@ import { type Answer, answerOnce } from "../features/idempotency";
 import { sha256 } from "../kernel/hash";
 import { type RequestContext, bearerOf } from "./request-context";
 import { sendCreated } from "./answers";
-import { bodyHashOf, IDEMPOTENCY_KEY } from "./body-hash";
-import type { TagKind } from "./etag";
-import { splitUrl } from "./split-url";
+import { bodyHashOf, IDEMPOTENCY_KEY } from "./json-body";
+import type { TagKind } from "./representation";
+import { splitUrl } from "./request-url";
 
 /** 1 to 128 printable characters of ASCII. A UUID is a good one. */
 const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;

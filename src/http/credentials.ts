@@ -8,13 +8,16 @@ import {
   missingScope,
   type Scope,
 } from "../features/keys";
+import type { HeartbeatDirectory } from "../features/monitors";
 import { toIso } from "../kernel/time";
+import { splitUrl } from "./request-url";
+import type { Route } from "./route-table";
 
 /** RFC 6750's challenge. */
-export const CHALLENGE = 'Bearer realm="allclear"';
+const CHALLENGE = 'Bearer realm="allclear"';
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
 const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
-/** Start of nearly every credential, for a check without a regular expression. */
+/** Start of nearly every header, for a check without a regular expression. */
 const USUAL_START = "Bearer allclear_";
 const BEARER_SCHEME = /^bearer +\S/i;
 
@@ -26,9 +29,9 @@ type BearerReader = (context: {
 }) => { bearer: string | undefined };
 
 /**
- * The bearer plugin's own reading of a request. As a plugin it would run after the body is parsed,
- * too late for a caller who has no key; and it takes `Bearerabc` and `?access_token=`. So it is asked
- * here, by a header that the strict reading has passed, and with no query.
+ * Returns the function with which the bearer plugin reads a request. Used as a plugin, it would run after
+ * the body is parsed, and would accept `Bearerabc` and `?access_token=`. Here it gets only a header that
+ * was checked before, and no query.
  */
 function pluginReader(): BearerReader {
   const derive = bearer().event.transform?.[0]?.fn;
@@ -37,14 +40,11 @@ function pluginReader(): BearerReader {
 }
 
 export interface Credentials {
-  /**
-   * The credential that a request presents at `now`, in unix ms. A Problem where it presents none that
-   * opens anything.
-   */
+  /** Returns the live credential of an `Authorization` header at `now`, in unix ms; else a Problem. */
   authenticate(authorization: string | null, now: number): Credential | Problem;
 }
 
-/** Reads and judges `Authorization` headers. Looks in memory only. */
+/** Reads and checks `Authorization` headers, in memory only. */
 export function createCredentials(directory: KeyDirectory): Credentials {
   const readBearer = pluginReader();
   return {
@@ -58,22 +58,22 @@ export function createCredentials(directory: KeyDirectory): Credentials {
       if (value === undefined || !isKeyValue(value)) return invalidKey();
       const credential = directory.find(value);
       if (!credential) return invalidKey();
-      const verdict = keyState(credential, now);
-      return verdict.live ? credential : deadKey(verdict);
+      const state = keyState(credential, now);
+      return state.live ? credential : deadKey(state);
     },
   };
 }
 
-/** The credentials as `Bearer <token>`; undefined where the header holds no single well-formed token. */
+/** Returns the header as `Bearer <token>`; undefined unless it holds exactly one well-formed token. */
 function canonicalCredentials(authorization: string): string | undefined {
-  // The usual header is in this form already. What else it may hold, the value's own shape judges.
+  // The usual header already has this form. `isKeyValue` checks the rest of it.
   if (authorization.startsWith(USUAL_START)) return authorization;
   const token = readBearerToken(authorization);
   return token === undefined ? undefined : `Bearer ${token}`;
 }
 
-/** The one token of bearer credentials, whatever it is; undefined where there is no well-formed one. */
-export function readBearerToken(authorization: string): string | undefined {
+/** Returns the token of bearer credentials; undefined unless there is exactly one well-formed token. */
+function readBearerToken(authorization: string): string | undefined {
   return BEARER_CREDENTIALS.exec(authorization)?.[1];
 }
 
@@ -107,18 +107,18 @@ function invalidKey(): Problem {
   return invalidToken("invalid_key", "The API key is not one of this server's.");
 }
 
-function deadKey(verdict: {
+function deadKey(state: {
   code: "expired_key" | "revoked_key";
   since: number;
   isValueOnly: boolean;
 }): Problem {
-  const at = toIso(verdict.since);
-  if (verdict.code === "revoked_key") {
+  const at = toIso(state.since);
+  if (state.code === "revoked_key") {
     return invalidToken("revoked_key", `The API key was revoked at ${at}.`);
   }
   return invalidToken(
     "expired_key",
-    verdict.isValueOnly
+    state.isValueOnly
       ? `This value of the API key was replaced and ended at ${at}. Use the newest value.`
       : `The API key expired at ${at}.`,
   );
@@ -133,4 +133,39 @@ function invalidToken(
       "WWW-Authenticate": `${CHALLENGE}, error="invalid_token", error_description="${detail}"`,
     },
   });
+}
+
+const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
+
+/**
+ * Returns the id of the monitor whose token a heartbeat carries; for an unknown token a Problem: 404 if the
+ * token is in the path, 401 if it is a bearer token.
+ */
+export function findHeartbeatMonitor(
+  heartbeats: HeartbeatDirectory,
+  request: Request,
+  route: Route,
+): string | Problem {
+  if (route.path.endsWith("/:token")) {
+    const { path } = splitUrl(request.url) ?? { path: "" };
+    return (
+      heartbeats.find(path.slice(path.lastIndexOf("/") + 1)) ??
+      new Problem("not_found", UNKNOWN_TOKEN)
+    );
+  }
+  const header = request.headers.get("authorization");
+  const token = header === null ? undefined : readBearerToken(header);
+  if (token === undefined) {
+    return new Problem(
+      "missing_key",
+      "Send the monitor's token in the header Authorization: Bearer <TOKEN>.",
+      { headers: { "WWW-Authenticate": CHALLENGE } },
+    );
+  }
+  return (
+    heartbeats.find(token) ??
+    new Problem("invalid_key", UNKNOWN_TOKEN, {
+      headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
+    })
+  );
 }

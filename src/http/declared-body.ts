@@ -1,4 +1,17 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { Problem } from "../errors";
+
+/** The kind of the schema of a body that is a form. */
+export const FORM_KIND = "AllclearForm";
+
+/** Limit of a request body, in bytes. */
+export const BODY_MAX_BYTES = 256 * 1024;
+
+const PLAIN_FORM = "application/x-www-form-urlencoded";
+const FORM_WITH_FILES = "multipart/form-data";
+
+/** Characters of a Content-Encoding that an error repeats. */
+const ENCODING_SHOWN = 40;
 
 /** The body that a route declares. */
 export interface DeclaredBody<Schema extends TSchema = TSchema> {
@@ -30,4 +43,70 @@ export function declaredBodyOf({ body }: { body?: TSchema }): DeclaredBody | und
   if (!body) return undefined;
   const declared = (body as { [Declared]?: DeclaredBody })[Declared];
   return declared ?? { schema: body, isOptional: false };
+}
+
+/** Returns true if a body comes without a declared length. */
+export function isChunked(headers: Headers): boolean {
+  return headers.get("transfer-encoding") !== null;
+}
+
+/**
+ * Returns the problem of a body by its headers alone: 413 for a declared length over the limit, 415 for
+ * a body that is compressed or of a media type that the route does not read. A body of which only the
+ * beginning is read may be of any length and media type. A missing body is left to the schema.
+ */
+export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
+  const length = headers.get("content-length");
+  const isWhole = body.beginningBytes === undefined;
+  if (isWhole && length !== null && Number(length) > BODY_MAX_BYTES) return bodyTooLarge();
+  const isEmpty = !isChunked(headers) && (length === null || length === "0");
+  if (isEmpty) return undefined;
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
+  if (!isWhole) return undefined;
+  const { schema } = body;
+  if (schema[Kind] === FORM_KIND) {
+    const accepted = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
+    return accepted.includes(mediaTypeOf(headers))
+      ? undefined
+      : unsupportedMediaType(accepted.join(" or "));
+  }
+  // A chunked body may turn out to be empty. If it may be left out, it then needs no media type.
+  if (isChunked(headers) && body.isOptional && headers.get("content-type") === null) {
+    return undefined;
+  }
+  return mediaTypeProblem(headers);
+}
+
+/** Returns 415 for a body that is not declared as JSON; undefined for one that is. */
+export function mediaTypeProblem(headers: Headers): Problem | undefined {
+  const mediaType = mediaTypeOf(headers);
+  const isJson = mediaType === "application/json" || /^application\/[^/]+\+json$/.test(mediaType);
+  return isJson ? undefined : unsupportedMediaType("application/json");
+}
+
+/** Returns true if a form's headers allow files. */
+export function maySendFiles(headers: Headers): boolean {
+  return mediaTypeOf(headers) === FORM_WITH_FILES;
+}
+
+function mediaTypeOf(headers: Headers): string {
+  return (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Returns 413 for a body over the limit. */
+export function bodyTooLarge(): Problem {
+  return new Problem("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
+}
+
+/** Returns 415 for a compressed body. The header names the accepted encoding (RFC 7694). */
+function unsupportedEncoding(encoding: string): Problem {
+  const detail = `The body is sent with the Content-Encoding ${encoding.slice(0, ENCODING_SHOWN)}. Send it without one: compressed bodies are not read.`;
+  return new Problem("unsupported_media_type", detail, {
+    headers: { "Accept-Encoding": "identity" },
+  });
+}
+
+function unsupportedMediaType(accepted: string): Problem {
+  return new Problem("unsupported_media_type", `Send the body as ${accepted}.`);
 }

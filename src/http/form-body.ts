@@ -1,28 +1,38 @@
 import { Kind, Type, TypeRegistry } from "@sinclair/typebox";
+import { Problem } from "../errors";
 import { sha256Hex } from "../kernel/hash";
-import { FORM_KIND, maySendFiles, readBytes, readText } from "./body";
-import { readMultipart, type SentFile } from "./multipart";
+import { readBytes, readText } from "./body";
+import { FORM_KIND, maySendFiles } from "./declared-body";
 
 /** A form as a browser sent it. */
 export interface Form {
-  /** A field's text as it was typed; empty where the form has no such field. */
+  /** A field's text as it was typed; empty if the form has no such field. */
   text(name: string): string;
   /** All values of a field, such as the checked boxes of a list. */
   all(name: string): string[];
-  /** The file that was chosen in a field; undefined where none was, or the form takes none. */
+  /** The file that was chosen in a field; undefined if none was, or the form takes no files. */
   file(name: string): SentFile | undefined;
-  /** SHA-256 of where it was sent and of all that was: the same form sent twice has the same. */
+  /** SHA-256 of the URL and the content: equal forms have equal digests. */
   readonly digest: string;
 }
 
-// What is wrong with its fields is for the screen to say, beside each: this only carries the type.
+/** A file that was chosen in a form. */
+export interface SentFile {
+  bytes: Uint8Array;
+  /** Media type by its name, or empty. The bytes may be of another type. */
+  type: string;
+  /** Name on the sender's disk; may be empty. */
+  name: string;
+}
+
+// Accepts everything: the screen validates the fields and shows each error at its field.
 TypeRegistry.Set(FORM_KIND, () => true);
 const PlainForm = Type.Unsafe<Form>({ [Kind]: FORM_KIND });
 const FormWithFiles = Type.Unsafe<Form>({ [Kind]: FORM_KIND, takesFiles: true });
 
 /**
  * Declares that a route reads a form (`application/x-www-form-urlencoded`, and `multipart/form-data`
- * where it takes files): spread into its options. All of it together weighs at most what a body may.
+ * where it takes files): spread into its options. Files count towards the limit of a body.
  */
 export function formBody({ files = false }: { files?: boolean } = {}) {
   return {
@@ -39,20 +49,54 @@ async function readForm(request: Request): Promise<Form> {
 
 async function readFormWithFiles(request: Request): Promise<Form> {
   const mediaType = request.headers.get("content-type") ?? "";
-  const sent = await readMultipart(await readBytes(request), mediaType);
-  return toForm(request, sent.fields, sent.files, sent.canonical);
+  const entries = await parseMultipart(await readBytes(request), mediaType);
+  const fields = new URLSearchParams();
+  const files = new Map<string, SentFile>();
+  const content: unknown[] = [];
+  for (const [name, value] of entries) {
+    if (typeof value === "string") {
+      fields.append(name, value);
+      content.push([name, value]);
+      continue;
+    }
+    // Bun leaves the name undefined if the sender gave none, in spite of the type.
+    const fileName: string = (value.name as string | undefined) ?? "";
+    // A browser sends a field in which nothing was chosen as an empty file without a name.
+    if (fileName === "" && value.size === 0) continue;
+    const file = { bytes: await value.bytes(), type: value.type, name: fileName };
+    if (!files.has(name)) files.set(name, file);
+    content.push([name, file.name, sha256Hex(file.bytes)]);
+  }
+  // The bytes as sent would not do: each sending has a boundary of its own.
+  return toForm(request, fields, files, JSON.stringify(content));
+}
+
+/** Parses `multipart/form-data` (RFC 7578). Throws `invalid_request` for other bytes. */
+async function parseMultipart(
+  bytes: Uint8Array,
+  mediaType: string,
+): Promise<[string, string | File][]> {
+  try {
+    const body = new Response(bytes as Uint8Array<ArrayBuffer>, {
+      headers: { "Content-Type": mediaType },
+    });
+    // The types of Bun omit files.
+    return [...(await body.formData()).entries()] as [string, string | File][];
+  } catch {
+    throw new Problem("invalid_request", "The body is not valid multipart/form-data.");
+  }
 }
 
 function toForm(
   { url }: Request,
   fields: URLSearchParams,
   files: ReadonlyMap<string, SentFile>,
-  canonical: string,
+  content: string,
 ): Form {
   return {
     text: (name) => fields.get(name) ?? "",
     all: (name) => fields.getAll(name),
     file: (name) => files.get(name),
-    digest: sha256Hex(`${url}\n${canonical}`),
+    digest: sha256Hex(`${url}\n${content}`),
   };
 }

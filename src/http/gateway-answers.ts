@@ -1,10 +1,9 @@
 import { notFound, Problem } from "../errors";
 import { type Charge, POLICIES } from "../features/limits";
 import { plural } from "../kernel/text";
+import type { Match } from "./route-table";
 
-/*
- * What the front door refuses by itself, before any handler is asked.
- */
+/* Answers that the gateway gives by itself, before any handler runs. */
 
 export function badHost(): Problem {
   return new Problem(
@@ -38,4 +37,26 @@ export function tooManyBodies(): Problem {
     "Too many request bodies are on their way. Try again in 1 second.",
     { headers: { "Retry-After": "1" } },
   );
+}
+
+/** Returns true for OPTIONS on a path that other origins may read. Elsewhere the method is not allowed. */
+export function isPreflight(
+  request: Request,
+  match: Match,
+): match is { route: undefined; allowed: readonly string[] } {
+  return !match.route && request.method === "OPTIONS" && match.allowed.includes("OPTIONS");
+}
+
+export function preflight(allowed: readonly string[]): Response {
+  const list = allowed.join(", ");
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: list,
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Allow-Methods": list,
+      "Access-Control-Allow-Headers": "If-None-Match",
+      "Access-Control-Max-Age": "86400",
+    },
+  });
 }

@@ -1,29 +1,42 @@
 import type { AppContext } from "../context";
+import { redactUrl } from "../domain/redact";
 import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { KeyDirectory, KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
 import type { HeartbeatDirectory } from "../features/monitors";
 import type { Domains } from "../features/pages";
-import type { RequestContexts } from "./request-context";
+import type { Log } from "../kernel/log";
 import { createAuthorisation } from "./authorisation";
-import { isChunked, bodyHeadersProblem, UnfinishedBody } from "./body";
-import { allowedMs, countedBytes, createBodyBudget } from "./body-budget";
+import { UnfinishedBody } from "./body";
+import { createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
-import type { DeclaredBody } from "./declared-body";
-import { IncomingBody, setIncomingBody } from "./incoming-body";
-import { matchCustomDomain } from "./page-surface";
-import { isPreflight, preflight } from "./preflight";
+import { bodyHeadersProblem, isChunked } from "./declared-body";
+import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
 import { problemResponse, toProblem } from "./problems";
-import { queryProblem, repeatedParameterProblem } from "./request-url";
-import { badHost, rateLimited, tooManyBodies } from "./gateway-answers";
-import { logRequest } from "./request-log";
-import type { Match, Route, RouteTable } from "./route-table";
-import { type SplitUrl, splitUrl } from "./split-url";
-import { setRequestHeaders, setFixedHeaders } from "./response-headers";
-import { type PeerOf, GatewayContext, type ContextDependencies } from "./visit";
+import {
+  type ContextDependencies,
+  GatewayContext,
+  type PeerOf,
+  type RequestContexts,
+} from "./request-context";
+import {
+  asGet,
+  queryProblem,
+  repeatedParameterProblem,
+  type SplitUrl,
+  splitUrl,
+} from "./request-url";
+import { setFixedHeaders, setRequestHeaders } from "./response-headers";
+import {
+  type Match,
+  matchCustomDomain,
+  NO_MATCH,
+  type Route,
+  type RouteTable,
+} from "./route-table";
 
-/** Answers one request. `peer` is asked only where an address matters. */
+/** Answers one request. `peer` is called only if the client address is needed. */
 export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Response>;
 
 export interface GatewayDependencies {
@@ -37,28 +50,26 @@ export interface GatewayDependencies {
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
-  /** Loads the routes of a path where that has to be done yet; undefined where it has not. */
+  /** Loads the routes of a path; undefined if they are loaded. */
   loadRoutes(path: string): Promise<void> | undefined;
-  /** The page that tells a person what went wrong; undefined where a program is to be told. */
+  /** Returns the page that shows an error to a person; undefined if a program sent the request. */
   failurePage(failure: Problem, context: GatewayContext): Response | undefined;
 }
 
-/** Status counted for a request whose body never arrived whole. A sender that is too slow receives 400. */
+/** Status counted for a request with an unfinished body. A sender that is too slow receives 400. */
 const CLIENT_CLOSED = 499;
-
-const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 /**
  * Creates the entrance of all requests. Checks in this order: Host and query; route (on a page's custom
- * domain, of that page's public surface); credential (looked up in memory); one token from the bucket that
- * pays; 401 and scope; repeated query parameters; size, media type and encoding of the body; room for the
+ * domain, one that it serves); credential (looked up in memory); one token from the bucket of the caller;
+ * 401 and scope; repeated query parameters; size, media type and encoding of the body; room for the
  * body; `beforeBody`; handler. Every response leaves through `finish` with the same headers.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { ctx, routes, requestContexts, usage, limiter, addresses } = deps;
   const { clock, log } = ctx;
   const authorisation = createAuthorisation(ctx, deps);
-  const bodies = createBodyBudget();
+  const bodies = createBodyBudget(clock);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
   const contextDeps: ContextDependencies = {
@@ -88,7 +99,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return context.charge.decision.isAllowed ? failure : rateLimited(context.charge);
   }
 
-  /** `answeredAt`, in unix ms: where nothing was waited for, the moment in which the request came. */
+  /** Completes and records an answer. `answeredAt` (unix ms) is the arrival if the answer is synchronous. */
   function finish(
     context: GatewayContext,
     outcome: Response | Problem,
@@ -96,7 +107,9 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   ): Response {
     context.body?.release();
     const failure = failureOf(context, outcome);
-    const response = failure ? failureResponse(failure, context) : (outcome as Response);
+    const response = failure
+      ? (deps.failurePage(failure, context) ?? problemResponse(failure, context.requestId))
+      : (outcome as Response);
     if (failure && failure.status >= 500 && failure.cause !== undefined) {
       log.error({ err: failure.cause, request: context.requestId }, "a request failed");
     }
@@ -105,9 +118,9 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       setRequestHeaders(response.headers, context);
     }
     const isUnfinished = failure instanceof UnfinishedBody;
-    // The sender may go on for ever.
+    // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
-    // Asked once: what the runtime keeps of a request and of an answer costs a call each time.
+    // Read once: each read of a property of a response is a call into the runtime.
     const status = isUnfinished ? CLIENT_CLOSED : response.status;
     routes.counts.record(context.route?.index, status);
     if (context.caller.kind === "key") {
@@ -131,33 +144,14 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return response;
   }
 
-  function failureResponse(failure: Problem, context: GatewayContext): Response {
-    return deps.failurePage(failure, context) ?? problemResponse(failure, context.requestId);
-  }
-
-  /** The declared route that a request may meet on the host that it was sent to. */
+  /** Matches a request to a route that the host serves. */
   function matchOf(context: GatewayContext, address: string, path: string): Match {
     const { method } = context.request;
-    context.domain = deps.domains.find(address);
-    return context.domain
-      ? matchCustomDomain(context.domain, routes, { method, path })
-      : routes.match(method, path);
+    const domain = (context.domain = deps.domains.find(address));
+    return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
   }
 
-  /** Reserves room for a body and limits its time. Returns a Problem if there is no room. */
-  function reserveBody(context: GatewayContext, body: DeclaredBody): Problem | undefined {
-    const bytes = countedBytes(context.request.headers, body);
-    if (bytes === 0) return undefined;
-    const isAnonymous = context.caller.kind === "address";
-    const release = bodies.reserve(context.address, bytes, isAnonymous);
-    if (!release) return tooManyBodies();
-    const ms = allowedMs(bytes, body, isAnonymous);
-    context.body = new IncomingBody(clock, ms, release);
-    setIncomingBody(context.request, context.body);
-    return undefined;
-  }
-
-  /** Lets a request through to its handler. */
+  /** Runs the handler of a request. */
   function pass(
     context: GatewayContext,
     url: SplitUrl,
@@ -207,7 +201,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const tooMuch = context.charge?.decision.isAllowed === false && rateLimited(context.charge);
     if (tooMuch) return finishUnread(context, tooMuch);
     if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
-    // Without a route, or a URL, there is a refusal.
+    // Without a route or a URL there is a problem; the types do not show it.
     if (problem || !match.route || !url) return finishUnread(context, problem ?? badHost());
     const { body, operation, query } = match.route;
     const malformed =
@@ -215,7 +209,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       (body ? bodyHeadersProblem(request.headers, body) : undefined);
     const answer =
       malformed ??
-      (body ? reserveBody(context, body) : undefined) ??
+      (body ? bodies.reserve(context, body) : undefined) ??
       operation.beforeBody?.(request, context.address);
     if (answer) return finishUnread(context, answer);
     return pass(context, url, match.route);
@@ -228,18 +222,28 @@ function hasOneHost(headers: Headers): boolean {
   return headers.get("host")?.includes(",") !== true;
 }
 
-/** Ids that are unique to this run of the server and cheap: a random beginning and a count. */
+/** Returns a source of ids that are unique in this run of the server: random bytes and a count. */
 function createRequestIds(random: AppContext["random"]): () => string {
   const beginning = `req_${Buffer.from(random(8)).toString("hex")}`;
   let count = 0;
   return () => beginning + (++count).toString(36);
 }
 
-/**
- * HEAD runs GET's handler; the server sends the headers and leaves the body away. The host is left
- * behind: it may be one that makes no URL.
- */
-function asGet(request: Request, { path, query }: SplitUrl): Request {
-  const url = `http://localhost${path}${query === "" ? "" : `?${query}`}`;
-  return new Request(url, { headers: request.headers });
+/** Logs an answered request. `now` is monotonic, in ms. */
+function logRequest(log: Log, context: GatewayContext, status: number, now: number): void {
+  const { request, caller } = context;
+  log.debug(
+    {
+      request: context.requestId,
+      method: request.method,
+      url: redactUrl(request.url),
+      status,
+      ms: Math.round((now - context.since) * 100) / 100,
+      ip: context.address.ip,
+      ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
+      ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
+      ...(caller.kind === "job" ? { monitor: caller.monitorId } : {}),
+    },
+    "request",
+  );
 }

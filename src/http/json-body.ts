@@ -1,17 +1,17 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { examine, type FieldErrors, invalidFields, type IsBroken, Problem } from "../errors";
+import { sha256 } from "../kernel/hash";
+import { decodeText, readBytes } from "./body";
+import { hideSchema, mediaTypeProblem } from "./declared-body";
 import type { RequestContext } from "./request-context";
-import { decodeText, mediaTypeProblem, readBytes } from "./body";
-import { keepBodyHash } from "./body-hash";
-import { hideSchema } from "./declared-body";
 
-/** Deeper nesting than any body of the API has; it keeps recursive readers off hostile input. */
+/** Limit of nesting. No body of the API is that deep; recursive readers stay within the stack. */
 const DEPTH_MAX = 32;
 
-/** More fields than any body of the API has, those of its objects included. Parsing takes 0.5 µs for each. */
+/** Limit of fields, nested ones included. No body of the API has as many. Parsing takes 0.5 µs for each. */
 const FIELDS_MAX = 24_000;
 
-/** The request whose body breaks its schema. */
+/** A request whose body violates its schema. */
 export interface RefusedRequest {
   /** The id or reference in the path; empty without one. */
   id: string;
@@ -31,8 +31,8 @@ export type FurtherErrors<Schema extends TSchema> = (
 ) => FieldErrors;
 
 /**
- * Declares a route's JSON body: spread into its options. The reading is declared with each route that
- * has a body, since one parser for all would make Elysia run the routes without one asynchronously.
+ * Declares a route's JSON body: spread into its options. Each route with a body has its own parser, since
+ * one parser for all would make Elysia run the routes without a body asynchronously.
  */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
@@ -84,10 +84,21 @@ interface BodyContext {
   requestContext: RequestContext;
 }
 
+export const IDEMPOTENCY_KEY = "idempotency-key";
+
+// A property of the request, since a body can be read only once.
+const BODY_HASH = Symbol("SHA-256 of the body");
+type HashedRequest = Request & { [BODY_HASH]?: Buffer };
+
+/** Returns the SHA-256 of the body as it was sent with an idempotency key; of no bytes where no body is read. */
+export function bodyHashOf(request: HashedRequest): Buffer {
+  return request[BODY_HASH] ?? sha256("");
+}
+
 /** Reads a JSON body. Throws a Problem for any other. */
-async function readJsonBody(request: Request, isOptional: boolean): Promise<unknown> {
+async function readJsonBody(request: HashedRequest, isOptional: boolean): Promise<unknown> {
   const bytes = await readBytes(request);
-  keepBodyHash(request, bytes);
+  if (request.headers.has(IDEMPOTENCY_KEY)) request[BODY_HASH] = sha256(bytes);
   const text = decodeText(bytes);
   if (isOptional) {
     if (text.trim() === "") return {};
@@ -103,7 +114,7 @@ async function readJsonBody(request: Request, isOptional: boolean): Promise<unkn
 }
 
 /**
- * Throws for a body that nests too deep, or has more fields than can be parsed in a few milliseconds.
+ * Throws for a body that is nested too deep, or has more fields than can be parsed in a few milliseconds.
  * Counts brackets and colons outside strings, without recursion.
  */
 function requireReadable(text: string): void {

@@ -1,19 +1,19 @@
+import { Problem } from "../errors";
 import { sha256Hex } from "../kernel/hash";
 import type { RequestContext } from "./request-context";
-import { matchesAny } from "./etag";
 import { ReusedHeaders, setFixedHeaders } from "./response-headers";
 
-/** Smaller answers do not gain from compression. */
+/** Size from which content is compressed; smaller content does not gain from it. */
 const COMPRESS_FROM_BYTES = 1_024;
 /**
- * Larger content is compressed at a quicker level: a page of hundreds of components becomes a seventh
- * larger, and is compressed in two thirds of the time, which its first reader waits.
+ * Size from which content is compressed at a quicker level. A page of hundreds of components gets a seventh
+ * larger, and its first reader waits two thirds of the time.
  */
 const QUICK_FROM_BYTES = 256 * 1_024;
 const QUICK_LEVEL = 4;
 
 interface Variant {
-  /** Its bytes, which a Response shares where it would copy an array. */
+  /** A Response shares a Blob; it would copy an array. */
   body: Blob;
   etag: string;
   headers: ReusedHeaders;
@@ -32,18 +32,18 @@ export interface RepresentationOptions {
 
 export const NO_STORE = "no-store";
 export const PUBLIC_CACHE = "public, max-age=15, stale-while-revalidate=60, stale-if-error=86400";
-/** For an asset whose name holds a hash of its bytes. */
+/** For an asset whose name contains a hash of its bytes. */
 export const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /**
- * Bytes made once and sent many times: a document, a page, an asset. It knows its entity tag, one per
- * encoding, keeps its compressed form beside the plain one, and answers `304` by itself.
+ * Bytes made once and sent many times: a document, a page, an asset. Keeps a plain and a compressed form,
+ * each with its own entity tag, and answers `304` if the caller has the form already.
  */
 export class Representation {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #options: RepresentationOptions;
   readonly #isWorthIt: boolean;
-  // Each made when somebody first asks for it: of a page that changes often, nobody may ask for both.
+  // Made at their first use: of a page that changes often, one of them may never be sent.
   #plain: Variant | undefined;
   #gzip: Variant | undefined;
 
@@ -53,7 +53,7 @@ export class Representation {
     this.#isWorthIt = !options.isCompressed && this.bytes.byteLength >= COMPRESS_FROM_BYTES;
   }
 
-  /** The answer to one request: the bytes in the best encoding, or 304 where the caller has them. */
+  /** Returns the bytes in the best encoding for the request, or 304 if the caller has them. */
   respond(request: Request, requestContext: RequestContext): Response {
     const chosen = this.#choose(request.headers.get("accept-encoding"));
     const headers = chosen.headers.for(requestContext);
@@ -86,8 +86,8 @@ export class Representation {
 }
 
 /**
- * Representations that live exactly as long as what they are made from: each source is represented
- * once, at its first sending, and forgotten with it.
+ * Returns a function that makes one representation per source, at its first use. It lives as long as its
+ * source.
  */
 export function representOnce<Source extends object>(
   make: (source: Source) => Representation,
@@ -145,4 +145,55 @@ export function acceptsGzip(header: string): boolean {
   );
   const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
   return gzip > 0 && gzip >= (weights.get("identity") ?? 0);
+}
+
+/** Kind of entity tag: the version alone, or the version and a hash of what is shown. */
+export type TagKind = "version" | "content";
+
+/** A resource as the API shows it. Every change of its updates raises its version. */
+export interface VersionedResource {
+  version: number;
+  updates?: unknown;
+}
+
+/** Returns the entity tag of an answer that changes only with its version. */
+export function versionTag(version: number): string {
+  return `"${version}"`;
+}
+
+/**
+ * Returns the entity tag of a resource that also shows facts that its version does not cover, such as its
+ * page's slug: the version and a hash of all fields except the updates.
+ */
+export function contentTag(resource: VersionedResource): string {
+  const { updates: _, ...shown } = resource;
+  return `"${shown.version}-${sha256Hex(JSON.stringify(shown)).slice(0, 16)}"`;
+}
+
+/** The hash in a tag that `contentTag` made. */
+const HASH_OF_TAG = /-[0-9a-f]{16}"$/;
+
+/** Returns true if an If-None-Match header names a tag, by weak comparison (RFC 9110). */
+export function matchesAny(header: string, etag: string): boolean {
+  if (header === etag) return true;
+  return tagsIn(header).some((tag) => tag === "*" || tag === etag || tag === `W/${etag}`);
+}
+
+/**
+ * Throws `precondition_failed` unless If-Match names the version. Called in the transaction of the change.
+ * The hash of a tag is ignored. Compares strongly: a weak tag never matches.
+ */
+export function requireMatch(header: string | null, version: number): void {
+  if (header === null) return;
+  const etag = versionTag(version);
+  if (tagsIn(header).some((tag) => tag === "*" || tag.replace(HASH_OF_TAG, '"') === etag)) return;
+  throw new Problem(
+    "precondition_failed",
+    `The resource is at version ${etag}, not at the version that If-Match names.`,
+    { headers: { ETag: etag } },
+  );
+}
+
+function tagsIn(header: string): string[] {
+  return header.split(",").map((tag) => tag.trim());
 }

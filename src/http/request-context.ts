@@ -1,11 +1,12 @@
 import { Elysia } from "elysia";
+import { type Actor, userActor } from "../domain/actor";
 import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
 import type { DomainPage } from "../features/pages";
-import { type Actor, userActor } from "../domain/actor";
 import type { ClientAddress } from "../kernel/client-address";
+import type { IncomingBody } from "./body";
 import type { Route } from "./route-table";
 
 /**
@@ -21,9 +22,7 @@ export type Caller =
 /** Facts about one request that the gateway found before its handler runs. */
 export interface RequestContext {
   requestId: string;
-  /**
-   * Arrival of the request, in unix ms. Code that runs after reading a body asks the clock again.
-   */
+  /** Arrival of the request, in unix ms. Reading a body takes time: code that runs later reads the clock. */
   now: number;
   /** Undefined where no declared route matched. */
   route: Route | undefined;
@@ -35,8 +34,8 @@ export interface RequestContext {
   /** The one token that the request took; undefined for a file, which takes none. */
   charge: Charge | undefined;
   /**
-   * Judges the caller's credential once more: reading a body takes as long as its sender likes, and
-   * a key may have been revoked, or a session ended, meanwhile. Throws a Problem if it opens nothing any more.
+   * Checks the caller's credential again: a key may have been revoked, or a session ended, while the body
+   * was read. Throws a Problem if the credential is no longer valid.
    */
   confirm(): void;
   /** Error of the handler, which the gateway writes. */
@@ -45,24 +44,80 @@ export interface RequestContext {
   hasRequestHeaders: boolean;
 }
 
-/** The admissions of the requests under way. */
+/** Functions for facts that are too expensive to find out for every request. */
+export interface ContextDependencies {
+  addressOf(request: Request, peer: PeerOf): ClientAddress;
+  /** Throws a Problem if the caller's credential is no longer valid. */
+  confirm(context: GatewayContext): void;
+}
+
+/** Returns the address of the socket that a request came from. Costs a system call. */
+export type PeerOf = (request: Request) => string;
+
+/** Caller without a credential. */
+export const ADDRESS_ONLY: Caller = { kind: "address" };
+
+/**
+ * The request context as the gateway fills it: one object per request, without closures, since the
+ * gateway's own work is a large part of the cost of a small answer.
+ */
+export class GatewayContext implements RequestContext {
+  route: Route | undefined = undefined;
+  caller: Caller = ADDRESS_ONLY;
+  domain: DomainPage | undefined = undefined;
+  charge: Charge | undefined = undefined;
+  failure: Problem | undefined = undefined;
+  hasRequestHeaders = false;
+  /** The body, once room was reserved for it; undefined for a request without one. */
+  body: IncomingBody | undefined = undefined;
+  /** Arrival on the monotonic clock; set only if requests are logged. */
+  since = 0;
+  #address: ClientAddress | undefined = undefined;
+  readonly #peer: PeerOf;
+  readonly #deps: ContextDependencies;
+
+  constructor(
+    readonly request: Request,
+    readonly requestId: string,
+    /** Arrival in unix ms. */
+    readonly now: number,
+    peer: PeerOf,
+    deps: ContextDependencies,
+  ) {
+    this.#peer = peer;
+    this.#deps = deps;
+  }
+
+  get address(): ClientAddress {
+    this.#address ??= this.#deps.addressOf(this.request, this.#peer);
+    return this.#address;
+  }
+
+  confirm(): void {
+    // Called once the body has been read.
+    this.body?.release();
+    this.#deps.confirm(this);
+  }
+}
+
+/** The contexts of the requests under way. */
 export interface RequestContexts {
   set(request: Request, requestContext: RequestContext): void;
   find(request: Request): RequestContext | undefined;
   /**
-   * The plugin that gives handlers their `admission`. It refuses to run a handler other than the one
-   * whose route the door has authorised, whatever two routers may make of a path.
+   * The plugin that gives handlers their `requestContext`. Throws if Elysia would run the handler of a
+   * route other than the authorised one.
    */
   plugin: ReturnType<typeof requestContextPlugin>;
 }
 
 export function createRequestContexts(): RequestContexts {
-  // A property of this application's own: an entry in a WeakMap costs four times as much.
+  // A property with a symbol of this application's own: an entry in a WeakMap costs four times as much.
   const REQUEST_CONTEXT = Symbol("request-context");
-  type Admitted = Request & { [REQUEST_CONTEXT]?: RequestContext };
-  const find = (request: Admitted) => request[REQUEST_CONTEXT];
+  type WithContext = Request & { [REQUEST_CONTEXT]?: RequestContext };
+  const find = (request: WithContext) => request[REQUEST_CONTEXT];
   return {
-    set(request: Admitted, requestContext) {
+    set(request: WithContext, requestContext) {
       request[REQUEST_CONTEXT] = requestContext;
     },
     find,
@@ -73,13 +128,13 @@ export function createRequestContexts(): RequestContexts {
 function requestContextPlugin(find: (request: Request) => RequestContext | undefined) {
   return (
     new Elysia({ name: "request-context" })
-      // Declares the property's type and gives it a place in the context, which the hook then fills.
-      // Deriving it would make one more object a request, and copy it into the context. A route that does not use this plugin has no admission.
+      // Declares the type of the property, which the hook fills. `derive` would make and copy one more
+      // object per request.
       .decorate("requestContext", undefined as unknown as RequestContext)
       .onTransform({ as: "scoped" }, (context) => {
         const requestContext = find(context.request);
         if (requestContext?.route?.path !== context.route) {
-          throw new Error(`the door did not admit this request to ${context.route}`);
+          throw new Error(`the gateway did not authorise this request to ${context.route}`);
         }
         if (requestContext.route.body) requestContext.confirm();
         context.requestContext = requestContext;
@@ -87,30 +142,28 @@ function requestContextPlugin(find: (request: Request) => RequestContext | undef
   );
 }
 
-/** The key that a protected route was called with. */
-export function bearerOf(requestContext: RequestContext): Credential {
-  if (requestContext.caller.kind !== "key") throw new Error("the route is not protected by a key");
-  return requestContext.caller.credential;
+/** Returns the credential that a request to a key-protected route carries. Throws for other routes. */
+export function bearerOf({ caller }: RequestContext): Credential {
+  if (caller.kind !== "key") throw new Error("the route is not protected by a key");
+  return caller.credential;
 }
 
-/** The session that a dashboard's route was called with. */
-export function sessionOf(requestContext: RequestContext): LiveSession {
-  if (requestContext.caller.kind !== "session") throw new Error("the route needs no session");
-  return requestContext.caller.session;
+/** Returns the session of a request to a route of the dashboard. Throws for other routes. */
+export function sessionOf({ caller }: RequestContext): LiveSession {
+  if (caller.kind !== "session") throw new Error("the route needs no session");
+  return caller.session;
 }
 
-/** The id of the monitor whose job a heartbeat's route was called by. */
-export function monitorIdOf(requestContext: RequestContext): string {
-  if (requestContext.caller.kind !== "job") throw new Error("the route takes no heartbeats");
-  return requestContext.caller.monitorId;
+/** Returns the id of the monitor whose job sent a heartbeat. Throws for other routes. */
+export function monitorIdOf({ caller }: RequestContext): string {
+  if (caller.kind !== "job") throw new Error("the route takes no heartbeats");
+  return caller.monitorId;
 }
 
-/** The caller as the one who did something, and from where. */
+/** Returns the caller as the actor of a change: a user or a key, with the client address. */
 export function actorOf(requestContext: RequestContext): Actor {
-  const { ip } = requestContext.address;
-  if (requestContext.caller.kind === "session") {
-    return userActor(requestContext.caller.session.user, ip);
-  }
+  const { caller, address } = requestContext;
+  if (caller.kind === "session") return userActor(caller.session.user, address.ip);
   const { key } = bearerOf(requestContext);
-  return { kind: "key", id: key.id, label: key.name, ip };
+  return { kind: "key", id: key.id, label: key.name, ip: address.ip };
 }

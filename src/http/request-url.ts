@@ -1,10 +1,48 @@
 import type { TSchema } from "@sinclair/typebox";
-import { invalidParameter, Problem } from "../errors";
 import { containsKeyShape } from "../domain/key-shape";
+import { invalidParameter, Problem } from "../errors";
+
+export interface SplitUrl {
+  path: string;
+  query: string;
+}
+
+/** Returns path and query of an absolute URL; undefined if a bad Host left the URL relative. */
+export function splitUrl(url: string): SplitUrl | undefined {
+  if (!url.startsWith("http")) return undefined;
+  const pathAt = url.indexOf("/", url.indexOf("://") + 3);
+  if (pathAt === -1) return undefined;
+  const queryAt = url.indexOf("?", pathAt);
+  if (queryAt === -1) return { path: url.slice(pathAt), query: "" };
+  return { path: url.slice(pathAt, queryAt), query: url.slice(queryAt + 1) };
+}
 
 /**
- * Returns the problem of a query that gives a declared parameter more than once: readers would differ in
- * which value counts. Parameters that the route does not declare are not looked at.
+ * Returns the request that GET's handler gets for HEAD; the server sends only the headers of its answer.
+ * Its host is replaced, since the original one may not be valid in a URL.
+ */
+export function asGet(request: Request, { path, query }: SplitUrl): Request {
+  const url = `http://localhost${path}${query === "" ? "" : `?${query}`}`;
+  return new Request(url, { headers: request.headers });
+}
+
+/** Returns 400 for a query that contains an API key or an access token, since queries are logged. */
+export function queryProblem(query: string): Problem | undefined {
+  if (query === "") return undefined;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
+      return new Problem(
+        "invalid_request",
+        "An API key does not belong in the query string, where logs keep it. Send it in the Authorization header, and rotate it if it is a real one.",
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Returns the problem of a query that contains a declared parameter more than once: readers would differ
+ * in which value counts. Undeclared parameters are ignored.
  */
 export function repeatedParameterProblem(
   declared: TSchema | undefined,
@@ -17,20 +55,6 @@ export function repeatedParameterProblem(
     if (!Object.hasOwn(names, name)) continue;
     if (seen.has(name)) return invalidParameter(name, "is given more than once");
     seen.add(name);
-  }
-  return undefined;
-}
-
-/** Returns 400 for a query string that holds a key or asks to be read for one: it would end up in logs. */
-export function queryProblem(query: string): Problem | undefined {
-  if (query === "") return undefined;
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
-      return new Problem(
-        "invalid_request",
-        "An API key does not belong in the query string, where logs keep it. Send it in the Authorization header, and rotate it if it is a real one.",
-      );
-    }
   }
   return undefined;
 }

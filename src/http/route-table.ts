@@ -1,12 +1,13 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
+import type { DomainPage } from "../features/pages";
 import { type DeclaredBody, declaredBodyOf } from "./declared-body";
 import { type Operation, operationOf } from "./operation";
 import { RequestCounts } from "./request-counts";
 
-/** A declared route, as the front door sees it. */
+/** A declared route, as the gateway sees it. */
 export interface Route {
-  /** Its place among the declared routes. */
+  /** Position among the declared routes. */
   index: number;
   method: string;
   /** The pattern, such as `/api/v1/status/:slug`. */
@@ -15,15 +16,16 @@ export interface Route {
   /** The body that it reads; undefined if it reads none. */
   body: DeclaredBody | undefined;
   query: TSchema | undefined;
-  /** Runs the handler of the route that a request matches: of this one, if it matches this one. */
+  /** Runs the application that declares the route; it calls the handler that the request matches. */
   handle: Handle;
 }
 
-/** An application behind the door. */
 export type Handle = (request: Request) => Response | Promise<Response>;
 
-/** The route for a request, or else the methods that its path has (none: the path is unknown). */
+/** The route of a request, or else the methods of its path; none if the path is unknown. */
 export type Match = { route: Route } | { route: undefined; allowed: readonly string[] };
+
+export const NO_MATCH: Match = { route: undefined, allowed: [] };
 
 export interface RouteTable {
   readonly routes: readonly Route[];
@@ -48,11 +50,11 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
  * HEAD is answered wherever GET is.
  */
 export function createRouteTable(): RouteTable {
-  // What it holds is the answer of `match` as it is, so that a match makes no object.
+  // Holds the results of `match`, so that a match makes no object.
   const router = new Memoirist<{ route: Route }>();
   const routes: Route[] = [];
   const counts = new RequestCounts();
-  // The paths that are read again and again; a status page's is the same each time.
+  // Paths that are read often, such as those of status pages.
   const recentReads = new Map<string, Match>();
 
   function find(method: string, path: string): Match | undefined {
@@ -83,8 +85,8 @@ export function createRouteTable(): RouteTable {
       counts.add(added);
     },
     match(method, path) {
-      // Elysia hands a parameter that does not decode to the handler as null.
-      if (path.includes("%") && !isDecodable(path)) return { route: undefined, allowed: [] };
+      // Elysia would pass a parameter that cannot be decoded to the handler as null.
+      if (path.includes("%") && !isDecodable(path)) return NO_MATCH;
       const found = find(method === "HEAD" ? "GET" : method, path);
       if (found) return found;
       const matches = METHODS.map((candidate) => router.find(candidate, path)?.store.route).filter(
@@ -110,4 +112,29 @@ function allowedMethods(routes: readonly Route[]): string[] {
   );
   if (routes.some((route) => route.operation.isCrossOrigin)) methods.push("OPTIONS");
   return methods;
+}
+
+const PATH_OF_PAGE = /^\/status\/([^/]*)/;
+
+/**
+ * Matches a request to a page's custom domain, which serves the page's public routes and the files that
+ * every page needs. Everything else, and all of a private page, is `not_found`.
+ */
+export function matchCustomDomain(
+  page: DomainPage,
+  routes: RouteTable,
+  method: string,
+  path: string,
+): Match {
+  const match = routes.match(method, path);
+  // Every path of a custom domain can be read by GET, also if this method is not allowed.
+  const { route } = match.route ? match : routes.match("GET", path);
+  return route && isOnDomain(page, route, path) ? match : NO_MATCH;
+}
+
+function isOnDomain(page: DomainPage, { operation }: Route, path: string): boolean {
+  if (operation.onCustomDomain === "shared") return true;
+  if (operation.onCustomDomain !== "page" || !page.isPublic) return false;
+  const [, slug] = PATH_OF_PAGE.exec(path) ?? [];
+  return slug === undefined || page.slugs.has(slug);
 }
