@@ -13,14 +13,14 @@ import type { RequestContext } from "./request-context";
 
 const JSON_TYPE = "application/json";
 
-/** Sends one resource with a content tag, which covers all that is shown, so it is sent uncompressed. */
+/** Sends one resource, uncompressed, with a content tag. */
 export function sendResource(request: Request, resource: VersionedResource): Response {
   return sendTagged(request, resource, contentTag(resource));
 }
 
 /**
- * Sends one resource with its version as its entity tag: nothing else changes the answer, or the answer
- * shows a secret this once and is never read again.
+ * Sends one resource with its version as its entity tag. For answers that change only with the version,
+ * and for answers that show a secret once.
  */
 export function sendWithVersionTag(request: Request, resource: VersionedResource): Response {
   return sendTagged(request, resource, versionTag(resource.version));
@@ -35,7 +35,7 @@ function sendTagged(request: Request, resource: VersionedResource, etag: string)
   return Response.json(resource, { headers });
 }
 
-/** The resource that a POST has made, as the bytes that it was first shown in. `location` is a URL. */
+/** Sends the resource that a POST created, in the bytes of the first answer. `location` is a URL. */
 export function sendCreated(created: {
   status: number;
   location: string;
@@ -61,7 +61,7 @@ function hasVersion(resource: Partial<VersionedResource>): resource is Versioned
   return resource.version !== undefined;
 }
 
-/** One page of a list under `/api/v1`. Its entity tag is a hash of the bytes sent. */
+/** Sends one page of a list under `/api/v1`. Its entity tag is a hash of the bytes. */
 export function sendList(
   request: Request,
   requestContext: RequestContext,
@@ -81,13 +81,13 @@ export function sendList(
   }).respond(request, requestContext);
 }
 
-/** A whole HTML page, as text or as its bytes, with the Content-Security-Policy that belongs to it. */
+/** An HTML page, as text or bytes, with its Content-Security-Policy. */
 export interface SentPage {
   html: string | Uint8Array<ArrayBuffer>;
   policy: string;
 }
 
-/** A page for one reader, kept by nobody: of the dashboard, a preview, or a private status page. */
+/** Sends a page that no cache stores: a screen of the dashboard, a preview or a private status page. */
 export function sendHtml(
   request: Request,
   document: SentPage,
@@ -101,8 +101,8 @@ export function sendHtml(
     ...more.headers,
   };
   const status = more.status ?? 200;
-  // The length of a compressed page tells a little of its secrets beside what somebody else wrote.
-  // And a refusal for load is sent as cheaply as can be: compressing it costs more than all else of it.
+  // The length of a compressed page could reveal its secrets if it also contains text of an attacker.
+  // Errors under load are not compressed, since that would cost more than the rest of the answer.
   const isWorthIt = status < 429 && !more.isSecret;
   const isCompressed = isWorthIt && acceptsGzip(request.headers.get("accept-encoding") ?? "");
   if (!isCompressed) return new Response(document.html, { status, headers });
@@ -110,7 +110,7 @@ export function sendHtml(
   return new Response(Bun.gzipSync(document.html), { status, headers });
 }
 
-/** 303: the answer to a form is a page of its own, so that reloading it sends nothing again. */
+/** Redirects after a form (303), so that reloading the page does not send the form again. */
 export function seeOther(path: string, headers: Record<string, string> = {}): Response {
   return new Response(null, {
     status: 303,
@@ -118,7 +118,7 @@ export function seeOther(path: string, headers: Record<string, string> = {}): Re
   });
 }
 
-/** JSON that belongs to its caller and has no entity tag. */
+/** Sends JSON without an entity tag, which no cache stores. */
 export function sendUntagged(body: unknown): Response {
   return Response.json(body, {
     headers: { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE },

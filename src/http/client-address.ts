@@ -3,30 +3,26 @@ import { LRUCache } from "lru-cache";
 import type { AppContext } from "../context";
 import { type ClientAddress, parseClientAddress } from "../kernel/client-address";
 
-/**
- * Number of forwarding headers from an untrusted peer after which it is reported as a possible
- * proxy.
- */
-const SUSPICION = 20;
+/** Requests with forwarding headers after which an untrusted peer is reported as a possible proxy. */
+const SUSPICIOUS_REQUESTS = 20;
 
 export interface ClientAddresses {
   /**
-   * Returns the address of a request's client. `peer` is the socket's own address.
-   * `X-Forwarded-For` is read from the right, hop by hop, for as long as the hop that wrote it is a
-   * trusted proxy.
+   * Returns the client address of a request. `peer` is the address of the socket. `X-Forwarded-For` is
+   * read from the right, as long as the hop that added the entry is a trusted proxy.
    */
   of(peer: string, headers: Headers): ClientAddress;
   /**
-   * The untrusted peer that keeps sending forwarding headers, if one does and stands where proxies do
-   * (on this machine or in a private network): a proxy left out. Anybody can send such headers, so a
-   * public address is never proposed to be trusted.
+   * Returns the peer that is probably a proxy missing from the configuration: untrusted, on this machine or
+   * in a private network, and sending forwarding headers repeatedly. Never a public address, since any
+   * client can send such headers.
    */
   suspectedProxy(): string | undefined;
 }
 
-/** Number of addresses that are kept parsed, of sockets and of forwarding headers. */
+/** Limit of addresses of sockets and forwarding headers that are kept parsed. */
 const PARSED_ADDRESSES = 1_000;
-/** Length of the longest text that is kept: an IPv6 address, without the zone that a sender may add. */
+/** Longest text that is kept: an IPv6 address without a zone. */
 const KEPT_TEXT_MAX = 45;
 
 /** An address that a request passed through. */
@@ -51,7 +47,7 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
     );
   }
 
-  /** Returns the hop of an address as it was written; undefined for other text. */
+  /** Parses an address; undefined for other text. */
   function parseHop(text: string): Hop | undefined {
     const kept = hops.get(text);
     if (kept) return kept;
@@ -63,10 +59,10 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
   }
 
   function noteUntrusted(peer: ClientAddress): void {
-    if (suspect !== undefined || !standsWhereProxiesDo(peer)) return;
+    if (suspect !== undefined || !isProxyLocation(peer)) return;
     const seen = (suspicions.get(peer.ip) ?? 0) + 1;
     suspicions.set(peer.ip, seen);
-    if (seen < SUSPICION) return;
+    if (seen < SUSPICIOUS_REQUESTS) return;
     suspect = peer.ip;
     ctx.log.warn(
       { peer: peer.ip },
@@ -96,11 +92,12 @@ const PROXY_RANGES = new Set([
   "carrierGradeNat",
 ]);
 
-function standsWhereProxiesDo({ ip }: ClientAddress): boolean {
+/** Returns true for an address on this machine or in a private network. */
+function isProxyLocation({ ip }: ClientAddress): boolean {
   return PROXY_RANGES.has(ipaddr.parse(ip).range());
 }
 
-/** From the right: each trusted hop vouches for the one on its left. An unreadable hop ends the walk. */
+/** Follows the hops from the right: after each trusted one, the next counts. Stops at an unreadable hop. */
 function walkBack(
   socket: ClientAddress,
   forwarded: string,
@@ -116,7 +113,7 @@ function walkBack(
   return client;
 }
 
-/** Some proxies write `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
+/** Removes the port that some proxies add, as in `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
 function stripPort(hop: string): string {
   const bracketed = /^\[([^\]]+)\](:\d+)?$/.exec(hop);
   if (bracketed) return bracketed[1] ?? "";

@@ -9,29 +9,26 @@ import { bodyHashOf, IDEMPOTENCY_KEY } from "./json-body";
 import type { TagKind } from "./representation";
 import { splitUrl } from "./request-url";
 
-/** 1 to 128 printable characters of ASCII. A UUID is a good one. */
 const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;
 
 /** Object created by a POST. */
 export interface Made {
-  /** As the API shows it. Where it has a `version`, it has an entity tag. */
+  /** As the API shows it. A resource with a `version` gets an entity tag. */
   resource: object;
   /** Path of the object on this server, such as `/api/v1/incidents/inc_…`. */
   location: string;
-  /** The resource with null in the place of its secrets, which a replay shows instead. */
+  /** The resource with null in place of its secrets, for replays; the resource itself if omitted. */
   replay?: object;
 }
 
 /**
- * Runs `make` in a transaction of its own and answers 201 with what it made. A request that carries an
- * Idempotency-Key makes it once: the same one, sent again by the same API key within 24 hours, is
- * answered as it was, without secrets and with `Idempotency-Replayed: true`. For routes that declare
- * `idempotent`.
+ * Runs `make` in a transaction of its own and answers 201 with the created object. For routes that declare
+ * `idempotent`: if the same API key repeats an Idempotency-Key within 24 hours, nothing is created and the
+ * first answer is sent again, without secrets and with `Idempotency-Replayed: true`. `tag` is the kind of
+ * entity tag with which the resource is read.
  *
- * `tag` is the kind of entity tag that reading the resource answers with.
- *
- * Rejects with `invalid_request` for a key of another shape, with `idempotency_mismatch` for a body
- * other than the first, and with whatever `make` throws; nothing is written then, nor kept.
+ * Rejects with `invalid_request` for a malformed key, with `idempotency_mismatch` for another body, and
+ * with the errors of `make`. Nothing is stored then.
  */
 export async function createOnce(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "db">,

@@ -39,7 +39,7 @@ export {
   toPage,
 } from "./pagination";
 export { buildOpenApi } from "./openapi/document";
-export { errorsOf } from "./openapi/errors";
+export { errorsOf } from "./openapi/operation";
 export { toProblem } from "./problems";
 export {
   IMMUTABLE,

@@ -19,26 +19,26 @@ export type Access =
   | { kind: "health" }
   | { kind: "file" };
 
-/** Any live API key. */
+/** Requires any live API key. */
 export const ANY_KEY: Access = { kind: "key", scopes: [] };
 
-/** A live API key that holds this scope. */
+/** Requires a live API key with this scope. */
 export function scope(name: Scope): Access {
   return { kind: "key", scopes: [name] };
 }
 
-/** A user who is signed in to the dashboard and has at least this role. */
+/** Requires a user who is signed in to the dashboard and has at least this role. */
 export function session(role: Role): Access {
   return { kind: "session", role };
 }
 
-/** One successful answer, as the documentation shows it. */
+/** A successful answer in the documentation. */
 export interface Answer {
   description: string;
   schema?: TSchema;
-  /** `application/json` where a schema stands alone. */
+  /** `application/json` if omitted. */
   mediaType?: string;
-  /** Other media types that it is sent as, where the Accept header prefers them. */
+  /** Further media types that the Accept header can select. */
   alsoAs?: readonly string[];
 }
 
@@ -54,9 +54,9 @@ export interface Operation {
   tag: string;
   access: Access;
   answers: Record<number, Answer>;
-  /** The errors of its own, beyond those that its access and its schemas bring. */
+  /** Errors besides those that follow from its access and its schemas. */
   errors?: readonly ErrorCode[];
-  /** `etag`: answers carry one and If-None-Match is heard. `if-match`: changes hear If-Match too. */
+  /** `etag`: answers have one, and If-None-Match is supported. `if-match`: changes support If-Match too. */
   conditional?: "etag" | "if-match";
   /**
    * True if Idempotency-Key is supported, as for every POST of the API that creates an object. See
@@ -64,8 +64,8 @@ export interface Operation {
    */
   idempotent?: true;
   /**
-   * Answers a request before its body is read, once room for the body was reserved; undefined lets the
-   * request through. For refusals that have to stay cheap however many requests come.
+   * Answers a request before its body is read, once room for the body was reserved; undefined to continue.
+   * For rejections that must be cheap under load.
    */
   beforeBody?: (request: Request, address: ClientAddress) => Response | undefined;
   /** True if browsers of other origins may read it: public JSON, feeds and badges. */
@@ -79,7 +79,7 @@ export interface Operation {
 
 /** Declares a route: spread into the options of `.get(path, handler, {...operation({…})})`. */
 export function operation(declared: Operation): { detail: DocumentDecoration } {
-  // Elysia keeps `detail` with the route as it is; its type knows OpenAPI's own fields only.
+  // Elysia keeps `detail` unchanged with the route; its type lists only the fields of OpenAPI.
   return { detail: { operation: declared } as never };
 }
 

@@ -6,33 +6,35 @@ import { Nullable, QueryInteger, Text } from "../kernel/schema";
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;
 
-/** The query parameters of every list. */
+/** Query parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(
     QueryInteger({
       minimum: 1,
       maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
-      description: "How many to answer with.",
+      description: "Number of entries.",
     }),
   ),
   cursor: Type.Optional(
-    Text({ maxLength: 500, description: "`next_cursor` of the page before, as it was given." }),
+    Text({ maxLength: 500, description: "`next_cursor` of the previous page." }),
   ),
 };
 
-/** One page of a list, as the wire has it. */
+/** One page of a list in the API. */
 export interface Page<T> {
   data: T[];
   next_cursor: string | null;
 }
 
-/** The schema of a page of a list. */
+/** Returns the schema of a page of a list. */
 export function ListOf<T extends TSchema>(item: T) {
   return Type.Object({
     data: Type.Array(item),
     next_cursor: Nullable(
-      Type.String({ description: "Pass it as `cursor` for the next page; null on the last one." }),
+      Type.String({
+        description: "Pass it as `cursor` to get the next page; null on the last page.",
+      }),
     ),
   });
 }
@@ -54,14 +56,14 @@ export function readPageRequest<K extends "string" | "number">(
   if (query.cursor === undefined) return { limit, after: undefined };
   const after = decodeCursor(query.cursor);
   if (typeof after !== kind) {
-    throw new Problem("invalid_request", "The cursor is not one that a list gave.", {
-      fields: [{ pointer: "#/cursor", detail: "is not one that a list gave" }],
+    throw new Problem("invalid_request", "The cursor is not the next_cursor of a list.", {
+      fields: [{ pointer: "#/cursor", detail: "is not the next_cursor of a list" }],
     });
   }
   return { limit, after: after as K extends "string" ? string : number };
 }
 
-/** A list's own address without its cursor, from which the next page's is made. `list` is its URL. */
+/** Returns the address of a list page without its cursor, for links to the next page. `list` is a URL. */
 export function listAddress(
   list: string,
   query: Readonly<Record<string, string | undefined>>,
@@ -76,7 +78,7 @@ export function listAddress(
   return self.href;
 }
 
-/** Cuts `limit + 1` rows to a page; the cursor is the position of its last row, if more follow. */
+/** Makes a page from up to `limit + 1` rows. The cursor is the position of its last row, if more follow. */
 export function toPage<Row, T>(
   rows: readonly Row[],
   limit: number,

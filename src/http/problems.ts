@@ -3,15 +3,12 @@ import { ParseError, ValidationError } from "elysia";
 import { isResourceFailure } from "../db/sqlite-errors";
 import { ERRORS, examine, invalidFields, notFound, Problem, unavailable } from "../errors";
 
-/**
- * Whatever was thrown, as the Problem that the caller is told of. A cause that is nobody's business
- * but the operator's stays in `cause`, for the log.
- */
+/** Converts an error to the Problem that the caller gets. Details for the operator's log stay in `cause`. */
 export function toProblem(error: unknown, code: string | number): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ValidationError) return fromValidation(error);
   if (code === "NOT_FOUND") return notFound("path");
-  // Elysia wraps what a body's reader throws.
+  // Elysia wraps errors of body parsers.
   if (error instanceof ParseError && error.cause instanceof Problem) return error.cause;
   if (isResourceFailure(error)) {
     return unavailable("The database cannot answer now; try again.", 5, error);
@@ -20,7 +17,7 @@ export function toProblem(error: unknown, code: string | number): Problem {
 }
 
 function fromValidation(error: ValidationError): Problem {
-  // Elysia hands over a compiled check, whose schema its types do not show, or the schema itself.
+  // The validator is the schema, or a compiled check with a schema that the types omit.
   const { schema = error.validator } = error.validator as { schema?: TSchema };
   const { all: fields, unlisted } = examine(schema as TSchema, error.value).errors;
   if (error.type === "body") return invalidFields(fields, unlisted);
@@ -35,7 +32,7 @@ function fromValidation(error: ValidationError): Problem {
   return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
 }
 
-/** Returns the errors of a problem, and an entry without a pointer that counts those that it does not list. */
+/** Returns the listed errors of a problem, and an entry without a pointer that counts the unlisted ones. */
 function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; detail: string }[] {
   if (unlisted === 0) return fields;
   const more = unlisted.toLocaleString("en");
@@ -43,7 +40,7 @@ function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; d
   return [...fields, { detail }];
 }
 
-/** An RFC 9457 answer, without the headers that every answer carries. */
+/** Returns the answer for a problem (RFC 9457), without the headers of every answer. */
 export function problemResponse(problem: Problem, requestId: string): Response {
   const body = {
     type: `/docs/errors#${problem.code}`,

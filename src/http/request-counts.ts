@@ -1,6 +1,6 @@
 import type { MetricFamily } from "../features/metrics";
 
-/** More statuses than the service answers with; what is beyond them shares the last place. */
+/** Limit of counted statuses, more than the service answers with. Further ones are counted as "other". */
 const STATUSES_MAX = 32;
 
 /** Labels of a route's metrics. */
@@ -17,15 +17,15 @@ const NO_ROUTE: CountedRoute = { method: "none", path: "none" };
  * request.
  */
 export class RequestCounts {
-  /** The first stands for no route. */
+  /** The first is for requests without a route. */
   readonly #routes: CountedRoute[] = [NO_ROUTE];
-  /** By route, and within a route by the place of the status. */
+  /** By route, and within a route by the position of the status. */
   #counts = new Float64Array(STATUSES_MAX);
-  /** The places of the statuses, by status, counted from 1: 0 has none yet. */
-  readonly #places = new Uint8Array(1_000);
+  /** Positions of the statuses by status, from 1; 0 for a status without a position. */
+  readonly #positions = new Uint8Array(1_000);
   readonly #statuses: string[] = [];
 
-  /** Counts for these routes, too. */
+  /** Adds routes to be counted. */
   add(routes: readonly CountedRoute[]): void {
     this.#routes.push(...routes);
     const counts = new Float64Array(this.#routes.length * STATUSES_MAX);
@@ -33,21 +33,21 @@ export class RequestCounts {
     this.#counts = counts;
   }
 
-  /** Counts an answer. `index` is the place of its route among the declared ones; undefined for none. */
+  /** Counts an answer. `index` is the position of its route among the declared ones; undefined for none. */
   record(index: number | undefined, status: number): void {
-    const place = this.#places[status] || this.#placeOf(status);
+    const position = this.#positions[status] || this.#addStatus(status);
     const route = index === undefined ? 0 : index + 1;
-    const at = route * STATUSES_MAX + place - 1;
+    const at = route * STATUSES_MAX + position - 1;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
-  #placeOf(status: number): number {
+  #addStatus(status: number): number {
     if (this.#statuses.length === STATUSES_MAX - 1) this.#statuses.push("other");
     if (this.#statuses.length < STATUSES_MAX) this.#statuses.push(String(status));
-    return (this.#places[status] = this.#statuses.length);
+    return (this.#positions[status] = this.#statuses.length);
   }
 
-  /** The same for metrics, by the route's pattern: what callers send stands in no label. */
+  /** Returns the counts as metrics. Labels contain the pattern of the route, never text of a caller. */
   families(): MetricFamily[] {
     const [routes, statuses] = [this.#routes, this.#statuses];
     const countAt = (at: number) => this.#counts[at] ?? 0;
@@ -59,8 +59,8 @@ export class RequestCounts {
         labelNames: ["method", "route", "status"],
         *read() {
           for (const [index, { method, path }] of routes.entries()) {
-            for (const [place, status] of statuses.entries()) {
-              const value = countAt(index * STATUSES_MAX + place);
+            for (const [at, status] of statuses.entries()) {
+              const value = countAt(index * STATUSES_MAX + at);
               if (value > 0) yield { labels: { method, route: path, status }, value };
             }
           }

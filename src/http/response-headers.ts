@@ -5,14 +5,12 @@ const EXPOSED =
   "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
 /**
- * Headers that tell of a request: its id, and the state of the bucket that paid
- * (draft-ietf-httpapi-ratelimit-headers, and the older X-RateLimit ones, whose Reset is in epoch
- * seconds).
+ * Headers of an answer with the id of the request and the state of the charged bucket
+ * (draft-ietf-httpapi-ratelimit-headers, and the older X-RateLimit ones, whose Reset is in epoch seconds).
  *
- * Bytes that are sent many times keep one of these and write it over at each answer, which costs half
- * of a new one: `Response` copies it at once, so that no other request can come between. What has not
- * changed since the answer before is not set again. Either all of its answers are paid for from a
- * bucket, or (files) none: what one caller was told of a bucket stays until the next is told.
+ * A representation reuses one object for all its answers, which costs half as much as a new one. `Response`
+ * copies it at once, so answers do not mix. Unchanged values are not set again. Either all answers of one
+ * object are charged or none (files), so no answer keeps the bucket of another caller.
  */
 export class ReusedHeaders {
   readonly #headers: Headers;
@@ -24,7 +22,7 @@ export class ReusedHeaders {
     this.#headers = headers;
   }
 
-  /** The headers for this answer, valid until the next one's are asked for. */
+  /** Returns the headers of one answer, valid until the next call. */
   for({ requestId, charge, now }: RequestContext): Headers {
     const headers = this.#headers;
     headers.set("X-Request-Id", requestId);
@@ -48,12 +46,12 @@ export class ReusedHeaders {
   }
 }
 
-/** Gives one answer the headers that tell of its request. */
+/** Sets the headers that depend on the request: its id and the state of the charged bucket. */
 export function setRequestHeaders(headers: Headers, requestContext: RequestContext): void {
   new ReusedHeaders(headers).for(requestContext);
 }
 
-/** The headers that do not change from one answer of a kind to the next. */
+/** Sets the headers that are the same for all requests. */
 export function setFixedHeaders(headers: Headers, isCrossOrigin: boolean): void {
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("Referrer-Policy", "same-origin");

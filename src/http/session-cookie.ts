@@ -2,25 +2,25 @@ import type { AppContext } from "../context";
 import { isSecure, type LiveSession, SESSION_LIFETIME_MS, type Sessions } from "../features/auth";
 import { SECOND_MS } from "../kernel/time";
 
-/** Cookies are kept as long as a session can last at most; its end is judged by the server. */
+/** Age of cookies: the longest lifetime of a session. The server decides when a session ends. */
 const MAX_AGE_SECONDS = SESSION_LIFETIME_MS / SECOND_MS;
 
-/** Number of cookies with the session's name that are read. */
+/** Limit of cookies with the session's name that are read. */
 const COOKIES_MAX = 4;
 
 type PublicAddress = Pick<AppContext, "baseUrl">;
 
 /**
- * The cookie that carries a session's token. Behind HTTPS it is `__Host-` and `Secure`, so that no
- * other host and no plain connection can set it; a home network without HTTPS can have neither.
+ * Returns the name of the session cookie. With HTTPS it has the prefix `__Host-`, so that no other host
+ * and no plain connection can set it. Without HTTPS, browsers do not accept the prefix.
  */
 function cookieName({ baseUrl }: PublicAddress): string {
   return isSecure(baseUrl) ? "__Host-allclear" : "allclear_session";
 }
 
 /**
- * The live session of the browser that a request comes from, if it has one; `now` in unix ms. For
- * routes that everybody may call; the front door asks by itself where a route declares a role.
+ * Returns the live session of a request at `now` (unix ms); undefined without one. For public routes; for
+ * routes with a role the gateway has already found the session.
  */
 export function findCurrentSession(
   address: PublicAddress,
@@ -36,8 +36,8 @@ export function findCurrentSession(
 }
 
 /**
- * The first few of all cookies of the name. On plain HTTP another program on the same host can set one
- * for a longer path, which browsers send first: it must not hide the live one.
+ * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
+ * same host can set one for a longer path, which browsers send first; it must not hide the live one.
  */
 function sessionTokens(address: PublicAddress, request: Request): string[] {
   const header = request.headers.get("cookie");
@@ -51,12 +51,12 @@ function sessionTokens(address: PublicAddress, request: Request): string[] {
     .map((pair) => pair.slice(start.length));
 }
 
-/** `Set-Cookie` for a session that begins. */
+/** Returns the `Set-Cookie` header of a new session. */
 export function sessionCookie(address: PublicAddress, token: string): string {
   return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${attributes(address)}`;
 }
 
-/** `Set-Cookie` for one that has ended. */
+/** Returns the `Set-Cookie` header that removes the cookie of an ended session. */
 export function endedSessionCookie(address: PublicAddress): string {
   return `${cookieName(address)}=; Max-Age=0; ${attributes(address)}`;
 }

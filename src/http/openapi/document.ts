@@ -1,38 +1,36 @@
 import { ERROR_CODES } from "../../errors";
 import { SCOPES } from "../../features/keys";
 import type { RouteTable } from "../route-table";
-import { errorExample, PROBLEM_SCHEMA } from "./errors";
-import { HEADERS } from "./headers";
+import { errorExample, HEADERS, type Json, NamedSchemas, PROBLEM_SCHEMA } from "./components";
 import { describeOperation } from "./operation";
-import { type Json, NamedSchemas } from "./components";
 
 const TAGS: Record<string, string> = {
-  Status: "Status pages as programs read them.",
+  Status: "Status pages for programs.",
   Components: "The parts of a page, their statuses and their history.",
-  Incidents: "What goes wrong, told update by update.",
-  Maintenance: "What is planned, and what it does to components meanwhile.",
-  Webhooks: "Who is told of what happens, and how that goes.",
-  Monitors: "What is watched, how, and what was found. Their configuration can hold secrets.",
+  Incidents: "Unplanned events, described by updates.",
+  Maintenance: "Planned work and its effect on components.",
+  Webhooks: "Endpoints that receive events, and the deliveries to them.",
+  Monitors: "Repeated checks and their results. The configuration can contain secrets.",
   Heartbeats:
-    "How a watched job says that it runs: with the token of its monitor, not with an API key.",
-  Analytics: "Figures, each with how it was counted.",
-  Metrics: "For Prometheus and what reads its format.",
+    "Calls from jobs to push monitors, with the token of the monitor instead of an API key.",
+  Analytics: "Figures, each with its method.",
+  Metrics: "Metrics in the format of Prometheus.",
   Keys: "API keys. They are created in the dashboard or on the command line, never here.",
-  Health: "For load balancers and supervisors.",
+  Health: "Checks for load balancers and supervisors.",
   Documentation: "This document.",
 };
 
 const INTRODUCTION = [
   "Send `Authorization: Bearer <API_KEY>`. Requests and answers are UTF-8 JSON in snake_case; times are ISO 8601 in UTC with milliseconds.",
-  "A key has its own limit of requests a minute (1000 unless set otherwise); whoever sends none shares the limit of the client's address (100 unless the server is configured otherwise). A bucket that is full lets its whole limit through at once and refills evenly, so at most 2 × limit − 1 requests pass in any one minute. Over it, the answer is 429 with `Retry-After`.",
+  "A key has its own limit of requests a minute (1000 unless set otherwise); requests without a key share the limit of the client's address (100 unless the server is configured otherwise). A bucket that is full lets its whole limit through at once and refills evenly, so at most 2 × limit − 1 requests pass in any one minute. Over it, the answer is 429 with `Retry-After`.",
   "Errors are `application/problem+json` (RFC 9457); `/docs/errors` lists them. Before a request reaches the service, the runtime itself answers a broken request line or a missing Host (400), a URL and headers that together exceed 16 KB (431) and a body over 1 MiB (413), without a problem document.",
-  "A POST that creates hears `Idempotency-Key`: the same one within 24 hours makes one thing and is answered alike, with `Idempotency-Replayed: true`; with another body it is refused.",
-  "Lists answer `data` and `next_cursor`; pass that as `cursor` for the next page. A page may hold fewer than `limit` before the last one, whose `next_cursor` is null.",
+  "A POST that creates something accepts `Idempotency-Key`. Repeating it within 24 hours creates nothing new and gets the same answer, with `Idempotency-Replayed: true`. With another body it is rejected.",
+  "Lists contain `data` and `next_cursor`; pass the latter as `cursor` to get the next page. It is null on the last page. Any page may contain fewer entries than `limit`.",
 ].join("\n\n");
 
 /**
- * The OpenAPI 3.1 document of the declared routes. Scopes, errors and their examples come from their
- * catalogs, schemas from the routes; a schema with a title becomes a named one.
+ * Returns the OpenAPI 3.1 document of the declared routes. Scopes, errors and examples come from their
+ * catalogs, schemas from the routes. Schemas with a title become named components.
  */
 export function buildOpenApi(
   routes: RouteTable,

@@ -1,11 +1,19 @@
 import type { TSchema } from "@sinclair/typebox";
+import { ERRORS, type ErrorCode } from "../../errors";
+import type { Operation } from "../operation";
 import type { Route } from "../route-table";
-import { failures } from "./errors";
-import { EVERY_ANSWER, type HeaderName, referHeaders } from "./headers";
-import { parametersOf } from "./parameters";
-import type { Json, NamedSchemas } from "./components";
+import {
+  EVERY_ANSWER,
+  type HeaderName,
+  type Json,
+  type NamedSchemas,
+  referHeaders,
+  toPlain,
+} from "./components";
 
-/** Describes one route for the document. */
+const TEXT: Json = { type: "string" };
+
+/** Returns the description of a route in the document. */
 export function describeOperation(route: Route, schemas: NamedSchemas): Json {
   const { operation } = route;
   const { access } = operation;
@@ -23,7 +31,6 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
   };
 }
 
-/** Describes the request body of a route that reads one. */
 function bodyOf({ body }: Route, schemas: NamedSchemas): Json {
   if (!body) return {};
   const mediaType = body.beginningBytes === undefined ? "application/json" : "*/*";
@@ -37,7 +44,7 @@ function securityOf({ operation, path }: Route, scopes: readonly string[]): Json
   return isByBearer ? [{ heartbeatToken: [] }] : [];
 }
 
-/** The successful answers of a route, one a status. */
+/** Returns the successful answers of a route by status. */
 function successes(route: Route, schemas: NamedSchemas): Json {
   const { operation } = route;
   const answers: Json = {};
@@ -49,9 +56,7 @@ function successes(route: Route, schemas: NamedSchemas): Json {
         ? {
             content: {
               [answer.mediaType ?? "application/json"]: { schema: schemas.refer(answer.schema) },
-              ...Object.fromEntries(
-                (answer.alsoAs ?? []).map((type) => [type, { schema: { type: "string" } }]),
-              ),
+              ...Object.fromEntries((answer.alsoAs ?? []).map((type) => [type, { schema: TEXT }])),
             },
           }
         : {}),
@@ -59,14 +64,14 @@ function successes(route: Route, schemas: NamedSchemas): Json {
   }
   if (operation.conditional === "etag") {
     answers["304"] = {
-      description: "The caller has it already.",
+      description: "The caller has the current content.",
       headers: referHeaders([...EVERY_ANSWER, "ETag"]),
     };
   }
   return answers;
 }
 
-/** The headers of one successful answer, beyond those of every answer. */
+/** Returns the headers of a successful answer that not every answer has. */
 function ownHeaders({ operation, query }: Route, status: number): HeaderName[] {
   const headers: HeaderName[] = [];
   const hasVersion = hasProperty(operation.answers[status]?.schema, "version");
@@ -76,8 +81,160 @@ function ownHeaders({ operation, query }: Route, status: number): HeaderName[] {
   return headers;
 }
 
-/** Of an object that has several shapes the first speaks for all. */
+/** Returns true if an object has a property; of several shapes, the first one decides. */
 function hasProperty(schema: TSchema | undefined, name: string): boolean {
   const [shape] = (schema?.["oneOf"] as TSchema[] | undefined) ?? [schema];
   return name in ((shape?.["properties"] as Json | undefined) ?? {});
+}
+
+/** Returns the errors of a route, declared and implied by its declaration, in order of status. */
+export function errorsOf(route: Route): ErrorCode[] {
+  const { access, errors = [], conditional, idempotent } = route.operation;
+  const codes: ErrorCode[] = ["invalid_request", ...errors, "rate_limited", "internal_error"];
+  if (access.kind === "key") {
+    codes.push("missing_key", "invalid_key", "expired_key", "revoked_key", "unavailable");
+    if (access.scopes.length > 0) codes.push("insufficient_scope");
+  }
+  if (access.kind === "session") codes.push("sign_in_required", "insufficient_role", "unavailable");
+  if (access.kind === "heartbeat") {
+    codes.push("unavailable");
+    if (route.path.endsWith("/:token")) codes.push("not_found");
+    else codes.push("missing_key", "invalid_key");
+  }
+  if (route.body) codes.push("unsupported_media_type");
+  if (route.body && route.body.beginningBytes === undefined) {
+    codes.push("payload_too_large", "validation_failed");
+  }
+  if (route.body && (access.kind === "session" || access.kind === "public")) {
+    codes.push("cross_site_request", "unavailable");
+  }
+  if (conditional === "if-match") codes.push("precondition_failed");
+  if (idempotent) codes.push("idempotency_mismatch");
+  return [...new Set(codes)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);
+}
+
+/** Returns the failing answers of a route by status. */
+function failures(route: Route): Json {
+  const byStatus = Map.groupBy(errorsOf(route), (code) => ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `${ERRORS[code].title} (\`${code}\`)`).join(", "),
+        headers: referHeaders([...EVERY_ANSWER, ...headersOfStatus(status)]),
+        content: {
+          "application/problem+json": {
+            schema: { $ref: "#/components/schemas/Problem" },
+            examples: Object.fromEntries(
+              codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+function headersOfStatus(status: number): HeaderName[] {
+  if (status === 401 || status === 403) return ["WWW-Authenticate"];
+  if (status === 429 || status === 503) return ["Retry-After"];
+  return [];
+}
+
+/** Prefixes of ids in paths, by the preceding segment. */
+const ID_PREFIXES: Record<string, string> = {
+  components: "cmp",
+  incidents: "inc",
+  maintenance: "mnt",
+  monitors: "mon",
+  updates: "upd",
+  webhooks: "whk",
+};
+
+/** Descriptions of ids in paths that also take a ref, by the preceding segment. */
+const ID_DESCRIPTIONS: Record<string, string> = {
+  badge: "The component's id, or `<page slug>:<ref>`.",
+  components: "The component's id, or its page's slug and its `ref`, such as `acme:checkout-api`.",
+  monitors: "The monitor's id or `ref`.",
+  webhooks: "The webhook's id or `ref`.",
+};
+
+/** Returns the parameters of a route: in its path, its query and its headers. */
+function parametersOf(route: Route): Json[] {
+  return [
+    ...pathParameters(route),
+    ...queryParameters(route),
+    ...headerParameters(route.operation),
+  ];
+}
+
+function pathParameters(route: Route): Json[] {
+  return [...route.path.matchAll(/([a-z]*)\/:([a-z_]+)/g)].map(([, before = "", name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: TEXT,
+    ...explain(name, before),
+  }));
+}
+
+function explain(name: string, before: string): Json {
+  if (name === "slug") return { description: "A page's slug.", example: "acme" };
+  if (!/(^|_)id$/.test(name)) return {};
+  const description = ID_DESCRIPTIONS[before] ?? "The resource's id.";
+  const idPrefix = ID_PREFIXES[before];
+  return idPrefix === undefined
+    ? { description }
+    : { description, example: `${idPrefix}_01kah2v9w0e0rs6x0h3ye0a1bc` };
+}
+
+function queryParameters(route: Route): Json[] {
+  const properties = (route.query?.["properties"] ?? {}) as Record<string, TSchema>;
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = toPlain(schema);
+    return {
+      name,
+      in: "query",
+      required: false,
+      schema: rest,
+      ...(description ? { description } : {}),
+    };
+  });
+}
+
+function headerParameters({ conditional, idempotent }: Operation): Json[] {
+  const parameter = (name: string, description: string, schema: Json = TEXT) => ({
+    name,
+    in: "header",
+    required: false,
+    schema,
+    description,
+  });
+  const parameters: Json[] = [];
+  if (conditional === "etag") {
+    parameters.push(
+      parameter(
+        "If-None-Match",
+        "ETag of the content that the caller has. Answered 304 if it is current.",
+      ),
+    );
+  }
+  if (conditional === "if-match") {
+    parameters.push(
+      parameter(
+        "If-Match",
+        "ETag of the resource. Answered 412, without a change, if its version is no longer current.",
+      ),
+    );
+  }
+  if (idempotent) {
+    parameters.push(
+      parameter(
+        "Idempotency-Key",
+        "Identifies this request, such as by a UUID. If the same API key sends it again to the same path within 24 hours, nothing new is created and the answer is the same. A rejected request may be corrected and sent again with the same value.",
+        { type: "string", minLength: 1, maxLength: 128, pattern: "^[ -~]+$" },
+      ),
+    );
+  }
+  return parameters;
 }
