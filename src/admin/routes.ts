@@ -1,12 +1,10 @@
 import { Elysia } from "elysia";
 import type { Snapshots } from "../features/status";
 import { seeOther, session } from "../http";
-import { IS_COMPILED } from "../version";
 import { accountAdminRoutes } from "./account/routes";
 import { activityAdminRoutes } from "./activity/routes";
 import { analyticsAdminRoutes } from "./analytics/routes";
 import { componentAdminRoutes } from "./components/routes";
-import { designAdminRoutes } from "./design/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
 import { welcomeAdminRoutes } from "./entry/welcome-routes";
 import { generalAdminRoutes } from "./general/routes";
@@ -22,9 +20,12 @@ import { screenOperation } from "./screen-operation";
 import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
-/** Routes of all screens below `/admin`. Each route declares its required role. */
+/**
+ * Routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
+ * `/admin/settings` redirect, since people reach them by shortening another path.
+ */
 export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
-  const screens = new Elysia()
+  return new Elysia()
     .use(signInAdminRoutes(deps))
     .use(welcomeAdminRoutes(deps))
     .use(overviewAdminRoutes(deps, snapshots))
@@ -40,15 +41,12 @@ export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
     .use(activityAdminRoutes(deps))
     .use(generalAdminRoutes(deps))
     .use(accountAdminRoutes(deps))
-    // Paths that people type, or get by cutting another off.
     .get("/admin/", async () => seeOther(HOME_PATH), screenOperation("The way home", ANYBODY))
     .get(
       "/admin/settings",
       async () => seeOther(ACCOUNT_PATH),
       screenOperation("The settings that everybody has", ANYBODY),
     );
-  // Nobody who runs Allclear needs it.
-  return IS_COMPILED ? screens : screens.use(designAdminRoutes(deps));
 }
 
 /** Access for every signed-in user. */

@@ -69,9 +69,3 @@ test("a restart replaces the link, and a user made by command voids it at once",
   expect(path).toMatch(/^\/admin\/join\/\w{43}$/);
   expect((await second.fetch(path)).status).toBe(200);
 });
-
-test("the executable has no page for those who work on it", async () => {
-  await using site = await createInstallation();
-  const server = await site.serve();
-  expect((await server.fetch("/admin/_design")).status).toBe(404);
-});

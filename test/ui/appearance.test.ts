@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeGallery } from "./gallery";
+import { describeGallery } from "../gallery/describe-gallery";
 
 const PHONE = { width: 390, height: 844 };
 
@@ -66,8 +66,8 @@ describeGallery("every component in a browser", (gallery) => {
     }
     expect(await page.getByText("This key can").isVisible()).toBe(false);
     await page.getByRole("link", { name: "Open the dialog" }).click();
-    expect(gallery().requests).toEqual(["GET /admin/_design"]);
-    expect(page.url()).toEndWith("/admin/_design#dialog");
+    expect(gallery().requests).toEqual(["GET /gallery"]);
+    expect(page.url()).toEndWith("/gallery#dialog");
     await page.context().close();
   }, 60_000);
 });

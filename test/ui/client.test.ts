@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeGallery, type Gallery } from "./gallery";
+import { describeGallery, type Gallery } from "../gallery/describe-gallery";
 
 const KEY = /^allclear_\w{49}$/;
 
@@ -57,7 +57,7 @@ describeGallery("a dialog", (gallery) => {
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
       expect(await opener.evaluate((link) => link === document.activeElement)).toBe(true);
-      expect(gallery().requests).toEqual(["GET /admin/_design", "GET /admin/_design"]);
+      expect(gallery().requests).toEqual(["GET /gallery", "GET /gallery"]);
     });
   }, 60_000);
 
@@ -76,20 +76,20 @@ describeGallery("a dialog", (gallery) => {
 
   test("posts its form as the page would", async () => {
     await onPage(gallery(), {}, async (page) => {
-      gallery().answers.set("POST /admin/_design", () => new Response("Revoked."));
+      gallery().answers.set("POST /gallery", () => new Response("Revoked."));
       await page.getByRole("link", { name: "Open the dialog" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
       await page.getByText("Revoked.").waitFor();
-      expect(gallery().requests).toContain("POST /admin/_design ");
+      expect(gallery().requests).toContain("POST /gallery ");
     });
   }, 60_000);
 
   test("gives way to the page where another answer came: one must sign in first", async () => {
     await onPage(gallery(), {}, async (page) => {
-      gallery().answers.set("GET /admin/_design", () => Response.redirect("/sign-in", 303));
+      gallery().answers.set("GET /gallery", () => Response.redirect("/sign-in", 303));
       gallery().answers.set("GET /sign-in", () => new Response("Sign in"));
       await page.getByRole("link", { name: "Open the dialog" }).evaluate((link) => {
-        link.setAttribute("href", "/admin/_design");
+        link.setAttribute("href", "/gallery");
       });
       await page.getByRole("link", { name: "Open the dialog" }).click();
       await page.waitForURL("**/sign-in");
@@ -101,7 +101,7 @@ describeGallery("a form", (gallery) => {
   test("is sent once, however often its button is pressed, with the button usable after a return", async () => {
     await onPage(gallery(), {}, async (page) => {
       const answer = Promise.withResolvers<Response>();
-      gallery().answers.set("POST /admin/_design", () => answer.promise);
+      gallery().answers.set("POST /gallery", () => answer.promise);
       // In the page itself: the browser's driver waits for the answer before it looks again.
       const states = await page.evaluate(async () => {
         const find = (button: HTMLButtonElement) => button.textContent === "Invite user";
@@ -139,7 +139,7 @@ describeGallery("a form", (gallery) => {
       await page.getByLabel("read:analytics").uncheck();
       await page.getByLabel("read:status").uncheck();
       expect(await summary.allTextContents()).toEqual(["do nothing yet: choose a scope."]);
-      expect(gallery().requests).toEqual(["GET /admin/_design"]);
+      expect(gallery().requests).toEqual(["GET /gallery"]);
     });
   }, 60_000);
 
@@ -191,7 +191,7 @@ describeGallery("a secret", (gallery) => {
           dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })),
         ),
       ]);
-      expect(gallery().requests).toEqual(["GET /admin/_design", "GET /admin/_design"]);
+      expect(gallery().requests).toEqual(["GET /gallery", "GET /gallery"]);
     });
   }, 60_000);
 });

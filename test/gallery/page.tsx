@@ -7,32 +7,33 @@ import {
   PageHead,
   Pagination,
   Section,
-} from "../../ui";
-import { DesignCharts } from "./charts";
-import { DesignForms } from "./forms";
-import { DesignKey } from "./key";
-import { DesignMessages } from "./messages";
-import { DesignOrder } from "./order";
-import { DesignPictures } from "./pictures";
-import { DesignRows } from "./rows";
-import { DesignTable } from "./table";
-import { DesignWords } from "./words";
-import { DesignWriting } from "./writing";
-import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../paths";
-import { renderScreen } from "../shell";
+} from "../../src/ui";
+import { GalleryCharts } from "./charts";
+import { GalleryForms } from "./forms";
+import { GalleryKey } from "./key";
+import { GalleryMessages } from "./messages";
+import { GalleryOrder } from "./order";
+import { GalleryPictures } from "./pictures";
+import { GalleryRows } from "./rows";
+import { GalleryTable } from "./table";
+import { GalleryWords } from "./words";
+import { GalleryWriting } from "./writing";
+import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../../src/admin/paths";
+import { renderScreen } from "../../src/admin/shell";
 
-const PATH = "/admin/_design";
+/** Path of the gallery on its own server. */
+export const GALLERY_PATH = "/gallery";
 
 /** Renders every UI component in every state on one page. `now` is in unix ms. */
-export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
+export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
   return renderScreen({
-    title: "Design",
+    title: "Gallery",
     user: { name: "Ada Lovelace", email: "ada@northwind.example", role: "owner" },
     nav: [
       {
         items: [
           { href: HOME_PATH, label: "Overview", isCurrent: false },
-          { href: PATH, label: "Design", isCurrent: true },
+          { href: GALLERY_PATH, label: "Gallery", isCurrent: true },
         ],
       },
       {
@@ -52,49 +53,48 @@ export function renderDesign(assets: LinkedAssets, now: number): HtmlDocument {
     children: (
       <>
         <PageHead
-          title="Design"
+          title="Gallery"
           crumbs={[{ href: HOME_PATH, label: "Dashboard" }, { label: "Development" }]}
           actions={
             <>
-              <ButtonLink href={`${PATH}#forms`}>Forms</ButtonLink>
-              <ButtonLink href={`${PATH}#dialog`} kind="primary" dialog>
+              <ButtonLink href={`${GALLERY_PATH}#forms`}>Forms</ButtonLink>
+              <ButtonLink href={`${GALLERY_PATH}#dialog`} kind="primary" dialog>
                 Open the dialog
               </ButtonLink>
             </>
           }
         >
-          Every component in every state, with what the dashboard is made of.{" "}
-          <a href="/docs">API reference</a>
+          Every UI component of the dashboard in every state. <a href="/docs">API reference</a>
         </PageHead>
-        <DesignTable path={PATH} now={now} />
-        <Pagination newestHref={PATH} olderHref={`${PATH}?cursor=2`} />
+        <GalleryTable path={GALLERY_PATH} now={now} />
+        <Pagination newestHref={GALLERY_PATH} olderHref={`${GALLERY_PATH}?cursor=2`} />
         <EmptyState
           title="No keys yet"
           action={
-            <ButtonLink href={PATH} kind="primary">
+            <ButtonLink href={GALLERY_PATH} kind="primary">
               Create API Key
             </ButtonLink>
           }
         >
           Programs use keys to read and update your status pages. The first one takes a minute.
         </EmptyState>
-        <DesignWords path={PATH} now={now} />
-        <DesignMessages path={PATH} now={now} />
-        <DesignForms path={PATH} />
-        <DesignRows path={PATH} />
-        <DesignWriting path={PATH} />
-        <DesignPictures path={PATH} icon={assets.icon} />
-        <DesignOrder path={PATH} />
-        <DesignCharts now={now} />
-        <DesignKey />
+        <GalleryWords path={GALLERY_PATH} now={now} />
+        <GalleryMessages path={GALLERY_PATH} now={now} />
+        <GalleryForms path={GALLERY_PATH} />
+        <GalleryRows path={GALLERY_PATH} />
+        <GalleryWriting path={GALLERY_PATH} />
+        <GalleryPictures path={GALLERY_PATH} icon={assets.icon} />
+        <GalleryOrder path={GALLERY_PATH} />
+        <GalleryCharts now={now} />
+        <GalleryKey />
         <Section title="Dialog">
           <div id="dialog">
             <DialogForm
               title="Revoke Deploy bot?"
-              action={PATH}
+              action={GALLERY_PATH}
               button="Revoke key"
               isDanger
-              cancelHref={PATH}
+              cancelHref={GALLERY_PATH}
               cancel="Keep it"
             >
               <p>

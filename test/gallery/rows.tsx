@@ -1,4 +1,4 @@
-import { FieldRows, Form, Section } from "../../ui";
+import { FieldRows, Form, Section } from "../../src/ui";
 
 const OPTIONS = [
   { value: "status", label: "Status" },
@@ -6,7 +6,7 @@ const OPTIONS = [
 ];
 
 /** Lists with a row of controls for each item. */
-export function DesignRows({ path }: { path: string }) {
+export function GalleryRows({ path }: { path: string }) {
   return (
     <Section title="Rows of fields">
       <Form action={path}>

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
 import {
   Cell,
   CellNote,
@@ -16,7 +16,7 @@ import {
   StatCards,
   Table,
   Toolbar,
-} from "../../ui";
+} from "../../src/ui";
 
 interface Example {
   name: string;
@@ -75,7 +75,7 @@ const EXAMPLES: Example[] = [
 ];
 
 /** A list with counts, search and columns. */
-export function DesignTable({ path, now }: { path: string; now: number }) {
+export function GalleryTable({ path, now }: { path: string; now: number }) {
   return (
     <>
       <StatCards>

@@ -1,7 +1,7 @@
-import { Actions, Button, FileField, Form, Logo, Section, Swatch, TextField } from "../../ui";
+import { Actions, Button, FileField, Form, Logo, Section, Swatch, TextField } from "../../src/ui";
 
 /** Files, colours and logos. `icon` is the path of a picture. */
-export function DesignPictures({ path, icon }: { path: string; icon: string }) {
+export function GalleryPictures({ path, icon }: { path: string; icon: string }) {
   return (
     <Section title="Pictures">
       <Form action={path} sendsFiles>

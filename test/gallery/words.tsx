@@ -1,6 +1,6 @@
-import { COMPONENT_STATUSES } from "../../domain/component-status";
-import { CHECK_OUTCOMES, MONITOR_STATES } from "../../domain/monitor-state";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../kernel/time";
+import { COMPONENT_STATUSES } from "../../src/domain/component-status";
+import { CHECK_OUTCOMES, MONITOR_STATES } from "../../src/domain/monitor-state";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/kernel/time";
 import {
   Actions,
   Button,
@@ -17,10 +17,10 @@ import {
   Tabs,
   WithChip,
   WordMark,
-} from "../../ui";
+} from "../../src/ui";
 
 /** Buttons, tabs and inline elements. `now` is in unix ms. */
-export function DesignWords({ path, now }: { path: string; now: number }) {
+export function GalleryWords({ path, now }: { path: string; now: number }) {
   const ago = (ms: number) => toIso(now - ms);
   return (
     <>

@@ -1,8 +1,8 @@
-import { MINUTE_MS, toIso } from "../../kernel/time";
-import { Card, Flash, Notice, Section, Timeline } from "../../ui";
+import { MINUTE_MS, toIso } from "../../src/kernel/time";
+import { Card, Flash, Notice, Section, Timeline } from "../../src/ui";
 
 /** Notices in every tone. `now` is in unix ms. */
-export function DesignMessages({ path, now }: { path: string; now: number }) {
+export function GalleryMessages({ path, now }: { path: string; now: number }) {
   return (
     <Section title="Messages">
       <Notice tone="info" title="This key belongs to another user">

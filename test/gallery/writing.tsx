@@ -1,7 +1,7 @@
-import { Checkbox, Fold, Form, Section, TextArea } from "../../ui";
+import { Checkbox, Fold, Form, Section, TextArea } from "../../src/ui";
 
 /** Text areas and collapsed content. */
-export function DesignWriting({ path }: { path: string }) {
+export function GalleryWriting({ path }: { path: string }) {
   return (
     <Section title="Writing">
       <Form action={path}>

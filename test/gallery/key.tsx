@@ -1,10 +1,10 @@
-import { Card, CodeBlock, Columns, Secret, Section, SideBySide, TestKey } from "../../ui";
+import { Card, CodeBlock, Columns, Secret, Section, SideBySide, TestKey } from "../../src/ui";
 
-// Of the right length, and nobody's.
+// An invented value with the length of a key.
 const VALUE = "allclear_9fQ2mZk3v7Yt0aB5LxR8wPq1NsD6uHc4GjEoVbT2iKf0W1a2B";
 
 /** Screen that shows a secret once. */
-export function DesignKey() {
+export function GalleryKey() {
   const curl = `curl -H "Authorization: Bearer ${VALUE}" \\\n  https://status.northwind.example/api/v1/key`;
   return (
     <Section title="A key, shown once">

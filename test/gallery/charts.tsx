@@ -1,5 +1,5 @@
-import type { ComponentStatus } from "../../domain/component-status";
-import { DAY_MS, toIso } from "../../kernel/time";
+import type { ComponentStatus } from "../../src/domain/component-status";
+import { DAY_MS, toIso } from "../../src/kernel/time";
 import {
   BarChart,
   Card,
@@ -10,10 +10,10 @@ import {
   Section,
   Sparkline,
   type StatusDay,
-} from "../../ui";
+} from "../../src/ui";
 
 /** Charts, including ones with few values. */
-export function DesignCharts({ now }: { now: number }) {
+export function GalleryCharts({ now }: { now: number }) {
   return (
     <Section title="Charts">
       <Card title="Checkout">

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { renderDesign } from "../../src/admin/design";
 import { createAssets, linkedAssets, renderDocument, UI_ASSETS } from "../../src/ui";
 import { ORDERING_SCRIPT } from "../../src/ui/ui-assets";
 import { createTestApp } from "../support/app";
+import { renderGallery } from "../gallery/page";
 import { elementsOf, valuesOf } from "./elements";
 
 const assets = createAssets(UI_ASSETS);
 const paths = linkedAssets();
-const design = renderDesign(paths, Date.UTC(2026, 10, 21, 14, 32));
-const elements = elementsOf(design.html);
+const gallery = renderGallery(paths, Date.UTC(2026, 10, 21, 14, 32));
+const elements = elementsOf(gallery.html);
 
 async function textOf(path: string): Promise<string> {
   const asset = await assets.find(path.replace("/assets/", ""));
@@ -31,7 +31,7 @@ describe("the page of all components", () => {
   });
 
   test("allows nothing but what this server sends", () => {
-    expect(design.policy).toBe(
+    expect(gallery.policy).toBe(
       "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
   });

@@ -1,7 +1,7 @@
-import { ButtonLink, OrderList, OrderPart, OrderRow, Section, StatusLabel } from "../../ui";
+import { ButtonLink, OrderList, OrderPart, OrderRow, Section, StatusLabel } from "../../src/ui";
 
 /** A list that can be reordered, and its read-only form. */
-export function DesignOrder({ path }: { path: string }) {
+export function GalleryOrder({ path }: { path: string }) {
   const move = `${path}/move`;
   return (
     <Section title="An order">

@@ -15,11 +15,11 @@ import {
   StatusLabel,
   Summary,
   TextField,
-} from "../../ui";
-import { DesignWrongForm } from "./wrong-form";
+} from "../../src/ui";
+import { GalleryWrongForm } from "./wrong-form";
 
 /** A form without errors, and one with an error in every field. */
-export function DesignForms({ path }: { path: string }) {
+export function GalleryForms({ path }: { path: string }) {
   return (
     <>
       <Section title="Form">
@@ -174,7 +174,7 @@ export function DesignForms({ path }: { path: string }) {
           </Columns>
         </div>
       </Section>
-      <DesignWrongForm path={path} />
+      <GalleryWrongForm path={path} />
     </>
   );
 }

@@ -8,10 +8,10 @@ import {
   Section,
   SelectField,
   TextField,
-} from "../../ui";
+} from "../../src/ui";
 
 /** A rejected form with an error in every field. */
-export function DesignWrongForm({ path }: { path: string }) {
+export function GalleryWrongForm({ path }: { path: string }) {
   return (
     <Section title="A form that was refused">
       <Form action={path}>
