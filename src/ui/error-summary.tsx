@@ -1,4 +1,4 @@
-import { complaintAfter, fieldId } from "./field";
+import { errorSuffix, fieldId } from "./field";
 import { ToneIcon } from "./tone-icon";
 
 interface FormErrorsProps {
@@ -23,7 +23,7 @@ export function ErrorSummary({ errors, autofocus = true }: FormErrorsProps) {
           {errors.map(({ name, label, detail }) => (
             <li key={name}>
               <a href={`#${fieldId(name)}`}>{label}</a>
-              {complaintAfter(detail)}
+              {errorSuffix(detail)}
             </li>
           ))}
         </ul>

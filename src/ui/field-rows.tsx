@@ -1,14 +1,15 @@
 import { FieldGroup, fieldId, type FieldProps } from "./field";
 import { HiddenFields } from "./form";
+import { Select } from "./selects";
 
 interface Named {
-  /** The name of its own field. */
+  /** Name of the control's field. */
   name: string;
-  /** Name of the column, read out with the row's. Visible only beside a checkbox. */
+  /** Name of the column, read out after the row's label. Visible only next to a checkbox. */
   label: string;
 }
 
-/** One of the controls of a row. */
+/** Control of a row. */
 export type RowControl =
   | (Named & { kind: "text"; value: string; placeholder?: string; maxlength?: number })
   | (Named & {
@@ -22,7 +23,7 @@ export type RowControl =
 
 interface FieldRowsProps extends Omit<FieldProps, "label"> {
   legend: string;
-  /** Each with what it is called, such as "Header 1". */
+  /** Rows with labels such as "Header 1", which only screen readers read. */
   rows: readonly {
     label: string;
     controls: readonly RowControl[];
@@ -31,7 +32,7 @@ interface FieldRowsProps extends Omit<FieldProps, "label"> {
   }[];
 }
 
-/** Several things of one kind, each a row of controls. */
+/** List of entries, each a row of controls. */
 export function FieldRows({ legend, rows, ...field }: FieldRowsProps) {
   return (
     <FieldGroup {...field} label={legend}>
@@ -83,17 +84,7 @@ function Control({ control, row, isWrong }: ControlProps) {
     case "select":
       return (
         <div class="select">
-          <select class="input" {...common}>
-            {control.options.map((option) => (
-              <option
-                key={option.value}
-                value={option.value}
-                selected={option.value === control.value}
-              >
-                {option.label}
-              </option>
-            ))}
-          </select>
+          <Select options={control.options} selected={control.value} {...common} />
         </div>
       );
     case "check":

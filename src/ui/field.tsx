@@ -13,13 +13,13 @@ export interface FieldProps {
   error?: string | undefined;
 }
 
-/** The id of the field of this name: where its label and a summary of errors lead. */
+/** Returns the id of the field's control, for its label and for links from an `ErrorSummary`. */
 export function fieldId(name: string): string {
   return `field-${name}`;
 }
 
-/** An error as it follows its field's label: " is required.", or after a colon if it is a sentence. */
-export function complaintAfter(error: string): string {
+/** Returns an error as the continuation of its label: " is required.", or a sentence after a colon. */
+export function errorSuffix(error: string): string {
   return isSentence(error) ? `: ${error}` : ` ${error}.`;
 }
 
@@ -29,14 +29,14 @@ function isSentence(error: string): boolean {
 
 type Described = Pick<FieldProps, "name" | "hint" | "error">;
 
-/** The attributes that tie a control (or a fieldset) to its hint and its error. */
+/** Returns the attribute that links a control or a fieldset to its hint and its error. */
 function describedBy({ name, hint, error }: Described) {
   const id = fieldId(name);
   const ids = [hint ? `${id}-hint` : "", error ? `${id}-error` : ""].filter(Boolean);
   return { "aria-describedby": ids.length > 0 ? ids.join(" ") : undefined };
 }
 
-/** The same for a control, which also says that it is wrong. */
+/** Returns id, name and accessibility attributes of a control. */
 export function controlAttributes(props: Described) {
   return {
     id: fieldId(props.name),
@@ -55,17 +55,18 @@ function FieldHint({ name, hint }: Described) {
   );
 }
 
+/** Error below a control; nothing if there is none. */
 export function FieldError({ name, label, error }: Described & { label: string }) {
   if (!error) return null;
   return (
     <p class="field-error" id={`${fieldId(name)}-error`}>
       <ToneIcon tone="danger" />
-      <span>{isSentence(error) ? error : label + complaintAfter(error)}</span>
+      <span>{isSentence(error) ? error : label + errorSuffix(error)}</span>
     </p>
   );
 }
 
-/** A control with its label and hint above it and its error below. */
+/** Control with its label and hint above and its error below. */
 export function Field(props: FieldProps & { children: ComponentChildren }) {
   return (
     <div class="field">
@@ -84,7 +85,7 @@ interface FieldGroupProps extends FieldProps {
   children: ComponentChildren;
 }
 
-/** Several controls that answer one question. A link to its id moves the focus to it. */
+/** Fieldset with its legend, hint and error. A link to its id moves the focus to it. */
 export function FieldGroup(props: FieldGroupProps) {
   return (
     <fieldset class="field" id={fieldId(props.name)} tabIndex={-1} {...describedBy(props)}>
@@ -93,5 +94,32 @@ export function FieldGroup(props: FieldGroupProps) {
       {props.children}
       <FieldError {...props} />
     </fieldset>
+  );
+}
+
+interface FieldPartProps {
+  title: string | undefined;
+  /** True if a titled part can be folded. */
+  isFolded: boolean | undefined;
+  /** True if a part that can be folded starts open. */
+  isOpen: boolean;
+  children: ComponentChildren;
+}
+
+/** Part of a field with many rows, below its title. */
+export function FieldPart({ title, isFolded, isOpen, children }: FieldPartProps) {
+  if (title !== undefined && isFolded) {
+    return (
+      <details class="fold" open={isOpen}>
+        <summary>{title}</summary>
+        {children}
+      </details>
+    );
+  }
+  return (
+    <div>
+      {title === undefined ? null : <p class="select-title">{title}</p>}
+      {children}
+    </div>
   );
 }

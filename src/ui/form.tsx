@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { EnterButton, type EnterButtonProps } from "./enter-button";
+import { Button, ButtonLink, type ButtonProps } from "./buttons";
 import { safeHref } from "./safe-href";
 
 interface FormProps {
-  /** A path of this site. */
+  /** Path of this site that the form is posted to. */
   action: string;
-  /** Values that are sent along. */
+  /** Further values that are submitted. */
   hidden?: Readonly<Record<string, string>>;
   /**
    * Name and value of the main button, needed if another button precedes it, since Enter presses a
@@ -17,7 +17,7 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-/** A form that is posted. The server judges it, so that every complaint is told in one way. */
+/** Form that is posted. Only the server validates it, so that all errors look the same. */
 export function Form({ action, hidden, enter, sendsFiles, children }: FormProps) {
   const encoding = sendsFiles ? "multipart/form-data" : undefined;
   return (
@@ -29,6 +29,7 @@ export function Form({ action, hidden, enter, sendsFiles, children }: FormProps)
   );
 }
 
+/** Hidden inputs, one for each value. */
 export function HiddenFields({ values }: { values: Readonly<Record<string, string>> | undefined }) {
   return (
     <>
@@ -39,7 +40,65 @@ export function HiddenFields({ values }: { values: Readonly<Record<string, strin
   );
 }
 
-/** The buttons below a form, or any row of buttons: the first is the main one. */
+type EnterButtonProps = Pick<ButtonProps, "name" | "value">;
+
+/** Invisible first button of a form, pressed by Enter. Tab skips it. */
+function EnterButton({ name, value }: EnterButtonProps) {
+  return (
+    <button
+      class="enter-button visually-hidden"
+      type="submit"
+      name={name}
+      value={value}
+      tabIndex={-1}
+      aria-hidden="true"
+    />
+  );
+}
+
+/** Row of buttons, the main one first. */
 export function Actions({ children }: { children: ComponentChildren }) {
   return <div class="actions">{children}</div>;
+}
+
+interface DialogFormProps {
+  title: string;
+  /** Path of this site that the form is posted to. */
+  action: string;
+  /** Further values that are submitted. */
+  hidden?: Readonly<Record<string, string>>;
+  /** Text of the main button: verb and object, such as "Revoke key". */
+  button: string;
+  /** True if the action is destructive. */
+  isDanger?: boolean;
+  /** Screen to return to. */
+  cancelHref: string;
+  /** Text of the link to that screen; "Cancel" by default. */
+  cancel?: string;
+  /** Consequences of the action, and fields if it needs input. */
+  children: ComponentChildren;
+}
+
+/**
+ * Confirmation of an action, with the only `h1` of its page. A `ButtonLink` with `dialog` fetches the
+ * page and shows this part in a dialog.
+ */
+export function DialogForm(props: DialogFormProps) {
+  const { title, action, hidden, button, isDanger, cancelHref, cancel = "Cancel" } = props;
+  return (
+    <section class="card dialog-body" data-dialog-body>
+      <h1 id="dialog-title" tabIndex={-1}>
+        {title}
+      </h1>
+      <Form action={action} hidden={hidden}>
+        {props.children}
+        <Actions>
+          <Button kind={isDanger ? "danger" : "primary"}>{button}</Button>
+          <ButtonLink href={cancelHref} closesDialog>
+            {cancel}
+          </ButtonLink>
+        </Actions>
+      </Form>
+    </section>
+  );
 }

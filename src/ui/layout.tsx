@@ -33,11 +33,6 @@ export function Columns({
   );
 }
 
-/** Above a list: its search, and what it counts to. */
-export function Toolbar({ children }: { children: ComponentChildren }) {
-  return <div class="toolbar">{children}</div>;
-}
-
 interface Fact {
   label: string;
   value: ComponentChildren;

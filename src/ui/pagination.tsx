@@ -1,4 +1,4 @@
-import { ButtonLink } from "./button";
+import { ButtonLink } from "./buttons";
 
 interface PaginationProps {
   newestHref?: string | undefined;

@@ -16,7 +16,7 @@ const MONTHS = [
   "December",
 ];
 
-/** From one unit to the next: how many of it make one of the next, and how it is written. */
+/** Units of relative times, each used for counts below `until`. */
 const STEPS: readonly { until: number; ms: number; write: (count: number) => string }[] = [
   { until: 60, ms: SECOND_MS, write: (count) => `${count} s` },
   { until: 60, ms: MINUTE_MS, write: (count) => `${count} min` },
@@ -26,8 +26,8 @@ const STEPS: readonly { until: number; ms: number; write: (count: number) => str
 ];
 
 /**
- * A moment as people say it: "4 min ago", "in 3 days". Both in unix ms. What has passed counts whole
- * units only; what is to come is rounded, so that seven days from a moment ago are still "in 7 days".
+ * Returns a time relative to now, such as "4 min ago" or "in 3 days". Both are unix ms. Past times are
+ * rounded down. Future times are rounded to the nearest unit: 7 days less a second are "in 7 days".
  */
 export function relativeTime(atMs: number, nowMs: number): string {
   const distance = Math.abs(atMs - nowMs);
@@ -51,7 +51,7 @@ export function longDay(iso: string): string {
   return `${Number(iso.slice(8, 10))} ${monthOf(iso)} ${iso.slice(0, 4)}`;
 }
 
-/** "21 Nov 2026", where there is little room. */
+/** "21 Nov 2026" for an ISO 8601 instant in UTC, or its day. */
 export function shortDay(iso: string): string {
   return `${Number(iso.slice(8, 10))} ${monthOf(iso).slice(0, 3)} ${iso.slice(0, 4)}`;
 }
@@ -62,6 +62,31 @@ export function duration(minutes: number): string {
   const [hours, rest] = [Math.floor(whole / 60), whole % 60];
   if (hours === 0) return `${rest} min`;
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
+}
+
+/** Format of times in other time zones. `client.js` uses the same. */
+const ZONED = {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+} as const;
+
+/** "Europe/Berlin: Tue, 10 Mar 2026, 15:00 CET" for a time in unix ms. */
+export function zoneTime(at: number, timeZone: string): string {
+  return `${timeZone}: ${zoneFormat(timeZone).format(at)}`;
+}
+
+/** Returns the span between two times in unix ms, in a time zone that is named at its end. */
+export function zoneSpan(from: number, until: number, timeZone: string): string {
+  return zoneFormat(timeZone).formatRange(from, until);
+}
+
+function zoneFormat(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone });
 }
 
 function monthOf(iso: string): string {

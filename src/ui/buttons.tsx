@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
-/** One primary button a screen; danger for what cannot be taken back. */
+/** Appearance. A screen has at most one primary button; danger marks what cannot be undone. */
 type ButtonKind = "primary" | "quiet" | "danger";
 
+/** Values by field name. */
 type Preset = Readonly<Record<string, string | readonly string[]>>;
 
 export interface ButtonProps {
@@ -11,21 +12,21 @@ export interface ButtonProps {
   type?: "submit" | "button";
   name?: string;
   value?: string;
-  /** The form that it sends, where it stands outside of it. */
+  /** Id of the form to submit, if the button is outside of it. */
   form?: string;
-  /** Address that this button submits the form to, instead of the form's own. */
+  /** Path that this button submits the form to, instead of the form's own. */
   action?: string;
-  /** The same, in another tab that leaves this one as it is. */
+  /** Path that this button submits the form to, in a new tab. */
   previewAction?: string;
-  /** Values that a click fills into the form, by field name; without a script the form is sent. */
+  /** Values that a click fills into the form; without a script the form is submitted. */
   preset?: Preset;
   isCurrent?: boolean;
-  /** More about it, on hover. */
+  /** Tooltip. */
   title?: string;
   children: ComponentChildren;
 }
 
-/** Says what it does: "Revoke key", never "OK". */
+/** Button of a form. Its text is a verb and an object, such as "Revoke key". */
 export function Button(props: ButtonProps) {
   const {
     kind = "quiet",
@@ -58,21 +59,21 @@ export function Button(props: ButtonProps) {
 interface ButtonLinkProps {
   href: string;
   kind?: ButtonKind;
-  /** Shows the page's dialog body in a dialog; without script the page itself. */
+  /** True if the linked page's `DialogForm` opens in a dialog; without a script the page opens. */
   dialog?: boolean;
-  /** Closes the dialog that it stands in; elsewhere it is a link. */
+  /** True if a click closes the surrounding dialog; outside of a dialog it follows the link. */
   closesDialog?: boolean;
-  /** Values that a click fills into the page's form, by field name; without script it is a link. */
+  /** Values that a click fills into the page's form; without a script it is a link. */
   preset?: Preset;
   isCurrent?: boolean;
   /** True if the link opens in another tab. */
   opensTab?: boolean;
-  /** More about it, on hover. */
+  /** Tooltip. */
   title?: string;
   children: ComponentChildren;
 }
 
-/** A link that stands where buttons stand. */
+/** Link that looks like a button. */
 export function ButtonLink(props: ButtonLinkProps) {
   const { href, kind = "quiet", preset, children } = props;
   return (
@@ -88,5 +89,14 @@ export function ButtonLink(props: ButtonLinkProps) {
     >
       {children}
     </a>
+  );
+}
+
+/** Form that consists of one button. */
+export function PostButton({ action, ...button }: ButtonProps & { action: string }) {
+  return (
+    <form method="post" action={safeHref(action)}>
+      <Button {...button} />
+    </form>
   );
 }

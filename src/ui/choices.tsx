@@ -1,0 +1,218 @@
+import type { ComponentChildren } from "preact";
+import { FieldError, FieldGroup, fieldId, FieldPart, type FieldProps } from "./field";
+
+interface CheckboxProps extends FieldProps {
+  isChecked: boolean;
+}
+
+/** One checkbox, which submits `yes` if it is checked. */
+export function Checkbox({ label, name, hint, error, isChecked }: CheckboxProps) {
+  const id = fieldId(name);
+  const hintId = hint ? `${id}-hint` : undefined;
+  return (
+    <div class="field">
+      <div class="checkbox">
+        <input
+          type="checkbox"
+          id={id}
+          name={name}
+          value="yes"
+          checked={isChecked}
+          aria-invalid={error ? "true" : undefined}
+          aria-describedby={
+            [hintId, error ? `${id}-error` : ""].filter(Boolean).join(" ") || undefined
+          }
+        />
+        <label for={id}>{label}</label>
+      </div>
+      {hint ? (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      ) : null}
+      <FieldError name={name} label={label} error={error} />
+    </div>
+  );
+}
+
+type GroupProps = Omit<FieldProps, "label"> & { legend: string };
+
+interface ChoiceFieldProps extends GroupProps {
+  options: readonly { value: string; label: string }[];
+  value: string;
+  /** Content of the last option, shown while that option is selected. */
+  children?: ComponentChildren;
+}
+
+/** Radio buttons in one row, for a few short options. */
+export function ChoiceField({ legend, options, value, children, ...rest }: ChoiceFieldProps) {
+  const field = { ...rest, label: legend };
+  return (
+    <FieldGroup {...field}>
+      <div class="choice">
+        {options.map((option, index) => {
+          const id = `${fieldId(field.name)}-${index}`;
+          return (
+            <span class="choice-option" key={option.value}>
+              <input
+                type="radio"
+                id={id}
+                name={field.name}
+                value={option.value}
+                checked={option.value === value}
+              />
+              <label for={id}>{option.label}</label>
+            </span>
+          );
+        })}
+      </div>
+      {children ? <div class="choice-more">{children}</div> : null}
+    </FieldGroup>
+  );
+}
+
+interface RadioListProps extends GroupProps {
+  /** True if a heading repeats the legend, which only screen readers then read. */
+  isLegendHidden?: boolean;
+  options: readonly Omit<Option, "isChecked">[];
+  value: string;
+}
+
+/** Radio buttons below each other, each with a sentence. */
+export function RadioList({ legend, options, value, ...rest }: RadioListProps) {
+  const field = { ...rest, label: legend };
+  const choices = options.map((option) => ({ ...option, isChecked: option.value === value }));
+  return (
+    <FieldGroup {...field}>
+      <OptionRows type="radio" name={field.name} error={field.error} options={choices} />
+    </FieldGroup>
+  );
+}
+
+interface CheckboxListProps extends GroupProps {
+  /** Options; a `Summary` of the field repeats the hints of the checked ones. */
+  options: readonly Option[];
+  /** True if the labels are identifiers, set in the code font. */
+  isCode?: boolean;
+}
+
+/** Checkboxes below each other, each with a sentence. */
+export function CheckboxList({ legend, options, isCode, ...rest }: CheckboxListProps) {
+  const { name, error } = rest;
+  return (
+    <FieldGroup {...rest} label={legend}>
+      <OptionRows type="checkbox" {...{ name, error, options, isCode }} />
+    </FieldGroup>
+  );
+}
+
+interface SummaryProps {
+  title: string;
+  /** Name of the `CheckboxList`. */
+  field: string;
+  /** Hints of the checked options. */
+  lines: readonly string[];
+  /** Line shown while nothing is checked. */
+  emptyLine: string;
+  children?: ComponentChildren;
+}
+
+/** Summary of the checked options of a form. A script keeps it current; without a script it is hidden. */
+export function Summary({ title, field, lines, emptyLine, children }: SummaryProps) {
+  return (
+    <section class="card summary" data-scripted hidden>
+      <h2>{title}</h2>
+      <ul class="plain-list" data-summary={field} data-empty={emptyLine}>
+        {(lines.length > 0 ? lines : [emptyLine]).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      {children ? <div class="muted">{children}</div> : null}
+    </section>
+  );
+}
+
+interface CheckRowsProps extends GroupProps {
+  /** Groups of options; one without a title comes first. */
+  parts: readonly { key: string; title?: string; options: readonly Option[] }[];
+  /** True if titled parts can be folded. A part without a checked box starts folded. */
+  isFolded?: boolean;
+}
+
+/** Checkboxes in titled groups. */
+export function CheckRows({ legend, parts, isFolded, ...field }: CheckRowsProps) {
+  const { name, error } = field;
+  let before = 0;
+  return (
+    <FieldGroup {...field} label={legend}>
+      <div class="select-parts">
+        {parts.map(({ key, title, options }) => {
+          const rows = <OptionRows type="checkbox" {...{ name, error, options, before }} />;
+          const isOpen = options.some(({ isChecked }) => isChecked);
+          before += options.length;
+          return (
+            <FieldPart key={key} {...{ title, isFolded, isOpen }}>
+              {rows}
+            </FieldPart>
+          );
+        })}
+      </div>
+    </FieldGroup>
+  );
+}
+
+interface Option {
+  value: string;
+  label: string;
+  /** Sentence about the option. */
+  hint?: string;
+  /** Content below the sentence. */
+  details?: ComponentChildren;
+  isChecked: boolean;
+}
+
+interface OptionRowsProps extends Pick<FieldProps, "name" | "error"> {
+  type: "checkbox" | "radio";
+  options: readonly Option[];
+  /** Number of options of the same field before these. */
+  before?: number;
+  isCode?: boolean | undefined;
+}
+
+/** Options below each other. The whole row is the label. */
+function OptionRows(props: OptionRowsProps) {
+  const { type, name, error, options, before = 0, isCode } = props;
+  return (
+    <ul class="card options">
+      {options.map((option, index) => {
+        const id = `${fieldId(name)}-${before + index}`;
+        const hintId = option.hint ? `${id}-hint` : undefined;
+        return (
+          <li class="option" key={option.value}>
+            <input
+              // A single literal, since preact's types reject a union.
+              type={type as "radio"}
+              id={id}
+              name={name}
+              value={option.value}
+              checked={option.isChecked}
+              aria-invalid={error ? "true" : undefined}
+              aria-describedby={hintId}
+            />
+            <div>
+              <label class={isCode ? "mono" : undefined} for={id}>
+                {option.label}
+              </label>
+              {option.hint ? (
+                <p class="hint" id={hintId}>
+                  {option.hint}
+                </p>
+              ) : null}
+              {option.details}
+            </div>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

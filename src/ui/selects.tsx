@@ -1,0 +1,94 @@
+import type { ComponentChildren, SelectHTMLAttributes } from "preact";
+import { controlAttributes, Field, FieldGroup, fieldId, FieldPart, type FieldProps } from "./field";
+
+type SelectProps = SelectHTMLAttributes & {
+  options: readonly { value: string; label: string }[];
+  /** Value of the selected option. */
+  selected: string | undefined;
+};
+
+/** Select element, to be placed in an element of the class `select`, which draws its arrow. */
+export function Select({ options, selected, ...attributes }: SelectProps) {
+  return (
+    <select class="input" {...attributes}>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value} selected={value === selected}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface SelectFieldProps extends FieldProps {
+  options: SelectProps["options"];
+  value?: string | undefined;
+}
+
+/** Field that selects one of many options. */
+export function SelectField({ options, value, ...field }: SelectFieldProps) {
+  return (
+    <Field {...field}>
+      <div class="select">
+        <Select options={options} selected={value} {...controlAttributes(field)} />
+      </div>
+    </Field>
+  );
+}
+
+interface SelectRow {
+  /** Name of the row's own field. */
+  name: string;
+  label: string;
+  /** Note below the label. */
+  note?: ComponentChildren;
+  value: string;
+}
+
+interface SelectRowsProps extends Omit<FieldProps, "label"> {
+  legend: string;
+  /** Options of every row, the usual one first. */
+  options: SelectProps["options"];
+  /** Groups of rows; one without a title comes first. */
+  parts: readonly { key: string; title?: string; rows: readonly SelectRow[] }[];
+  /** True if titled parts can be folded. A part with only usual values starts folded. */
+  isFolded?: boolean;
+}
+
+/** Rows with a select each, all with the same options. */
+export function SelectRows({ legend, options, parts, isFolded, ...field }: SelectRowsProps) {
+  const [usual] = options;
+  return (
+    <FieldGroup {...field} label={legend}>
+      <div class="select-parts">
+        {parts.map(({ key, title, rows }) => {
+          const isOpen = rows.some(({ value }) => value !== usual?.value);
+          return (
+            <FieldPart key={key} {...{ title, isFolded, isOpen }}>
+              <ul class="card">
+                {rows.map((row) => (
+                  <SelectRowItem key={row.name} row={row} options={options} />
+                ))}
+              </ul>
+            </FieldPart>
+          );
+        })}
+      </div>
+    </FieldGroup>
+  );
+}
+
+function SelectRowItem({ row, options }: Pick<SelectProps, "options"> & { row: SelectRow }) {
+  const id = fieldId(row.name);
+  return (
+    <li class="select-row">
+      <div>
+        <label for={id}>{row.label}</label>
+        {row.note}
+      </div>
+      <div class="select">
+        <Select options={options} selected={row.value} id={id} name={row.name} />
+      </div>
+    </li>
+  );
+}
