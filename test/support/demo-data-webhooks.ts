@@ -7,7 +7,7 @@ import {
   getWebhookRecord,
 } from "../../src/features/webhooks";
 import type { TryResult } from "../../src/features/webhooks/deliver/attempt";
-import { recordTry } from "../../src/features/webhooks/deliver/record";
+import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";

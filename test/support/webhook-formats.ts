@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../src/events";
-import type { FormatContext, Message } from "../../src/features/webhooks/format";
+import type { FormatContext, Message } from "../../src/features/webhooks/formats/format";
 import { FORMATS } from "../../src/features/webhooks/formats";
 import type { WebhookFormat } from "../../src/domain/webhook";
 

@@ -7,9 +7,8 @@ import type { Services } from "./changes";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isOffByHand } from "./declared";
 import { wantedReach } from "./declared-secrets";
-import { rotateSecret } from "./rotate";
+import { rotateSecret, updateWebhook } from "./update";
 import { listAllWebhooks, type WebhookRow } from "./store";
-import { updateWebhook } from "./update";
 
 /** An endpoint that is there. */
 export interface StoredWebhook {

@@ -5,10 +5,9 @@ import { FieldErrors, type IsBroken } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
 import { secretError } from "./secrets";
-import { validateEvents, validateReach, readPage } from "./settings";
+import { validateEvents, validateReach, readPage, urlError } from "./settings";
 import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
-import { urlError } from "./url";
 
 type Services = Pick<AppContext, "config">;
 

@@ -1,20 +1,32 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { conflict, notFound } from "../../errors";
-import { audit } from "../../events";
+import { audit, type RecordedEvent } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { plural } from "../../kernel/text";
 import type { DeliveryStatus } from "../../domain/webhook";
-import { nameInWords, wakeDeliverer } from "./changes";
-import type { DeliveryRow, TryRow } from "./delivery-store";
+import { findDefaultPage } from "../pages";
+import { nameInWords, wakeDeliverer, type Services } from "./changes";
+import { type DeliveryRow, type TryRow, hasBatches, findForTry } from "./delivery-store";
 import {
   findDelivery,
   listDeliveryRows,
   listTries,
   listUndelivered,
   queueAgain,
+  deleteDeliveriesOf,
+  deleteEvent,
+  listEventsBefore,
+  findDeliveryOfEvent,
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
+import { deleteHoursBefore } from "./health-store";
+import { queueTestEvent } from "./enqueue";
+import { presentWebhook } from "./model";
+import { getWebhookRecord } from "./records";
+import { blanked, secretsIn } from "./deliver/blanking";
+import { type ReadHeadline, writeMessage } from "./deliver/message";
+import { shownUrl } from "./formats";
 
 /** Number of deliveries queued again in one transaction. */
 const AT_ONCE = 500;
@@ -50,8 +62,6 @@ export function getDelivery(reader: Reader, webhookId: string, id: string): Deli
 export function getTries(reader: Reader, deliveryId: string): TryRow[] {
   return listTries(reader, { deliveryId });
 }
-
-type Services = Pick<AppContext, "clock" | "signals">;
 
 /**
  * Sends a delivery once more, at once, whatever became of it; its event keeps its id. Throws `not_found`,
@@ -111,4 +121,85 @@ function requireEnabled(tx: Tx, id: string): WebhookRow {
   if (!webhook) throw notFound("webhook");
   if (!webhook.enabled) throw conflict("The webhook is disabled. Enable it first.");
   return webhook;
+}
+
+/** Small enough that nobody waits for the transaction: each delivery has up to ten tries, and answers. */
+const ROWS_AT_ONCE = 200;
+
+/**
+ * Deletes events from before a moment (unix ms) with what tells of their delivery, the oldest first, a
+ * few hundred rows a call. What still waits to be delivered is left, with its event. Whether there may
+ * be more.
+ */
+export function trimDeliveries(tx: Tx, before: number): boolean {
+  const hours = deleteHoursBefore(tx, { before, limit: ROWS_AT_ONCE });
+  // Events whose deliveries are still to be written look as if nothing waited for them.
+  if (hasBatches(tx)) return hours === ROWS_AT_ONCE;
+  const events = listEventsBefore(tx, { before, limit: ROWS_AT_ONCE });
+  let left = ROWS_AT_ONCE;
+  for (const { id } of events) {
+    left -= deleteDeliveriesOf(tx, { eventId: id, limit: left });
+    if (left <= 0) return true;
+    deleteEvent(tx, { id });
+  }
+  return events.length === ROWS_AT_ONCE || hours === ROWS_AT_ONCE;
+}
+
+/**
+ * Tries an endpoint out with an event that is for it alone, whatever it listens to. Answers what is on
+ * its way. Throws `not_found`, or `conflict` for one that is disabled.
+ */
+export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): DeliveryRecord {
+  const record = getWebhookRecord(tx, id, ctx.clock.now());
+  const { row } = record;
+  if (!row.enabled) throw conflict("The webhook is disabled. Enable it first.");
+  // Those who read what arrives need not know where it was sent, or with what.
+  const { ref, description, events, page, page_id, format, version } = presentWebhook(record);
+  const event = ctx.outbox.record(tx, {
+    type: "webhook.test",
+    // One of all pages is tried out in the name of the default page.
+    pageId: row.pageId ?? findDefaultPage(tx, {})?.id ?? null,
+    subjectId: id,
+    data: { id, ref, description, events, page, page_id, format, version },
+  });
+  audit(ctx, tx, actor, "webhook.test", id, `Sent a test to ${nameInWords(row)}`);
+  queueTestEvent(ctx, tx, event);
+  const delivery = findDeliveryOfEvent(tx, { webhookId: id, eventId: event.id });
+  if (!delivery) throw new Error("the test event was not queued");
+  return delivery;
+}
+
+/** Request of a delivery as it may be shown, without its secrets. */
+export interface SentRequest {
+  url: string;
+  /** Without the time of a try and its signature. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/**
+ * Returns the request of a delivery, built again from its event. The bytes equal those of every try,
+ * unless the endpoint was changed since or its format includes what the page shows. Undefined if the
+ * format has no message for the event.
+ */
+export function sentRequest(
+  ctx: Pick<AppContext, "baseUrl" | "db">,
+  deliveryId: string,
+  readHeadline?: ReadHeadline,
+): SentRequest | undefined {
+  const found = findForTry(ctx.db, { id: deliveryId });
+  if (!found) return undefined;
+  const { webhook, page } = found;
+  const event = found.event as RecordedEvent;
+  const message = writeMessage(ctx, { event, webhook, page }, readHeadline);
+  if (!message) return undefined;
+  const secrets = secretsIn(webhook);
+  const cut = (text: string) => blanked(text, secrets);
+  const { url = webhook.url } = message;
+  const headers = { ...message.headers, "webhook-id": event.id };
+  return {
+    url: url === webhook.url ? shownUrl(webhook.format, url) : cut(url),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, cut(value)])),
+    body: cut(message.body),
+  };
 }

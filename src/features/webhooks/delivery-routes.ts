@@ -15,10 +15,9 @@ import {
   toPage,
 } from "../../http";
 import { NEWEST } from "../../domain/ids";
-import { getDelivery, listDeliveries, redeliver } from "./deliveries";
+import { getDelivery, listDeliveries, redeliver, sendTestEvent } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
 import { getWebhookByReference } from "./records";
-import { sendTestEvent } from "./test-event";
 
 const ListQuery = Type.Object(
   { status: Type.Optional(DeliveryStatusText), ...PageQuery },

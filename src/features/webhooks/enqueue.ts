@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { EventGroup, EventSubscriber, RecordedEvent } from "../../events";
+import type { EventGroup, EventSubscriber, RecordedEvent, EventType } from "../../events";
 import { ANY_EVENT } from "./bodies";
 import {
   deleteBatch,
@@ -11,8 +11,8 @@ import {
   setBatchWritten,
 } from "./delivery-store";
 import { FORMATS } from "./formats";
-import { dropRedundantEvents } from "./redundant-events";
 import { listLiveWebhooks } from "./store";
+import { recordsOf } from "./formats/reading";
 
 type Services = Pick<AppContext, "newId" | "signals">;
 type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
@@ -117,4 +117,47 @@ function isSubscribedTo({ pageId, events: types }: LiveWebhook, event: RecordedE
   if (event.type === "webhook.test") return false;
   if (pageId !== null && pageId !== event.pageId) return false;
   return types.includes(ANY_EVENT) || types.includes(event.type);
+}
+
+/** Incident events whose messages say all that a monitor's message of the same group says. */
+const COVERED_BY: Partial<Record<EventType, readonly EventType[]>> = {
+  "monitor.down": ["incident.created", "incident.reopened"],
+  "monitor.up": ["incident.resolved"],
+};
+
+/** Events whose messages list the components that they change. */
+const LISTS_COMPONENTS = /^(?:incident\.(?!postmortem)|maintenance\.|monitor\.)/;
+
+/**
+ * Returns the events of a group without those that another message of the group already covers. `events`
+ * are those that an endpoint for people subscribes to.
+ *
+ * An incident's message covers that of the monitor which opens or resolves it. A message that is sent covers
+ * the changes of the components that it lists. `monitor.degraded` is always sent: "resolved" alone would
+ * hide that the service is slow.
+ */
+function dropRedundantEvents(events: readonly RecordedEvent[]): RecordedEvent[] {
+  const isSent = ({ data }: RecordedEvent) => data["notify"] !== false;
+  const sent = events.filter(isSent);
+  const kept = events.filter(
+    (event) =>
+      !sent.some((one) => COVERED_BY[event.type]?.includes(one.type) && isOnPageOf(event, one)),
+  );
+  const lists = kept.filter((event) => isSent(event) && LISTS_COMPONENTS.test(event.type));
+  return kept.filter(
+    (event) =>
+      event.type !== "component.status_changed" ||
+      !lists.some((message) => isOnPageOf(message, event) && listsComponent(message, event)),
+  );
+}
+
+/** True if `specific` happened on the page of `general`, or if `general` concerns several pages. */
+function isOnPageOf(general: RecordedEvent, specific: RecordedEvent): boolean {
+  return general.pageId === null || general.pageId === specific.pageId;
+}
+
+/** True if a message lists the component, or has a truncated list. */
+function listsComponent({ data }: RecordedEvent, { subjectId }: RecordedEvent): boolean {
+  if (data["truncated"] === true) return true;
+  return recordsOf(data, "components").some(({ id }) => id === subjectId);
 }

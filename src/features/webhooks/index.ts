@@ -4,16 +4,16 @@
  */
 export { ANY_EVENT, CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 export { webhookName } from "./changes";
-export { createWebhook, type ApplyMetadata } from "./create";
+export { type ApplyMetadata, createWebhook } from "./create";
 export {
   DECLARED_WEBHOOK_FIELDS,
   type DeclaredWebhook,
   declareWebhook,
-  validateDeclaredWebhook,
   mapWebhookSecrets,
+  validateDeclaredWebhook,
 } from "./declared";
 export { listStoredWebhooks, type StoredWebhook, webhookWishOf } from "./apply-plan";
-export { deleteWebhook } from "./delete";
+export { deleteWebhook, rotateSecret, updateWebhook } from "./update";
 export { type Deliverer, startDelivering } from "./deliver/deliverer";
 export type { DelivererFigures } from "./deliver/figures";
 export { createLoadThrottle, type LoadThrottle } from "./deliver/load-throttle";
@@ -25,6 +25,10 @@ export {
   listDeliveries,
   redeliver,
   redeliverFailed,
+  sendTestEvent,
+  type SentRequest,
+  sentRequest,
+  trimDeliveries,
 } from "./deliveries";
 export type { TryRow } from "./delivery-store";
 export { enqueueDeliveries } from "./enqueue";
@@ -39,10 +43,5 @@ export {
 export { FORMATS, shownUrl } from "./formats";
 export { presentWebhook, type Webhook } from "./model";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
-export { rotateSecret } from "./rotate";
 export { listAllWebhooks, type WebhookRow } from "./store";
-export { type SentRequest, sentRequest } from "./sent-request";
-export { signatureHeaders } from "./signing";
-export { sendTestEvent } from "./test-event";
-export { trimDeliveries } from "./trim";
-export { updateWebhook } from "./update";
+export { signatureHeaders } from "./secrets";

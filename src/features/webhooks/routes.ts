@@ -22,12 +22,10 @@ import { NEWEST } from "../../domain/ids";
 import { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { createWebhookErrors, updateWebhookErrors } from "./body-errors";
 import { createWebhook } from "./create";
-import { deleteWebhook } from "./delete";
+import { deleteWebhook, updateWebhook, rotateSecret } from "./update";
 import { deliveryRoutes } from "./delivery-routes";
 import { presentWebhook, RevealedWebhook, revealWebhook, Webhook } from "./model";
 import { getWebhookByReference, getWebhookRecord, listWebhooks } from "./records";
-import { rotateSecret } from "./rotate";
-import { updateWebhook } from "./update";
 
 const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };

@@ -1,13 +1,30 @@
 import type { TObject } from "@sinclair/typebox";
 import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
-import { webhookPolicy } from "../../egress";
+import { webhookPolicy, hostError, type Policy } from "../../egress";
 import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
 import { ANY_EVENT } from "./bodies";
-import { FORMATS, validateDestination } from "./formats";
+import { FORMATS, validateDestination, CUT } from "./formats";
 import type { WebhookRow } from "./store";
-import { urlError } from "./url";
+
+const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
+
+/**
+ * Returns the error of an endpoint's URL without repeating it; undefined for a valid one.
+ * Recognises every spelling of an address. The addresses of a name are checked at every attempt.
+ */
+export function urlError(text: string, policy: Policy): string | undefined {
+  if (text.includes(CUT)) return "is as it is shown, without its end; give the whole URL";
+  // What a parser would drop in silence, so that another URL is called than the one that was read.
+  if (/[\s\\]|\p{Cc}/u.test(text)) return "must hold no blanks, backslashes or control characters";
+  const url = URL.parse(text);
+  if (!url || !SCHEMES.has(url.protocol))
+    return "must be a URL that begins with https:// or http://";
+  if (url.username !== "" || url.password !== "") return "must hold no user name and no password";
+  const complaint = hostError(url.hostname, policy);
+  return complaint && `has a host that ${complaint}`;
+}
 
 /** Columns of an endpoint that callers set. */
 export type Wanted = Pick<

@@ -6,9 +6,10 @@ import { UpdateWebhookBody } from "./bodies";
 import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
 import type { ApplyMetadata } from "./create";
 import { FORMATS, shownUrl } from "./formats";
-import { getWebhookRecord, type WebhookRecord } from "./records";
+import { getWebhookRecord, type WebhookRecord, getWebhookRow } from "./records";
 import { changedSettings, validateEvents, validateReach, readPage, type Wanted } from "./settings";
 import { findWebhookByRef, updateWebhookRow, type WebhookRow } from "./store";
+import { secretError, newSecret, ROTATION_OVERLAP_MS } from "./secrets";
 
 /**
  * Changes an endpoint; what the input leaves out stays, secrets too, and so does a URL that is given as
@@ -139,4 +140,53 @@ function validateSecrets(
 
 function leadsElsewhere(before: string, desired: string): boolean {
   return URL.parse(desired)?.origin !== new URL(before).origin;
+}
+
+/**
+ * Deletes an endpoint: 404 from now on, nothing more is sent to it, and its secrets are gone. Throws
+ * `not_found`.
+ */
+export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+  const row = getWebhookRow(tx, id);
+  updateWebhookRow(tx, {
+    ...changedRow(ctx, row),
+    // They serve nobody any more.
+    url: shownUrl(row.format, row.url),
+    settings: {},
+    secret: "",
+    previousSecret: null,
+    previousSecretEndsAt: null,
+    deletedAt: ctx.clock.now(),
+  });
+  audit(ctx, tx, actor, "webhook.delete", id, `Deleted ${nameInWords(row)}`);
+  wakeDeliverer(ctx, tx, id);
+}
+
+/**
+ * Gives an endpoint another secret, a new one unless it is `given`, which is in the row: show it once. The
+ * one before signs, too, for 24 hours; one that was before that signs no more. Throws `not_found`, or
+ * `validation_failed` for what is no secret.
+ */
+export function rotateSecret(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+  given?: string,
+): WebhookRecord {
+  const row = getWebhookRow(tx, id);
+  const errors = new FieldErrors();
+  const complaint = given === undefined ? undefined : secretError(given);
+  if (complaint !== undefined) errors.add(["secret"], complaint);
+  errors.throwIfAny();
+  const now = ctx.clock.now();
+  updateWebhookRow(tx, {
+    ...changedRow(ctx, row),
+    secret: given ?? newSecret(ctx.random),
+    previousSecret: row.secret,
+    previousSecretEndsAt: now + ROTATION_OVERLAP_MS,
+  });
+  const summary = `Gave ${nameInWords(row)} another secret`;
+  audit(ctx, tx, actor, "webhook.rotate_secret", id, summary);
+  return getWebhookRecord(tx, id, now);
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { EVENTS, type EventType } from "../../../src/events";
-import type { Message } from "../../../src/features/webhooks/format";
+import type { Message } from "../../../src/features/webhooks/formats/format";
 import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { collectEvents, type EventsByType } from "../../support/webhook-events";
 import { contextFor, writeFor } from "../../support/webhook-formats";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { newSecret } from "../../../src/features/webhooks/secrets";
-import { signatureHeaders } from "../../../src/features/webhooks/signing";
+import { newSecret, signatureHeaders } from "../../../src/features/webhooks/secrets";
 import { systemRandom } from "../../../src/kernel/random";
 
 const BODY =

@@ -6,14 +6,13 @@ import { lazy } from "../../../kernel/lazy";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
-import { Backoff } from "./backoff";
+import { Backoff, monotonicWallClock } from "./timing";
 import { QueueCleanup } from "./queue-cleanup";
 import { type DelivererFigures, TryCounts } from "./figures";
 import type { ReadHeadline } from "./message";
 import { createLoadThrottle, type LoadThrottle } from "./load-throttle";
 import { type Begun, DeliveryQueue } from "./delivery-queue";
 import { Recorder } from "./recorder";
-import { monotonicWallClock } from "./wall-clock";
 
 /** Runs deliveries while the server runs. */
 export interface Deliverer {

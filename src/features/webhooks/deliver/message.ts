@@ -3,7 +3,7 @@ import type { Reader } from "../../../db";
 import type { RecordedEvent } from "../../../events";
 import type { WebhookFormat } from "../../../domain/webhook";
 import { type PageAddress, pageUrl as addressOf } from "../../pages";
-import type { FormatContext, Message } from "../format";
+import type { FormatContext, Message } from "../formats/format";
 import { FORMATS } from "../formats";
 import { findShownStatus } from "../store";
 

@@ -1,12 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { toIso } from "../../../kernel/time";
-import type { Format } from "../format";
+import { type Format, jsonMessage } from "./format";
 import { fitted, paragraph } from "./blocks";
 import { clipTo } from "./clean";
-import { MARKDOWN } from "./markdown-dialect";
-import { writeBlocks } from "./markup";
-import { jsonMessage } from "./message";
+import { MARKDOWN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "./tones";
 

@@ -1,10 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
-import type { Format } from "../format";
-import { writeBlocks } from "./markup";
-import { MARKDOWN } from "./markdown-dialect";
-import { jsonMessage } from "./message";
+import { type Format, jsonMessage } from "./format";
+import { writeBlocks, MARKDOWN } from "./markup";
 import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 

@@ -1,6 +1,6 @@
 import { type FieldError, schemaErrors } from "../../../errors";
 import type { WebhookFormat } from "../../../domain/webhook";
-import type { Format } from "../format";
+import type { Format } from "./format";
 import { discord } from "./discord";
 import { gotify } from "./gotify";
 import { ntfy } from "./ntfy";

@@ -1,8 +1,7 @@
 import type { MarkdownIt, Token } from "markdown-it";
 import { lazy } from "../../../kernel/lazy";
-import { mailAddress, webAddress } from "./address";
+import { mailAddress, webAddress, clean } from "./clean";
 import type { Block, Span, Style } from "./blocks";
-import { clean } from "./clean";
 
 // Loaded and made when a text is first read, not while the server starts. Looking for addresses takes time that grows with the square of a run
 // without a space, so it is left out where a run is long.

@@ -88,3 +88,62 @@ function styledText(text: string, styles: readonly Style[], dialect: Dialect): s
   }
   return written;
 }
+
+// "@name" where it is no part of an address.
+const MENTION = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu;
+
+/** A text in which `@everyone` calls nobody, and reads the same. */
+export function withoutMentions(text: string): string {
+  return text.replace(MENTION, "@\u200b");
+}
+
+/** Characters that are escaped with a backslash everywhere. */
+const INLINE = /[\\`*_~|[\]<>&]/g;
+/**
+ * Matches the start of a heading, list, quote or underline, and a number that would start a list.
+ */
+const AT_LINE_START = /^(\s*)([#+=-]|\d+(?=[.)]))/gm;
+
+/** Text in Markdown, CommonMark's and Discord's alike: a backslash before punctuation makes it text. */
+function escape(text: string): string {
+  return withoutMentions(text)
+    .replace(INLINE, "\\$&")
+    .replace(AT_LINE_START, (_, space: string, sign: string) =>
+      /\d/.test(sign) ? `${space}${sign}\\` : `${space}\\${sign}`,
+    );
+}
+
+/** Markdown as services write it that take it as it is. */
+export const MARKDOWN: Dialect = {
+  text: escape,
+  styled: {
+    bold: (inner) => `**${inner}**`,
+    italic: (inner) => `*${inner}*`,
+    strike: (inner) => `~~${inner}~~`,
+  },
+  code: (text) => `\`${withoutMentions(text).replaceAll("`", "ˋ")}\``,
+  codeBlock: (text) => `\`\`\`\n${withoutMentions(text).replaceAll("`", "ˋ")}\n\`\`\``,
+  link: (href) => `<${href}>`,
+  quote: (lines) => lines.replace(/^/gm, "> "),
+  newline: "\n",
+  marker: (marker) => (marker === "•" ? "- " : `${marker} `),
+  indent: "    ",
+  rule: "———",
+};
+
+const asItIs = (text: string) => text;
+
+/** Plain text, where a service has no markup in all of its clients. */
+export const PLAIN: Dialect = {
+  text: asItIs,
+  // What is struck out says the opposite without its marks.
+  styled: { bold: asItIs, italic: asItIs, strike: (inner) => `~~${inner}~~` },
+  code: asItIs,
+  codeBlock: asItIs,
+  link: asItIs,
+  quote: (lines) => lines.replace(/^/gm, "> "),
+  newline: "\n",
+  marker: (marker) => `${marker} `,
+  indent: "  ",
+  rule: "———",
+};

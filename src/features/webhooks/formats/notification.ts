@@ -1,10 +1,9 @@
 import type { EventType, RecordedEvent } from "../../../events";
 import { COMPONENT_STATUSES } from "../../../domain/component-status";
 import { toIso } from "../../../kernel/time";
-import type { FormatContext } from "../format";
-import { webAddress } from "./address";
+import type { FormatContext } from "./format";
+import { webAddress, cleanLine } from "./clean";
 import { type Block, paragraph } from "./blocks";
-import { cleanLine } from "./clean";
 import { type Data, oneOf, recordOf, textOf } from "./reading";
 import {
   bodyOf,

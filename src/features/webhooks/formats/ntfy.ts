@@ -1,12 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
-import type { Format } from "../format";
+import { type Format, jsonMessage } from "./format";
 import { fitted } from "./blocks";
 import { clipTo } from "./clean";
-import { writeBlocks } from "./markup";
-import { jsonMessage } from "./message";
-import { PLAIN } from "./plain-dialect";
+import { writeBlocks, PLAIN } from "./markup";
 import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 

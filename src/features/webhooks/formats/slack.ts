@@ -1,10 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
-import type { Format } from "../format";
+import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, paragraph } from "./blocks";
-import { type Dialect, writeBlocks } from "./markup";
-import { withoutMentions } from "./mentions";
-import { jsonMessage } from "./message";
+import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "./tones";
 

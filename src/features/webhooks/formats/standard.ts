@@ -1,7 +1,19 @@
 import { Type } from "@sinclair/typebox";
-import { envelopeOf } from "../envelope";
-import type { Format } from "../format";
-import { jsonMessage } from "./message";
+import type { RecordedEvent } from "../../../events";
+import { toIso } from "../../../kernel/time";
+import { type Format, jsonMessage } from "./format";
+
+/** The payload that Standard Webhooks 1.0 recommends. */
+interface Envelope {
+  type: string;
+  /** Time of the event, ISO 8601. The time of the attempt is in the header `webhook-timestamp`. */
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+function envelopeOf({ type, at, data }: RecordedEvent): Envelope {
+  return { type, timestamp: toIso(at), data };
+}
 
 /** Standard Webhooks 1.0: the event itself, for programs. */
 export const standard: Format = {

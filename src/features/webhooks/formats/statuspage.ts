@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { RecordedEvent } from "../../../events";
 import { toIso } from "../../../kernel/time";
-import type { Format, FormatContext } from "../format";
-import { jsonMessage } from "./message";
+import { type Format, type FormatContext, jsonMessage } from "./format";
 import { type Data, recordOf, recordsOf, textOf } from "./reading";
 import { headlineOf } from "./statuspage-headline";
 

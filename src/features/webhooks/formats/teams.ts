@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
-import type { Format } from "../format";
+import { type Format, jsonMessage } from "./format";
 import { type Block, bold, fitted, paragraph, type Span } from "./blocks";
-import { jsonMessage } from "./message";
 import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 

@@ -1,11 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Text } from "../../../kernel/schema";
-import type { Format } from "../format";
+import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, paragraph } from "./blocks";
-import { type Dialect, writeBlocks } from "./markup";
-import { withoutMentions } from "./mentions";
-import { jsonMessage } from "./message";
+import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
 import { TONE_EMOJI } from "./tones";
 

@@ -3,7 +3,7 @@ import {
   MOST_FOR_ONE,
   MOST_IN_ALL,
   FairShare,
-} from "../../../../src/features/webhooks/deliver/fair-share";
+} from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
 

@@ -1,8 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { FieldError } from "../../errors";
-import type { RecordedEvent } from "../../events";
-import type { ComponentStatus } from "../../domain/component-status";
-import type { WebhookFormat } from "../../domain/webhook";
+import type { FieldError } from "../../../errors";
+import type { RecordedEvent } from "../../../events";
+import type { ComponentStatus } from "../../../domain/component-status";
+import type { WebhookFormat } from "../../../domain/webhook";
 
 /** Request to an endpoint. */
 export interface Message {
@@ -55,4 +55,17 @@ export interface Format {
    * event and context give the same bytes. Texts are escaped for the service and cut at its limits.
    */
   write(event: RecordedEvent, context: FormatContext): Message | undefined;
+}
+
+/** A message whose body is JSON. */
+export function jsonMessage(
+  body: unknown,
+  more: { url?: string; headers?: Readonly<Record<string, string>> } = {},
+): Message {
+  const { url, headers } = more;
+  return {
+    ...(url === undefined ? {} : { url }),
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
 }
