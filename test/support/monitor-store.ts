@@ -13,7 +13,7 @@ import {
   insertMonitorState,
   type MonitorRow,
 } from "../../src/features/monitors/store";
-import { recordState } from "../../src/features/monitors/timeline";
+import { recordState } from "../../src/features/monitors/engine/transitions";
 import { createPage } from "../../src/features/pages";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/domain/actor";

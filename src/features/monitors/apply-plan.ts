@@ -3,11 +3,9 @@ import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { Services } from "./changes";
 import { createMonitor } from "./create";
-import { type DeclaredMonitor, namesOf, settingsOf } from "./declared";
-import { wantedConfig } from "./declared-config";
-import { pauseMonitor, resumeMonitor } from "./pause";
+import { type DeclaredMonitor, namesOf, settingsOf, wantedConfig } from "./declared";
+import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
-import { updateMonitor } from "./update";
 
 /** A monitor that is there, and what it watches. */
 export interface StoredMonitor {

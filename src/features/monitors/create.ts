@@ -20,7 +20,7 @@ import {
   insertMonitorComponent,
   type MonitorRow,
 } from "./store";
-import { generateHeartbeatToken } from "./token";
+import { generateHeartbeatToken } from "./heartbeat-tokens";
 
 /** A monitor, and the token of its job where it has one: show it once, keep it nowhere. */
 export interface NewMonitor {

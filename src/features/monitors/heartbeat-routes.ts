@@ -9,8 +9,52 @@ import {
   sendUntagged,
 } from "../../http";
 import { OneOf, Text } from "../../kernel/schema";
-import { BODY_READ_BYTES, MESSAGE_MAX, messageInBody, readHeartbeat } from "./heartbeat-message";
-import type { Monitoring } from "./monitoring";
+import { redactText } from "../../domain/redact";
+import type { Monitoring, Heartbeat } from "./monitoring";
+
+/** Longest message that is kept, in code points. */
+const MESSAGE_MAX = 1_000;
+
+/** Number of bytes of a body that are read. */
+const BODY_READ_BYTES = 10_000;
+
+// oxlint-disable-next-line no-control-regex
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
+
+/** Query parameters of a heartbeat, after their schema has passed. */
+interface HeartbeatInput {
+  status?: "up" | "down";
+  msg?: string;
+  ping?: string;
+}
+
+/** Returns the heartbeat that a job reports, its message redacted and cut, and whether it was cut. */
+function readHeartbeat({ status = "up", msg = "", ping = "" }: HeartbeatInput): {
+  heartbeat: Heartbeat;
+  isTruncated: boolean;
+} {
+  const characters = [...redactText(msg.trim())];
+  const message = characters.slice(0, MESSAGE_MAX).join("").trim();
+  return {
+    heartbeat: {
+      outcome: status === "up" ? "ok" : "failed",
+      latencyMs: ping === "" ? null : Math.round(Number(ping)),
+      message: message === "" ? null : message,
+    },
+    isTruncated: characters.length > MESSAGE_MAX,
+  };
+}
+
+/** Returns the text of a body's beginning, without control characters; empty for bytes that are not UTF-8. */
+function messageInBody(bytes: Uint8Array): string {
+  try {
+    // A character that the beginning ends within is left out.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return text.replace(CONTROL_CHARACTERS, "");
+  } catch {
+    return "";
+  }
+}
 
 const HeartbeatQuery = Type.Object(
   {

@@ -4,41 +4,39 @@
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";
-export { createMonitor, type ApplyMetadata, type NewMonitor } from "./create";
+export { type ApplyMetadata, createMonitor, type NewMonitor } from "./create";
 export {
   type DeclaredMonitor,
   declaredMonitorSchema,
   declareMonitor,
-  validateDeclaredMonitor,
   mapDeclaredSecrets,
+  validateDeclaredMonitor,
 } from "./declared";
 export {
   type DeclaredPlace,
-  type MonitorPlan,
   listStoredMonitors,
-  type StoredMonitor,
+  type MonitorPlan,
   planMonitor,
+  type StoredMonitor,
 } from "./apply-plan";
-export { deleteMonitor } from "./delete";
+export { deleteMonitor, pauseMonitor, resumeMonitor, rotateToken, updateMonitor } from "./update";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
-export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeats";
+export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";
 export { type LatencyFigures, latencyOfEach } from "./latency";
 export { type Check, type Monitor, presentMonitor } from "./model";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
-export { pauseMonitor, resumeMonitor } from "./pause";
 export { type MonitorConfig, probeOf } from "./probes";
 export {
+  type AffectedComponent,
   getMonitorRecord,
   listMonitors,
   type MonitorQuery,
   type MonitorRecord,
   resolveMonitorId,
-  type AffectedComponent,
 } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { startRollUps } from "./rollup-clock";
-export { rotateToken } from "./rotate-token";
 export { defaultSettings } from "./settings";
 export {
   addTimes,
@@ -53,4 +51,3 @@ export {
 } from "./spans";
 export { type Sparkline, sparklinesOf } from "./sparklines";
 export { countMonitorsByState, listMonitorsOfPage, type MonitorRow } from "./store";
-export { updateMonitor } from "./update";

@@ -21,9 +21,8 @@ import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
-import { checkRoutes } from "./check-routes";
 import { createMonitor } from "./create";
-import { deleteMonitor } from "./delete";
+import { deleteMonitor, updateMonitor } from "./update";
 import { heartbeatRoutes } from "./heartbeat-routes";
 import {
   concealMonitor,
@@ -36,7 +35,6 @@ import {
 } from "./model";
 import type { Monitoring } from "./monitoring";
 import { getMonitorByReference, listMonitors } from "./records";
-import { updateMonitor } from "./update";
 import { verbRoutes } from "./verb-routes";
 
 const ListQuery = Type.Object(
@@ -60,8 +58,7 @@ export function monitorRoutes(
 ) {
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
-    .use(verbRoutes(ctx, requestContexts))
-    .use(checkRoutes(ctx, requestContexts, monitoring))
+    .use(verbRoutes(ctx, requestContexts, monitoring))
     .use(heartbeatRoutes(requestContexts, monitoring))
     .get(
       "/monitors",

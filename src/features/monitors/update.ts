@@ -1,10 +1,10 @@
 import type { Tx } from "../../db";
-import { FieldErrors, validate } from "../../errors";
+import { FieldErrors, validate, conflict } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import { UpdateMonitorBody } from "./bodies";
 import { changedRow, type Services, recordMonitorChange, touchPagesOf } from "./changes";
-import { refreshAfterChange } from "./engine/manual-transitions";
-import { type ApplyMetadata, requireFreeRef } from "./create";
+import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
+import { type ApplyMetadata, requireFreeRef, type NewMonitor } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
@@ -14,6 +14,7 @@ import {
   type MonitorRow,
   updateMonitorRow,
 } from "./store";
+import { generateHeartbeatToken } from "./heartbeat-tokens";
 
 /**
  * Changes a monitor; what the input leaves out stays, secrets too. What it marks now, it marks from now on
@@ -94,4 +95,80 @@ function changedFields(
 function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly string[]): void {
   deleteMonitorComponents(tx, { monitorId });
   for (const componentId of componentIds) insertMonitorComponent(tx, { monitorId, componentId });
+}
+
+/**
+ * Deletes a monitor: 404 from now on, its secrets gone, its token good for nothing. What it marks ends now; what it marked
+ * stays in the history of its components. Throws `not_found`.
+ */
+export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): void {
+  const { row: before, components } = getMonitorRecord(tx, id);
+  const now = ctx.clock.now();
+  // Its secrets serve nobody any more.
+  const row = { ...changedRow(ctx, before), config: {}, tokenHash: null, deletedAt: now };
+  updateMonitorRow(tx, row);
+  applyManualTransition(ctx, tx, row, "paused", now);
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.delete",
+    summary: `Deleted the monitor “${row.name}”`,
+    actor,
+  });
+  touchPagesOf(ctx, tx, components);
+}
+
+/** Stops checking a monitor; what it marks ends. One that is paused stays as it is. Throws `not_found`. */
+export function pauseMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
+  return setPaused(ctx, tx, id, true, actor);
+}
+
+/**
+ * Goes on checking a monitor: at once, and from nothing. One that is not paused stays as it is. Throws
+ * `not_found`.
+ */
+export function resumeMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
+  return setPaused(ctx, tx, id, false, actor);
+}
+
+function setPaused(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  paused: boolean,
+  actor: Actor,
+): MonitorRecord {
+  const before = getMonitorRecord(tx, id);
+  if (before.row.paused === paused) return before;
+  const row = { ...changedRow(ctx, before.row), paused };
+  updateMonitorRow(tx, row);
+  applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
+  recordMonitorChange(ctx, tx, row, {
+    action: paused ? "monitor.pause" : "monitor.resume",
+    summary: `${paused ? "Paused" : "Resumed"} the monitor “${row.name}”`,
+    actor,
+  });
+  return getMonitorRecord(tx, id);
+}
+
+/**
+ * Gives a push monitor another token; the one before is refused from now on. Throws `not_found`, or
+ * `conflict` for a monitor of another type.
+ */
+export function rotateToken(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+): Required<NewMonitor> & { token: string } {
+  const { row } = getMonitorRecord(tx, id);
+  if (row.type !== "push") {
+    throw conflict(`The monitor is of the type ${row.type}; only push monitors have a token.`);
+  }
+  const { token, hash } = generateHeartbeatToken(ctx.random);
+  updateMonitorRow(tx, { ...changedRow(ctx, row), tokenHash: hash });
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.rotate_token",
+    summary: `Gave the monitor “${row.name}” another token`,
+    actor,
+  });
+  return { record: getMonitorRecord(tx, id), token };
 }

@@ -1,49 +1,86 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { conflict } from "../../errors";
 import {
   actorOf,
+  type RequestContext,
   type RequestContexts,
+  ListOf,
   noBody,
   operation,
+  PageQuery,
+  readPageRequest,
   requireMatch,
   scope,
+  sendList,
   sendResource,
+  sendUntagged,
   sendWithVersionTag,
+  toPage,
 } from "../../http";
-import { Monitor, presentMonitor, revealMonitor, RotatedMonitor } from "./model";
-import { pauseMonitor, resumeMonitor } from "./pause";
+import type { Actor } from "../../domain/actor";
+import { listChecksBefore } from "./checks-store";
+import {
+  Check,
+  Monitor,
+  presentCheck,
+  presentMonitor,
+  revealMonitor,
+  RotatedMonitor,
+} from "./model";
+import type { Monitoring } from "./monitoring";
 import { getMonitorByReference } from "./records";
-import { rotateToken } from "./rotate-token";
+import { pauseMonitor, resumeMonitor, rotateToken } from "./update";
 
-const DECLARED = {
-  tag: "Monitors",
-  access: scope("manage:monitors"),
-  conditional: "if-match",
-} as const;
+const ListQuery = Type.Object(PageQuery, { additionalProperties: false });
 
+const DECLARED = { tag: "Monitors", access: scope("manage:monitors") } as const;
+const CHANGE = { ...DECLARED, conditional: "if-match" } as const;
 const CHANGED = { 200: { description: "The monitor as it is now.", schema: Monitor } };
 
-/** `/api/v1/monitors/{id}/…`: pausing, resuming, another token. */
-export function verbRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+interface ChangeRequest {
+  params: { id: string };
+  request: Request;
+  requestContext: RequestContext;
+}
+
+/** `/api/v1/monitors/{id}/…`: pause, resume, another token, a check now, and past checks. */
+export function verbRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  monitoring: Monitoring,
+) {
+  /** Changes a monitor in a transaction, if its version matches the request. */
+  const change = <T>(
+    { params, request, requestContext }: ChangeRequest,
+    apply: (tx: Tx, id: string, actor: Actor) => T,
+  ): Promise<T> =>
+    ctx.db.write((tx) => {
+      const { row } = getMonitorByReference(tx, params.id);
+      requireMatch(request.headers.get("if-match"), row.version);
+      return apply(tx, row.id, actorOf(requestContext));
+    });
+
   return new Elysia()
     .use(requestContexts.plugin)
     .post(
       "/monitors/:id/pause",
       async ({ params, request, requestContext }) => {
-        const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          return presentMonitor(pauseMonitor(ctx, tx, row.id, actorOf(requestContext)));
-        });
+        const monitor = await change({ params, request, requestContext }, (tx, id, actor) =>
+          presentMonitor(pauseMonitor(ctx, tx, id, actor)),
+        );
         return sendResource(request, monitor);
       },
       {
         ...noBody(),
         ...operation({
-          ...DECLARED,
+          ...CHANGE,
           id: "pauseMonitor",
           summary: "Pause a monitor",
-          description: "It is not checked until it is resumed. What it marks ends now.",
+          description:
+            "It is not checked until it is resumed. Its components lose the status it gave them.",
           answers: CHANGED,
           errors: ["not_found"],
         }),
@@ -52,20 +89,18 @@ export function verbRoutes(ctx: AppContext, requestContexts: RequestContexts) {
     .post(
       "/monitors/:id/resume",
       async ({ params, request, requestContext }) => {
-        const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          return presentMonitor(resumeMonitor(ctx, tx, row.id, actorOf(requestContext)));
-        });
+        const monitor = await change({ params, request, requestContext }, (tx, id, actor) =>
+          presentMonitor(resumeMonitor(ctx, tx, id, actor)),
+        );
         return sendResource(request, monitor);
       },
       {
         ...noBody(),
         ...operation({
-          ...DECLARED,
+          ...CHANGE,
           id: "resumeMonitor",
           summary: "Resume a monitor",
-          description: "It is checked at once, and counts from nothing.",
+          description: "It is checked at once. Earlier results no longer count.",
           answers: CHANGED,
           errors: ["not_found"],
         }),
@@ -74,10 +109,8 @@ export function verbRoutes(ctx: AppContext, requestContexts: RequestContexts) {
     .post(
       "/monitors/:id/rotate-token",
       async ({ params, request, requestContext }) => {
-        const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          const { record, token } = rotateToken(ctx, tx, row.id, actorOf(requestContext));
+        const monitor = await change({ params, request, requestContext }, (tx, id, actor) => {
+          const { record, token } = rotateToken(ctx, tx, id, actor);
           return revealMonitor(record, token, ctx.baseUrl);
         });
         return sendWithVersionTag(request, monitor);
@@ -85,12 +118,59 @@ export function verbRoutes(ctx: AppContext, requestContexts: RequestContexts) {
       {
         ...noBody(),
         ...operation({
-          ...DECLARED,
+          ...CHANGE,
           id: "rotateMonitorToken",
           summary: "Give a push monitor another token",
           description: "The one before is refused from now on. The new one is shown this once.",
           answers: { 200: { description: "With the new token.", schema: RotatedMonitor } },
           errors: ["not_found", "conflict"],
+        }),
+      },
+    )
+    .post(
+      "/monitors/:id/check",
+      async ({ params }) => {
+        const { row } = getMonitorByReference(ctx.db, params.id);
+        if (row.type === "push") {
+          throw conflict("A push monitor cannot be checked: its job calls by itself.");
+        }
+        if (row.paused) throw conflict("The monitor is paused. Resume it to have it checked.");
+        return sendUntagged(presentCheck(await monitoring.checkNow(row.id)));
+      },
+      {
+        ...noBody(),
+        ...operation({
+          ...DECLARED,
+          id: "checkMonitor",
+          summary: "Check now",
+          description:
+            "Runs a check, whether it is due or not, and answers with its result, which counts as any other. That may take as long as the monitor's timeout.",
+          answers: { 200: { description: "The result.", schema: Check } },
+          errors: ["not_found", "conflict"],
+        }),
+      },
+    )
+    .get(
+      "/monitors/:id/checks",
+      ({ params, query, request, requestContext }) => {
+        const { row } = getMonitorByReference(ctx.db, params.id);
+        const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
+        const rows = listChecksBefore(ctx.db, { monitorNum: row.num, before, limit: limit + 1 });
+        const page = toPage(rows, limit, ({ at }) => at, presentCheck);
+        const self = `${ctx.baseUrl}/api/v1/monitors/${row.id}/checks?limit=${limit}`;
+        return sendList(request, requestContext, page, self);
+      },
+      {
+        query: ListQuery,
+        ...operation({
+          ...DECLARED,
+          id: "listMonitorChecks",
+          summary: "List what checks found",
+          description:
+            "Newest first, as long as single results are kept: 48 hours unless the server is set otherwise.",
+          answers: { 200: { description: "A page of the list.", schema: ListOf(Check) } },
+          errors: ["not_found"],
+          conditional: "etag",
         }),
       },
     );

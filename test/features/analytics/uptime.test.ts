@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { createComponent, deleteComponent } from "../../../src/features/components";
 import { insertCause } from "../../../src/features/components/cause-store";
 import { saveNoData } from "../../../src/features/monitors/checks-store";
-import { recordState } from "../../../src/features/monitors/timeline";
+import { recordState } from "../../../src/features/monitors/engine/transitions";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { COMPONENT_STATUSES, worstStatus } from "../../../src/domain/component-status";
 import { MONITOR_STATES } from "../../../src/domain/monitor-state";

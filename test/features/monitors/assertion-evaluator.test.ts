@@ -4,7 +4,7 @@ import {
   AssertionEvaluator,
   checkAssertions,
 } from "../../../src/features/monitors/assertions";
-import { holds } from "../../../src/features/monitors/assertions/compare";
+import { holds } from "../../../src/features/monitors/assertions/evaluate";
 import { createTestClock } from "../../support/clock";
 import { patience } from "../../support/egress";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { listSpans } from "../../../src/features/monitors/checks-store";
-import { recordState } from "../../../src/features/monitors/timeline";
+import { recordState } from "../../../src/features/monitors/engine/transitions";
 import { MONITOR_STATES, type MonitorState } from "../../../src/domain/monitor-state";
 import { openMonitorStore } from "../../support/monitor-store";
 

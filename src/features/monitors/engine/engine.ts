@@ -5,16 +5,14 @@ import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
 import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
-import { CheckScheduler } from "./check-scheduler";
+import { CheckScheduler, WakeTimer } from "./check-scheduler";
 import type { MonitoringFigures } from "./figures";
-import { ResultProcessor } from "./result-processor";
+import { ResultProcessor, type Waiter, Waiters } from "./result-processor";
 import { CheckQueue } from "./check-queue";
 import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
-import { type Waiter, Waiters } from "./waiters";
-import { WakeTimer } from "./wake-timer";
 import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
 /** Interval of looking for a time in which the server did not run. */

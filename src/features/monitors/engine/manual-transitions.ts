@@ -14,10 +14,8 @@ import {
   saveEvaluation,
   type StateRow,
 } from "../store";
-import { recordState } from "../timeline";
-import { cause, type Services, writeState } from "./transitions";
+import { recordState, cause, type Services, writeState, refreshNoData } from "./transitions";
 import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./liveness";
-import { refreshNoData } from "./no-data";
 
 /* What people do to monitors, and what follows from it at once. Nobody is told, and no incident changes. */
 

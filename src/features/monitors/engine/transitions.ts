@@ -5,14 +5,26 @@ import { SYSTEM_ACTOR } from "../../../domain/actor";
 import type { MonitorState } from "../../../domain/monitor-state";
 import { toIso, toIsoOrNull } from "../../../kernel/time";
 import { endCauses, openCauses } from "../../components";
+import { touchPage } from "../../pages";
 import { presentMonitor } from "../model";
 import { getMonitorRecord, type MonitorRecord, type AffectedComponent } from "../records";
 import type { Evaluation } from "../rules";
-import { findLastKnown, findOutageStart } from "../evaluation-store";
+import {
+  findLastKnown,
+  findOutageStart,
+  findOpenNoData,
+  findUnknownSince,
+} from "../evaluation-store";
 import { listComponentsOfMonitors, type MonitorRow, saveEvaluation } from "../store";
-import { recordState } from "../timeline";
+import {
+  endSpan,
+  findOpenSpan,
+  insertSpan,
+  rewriteSpan,
+  endNoData,
+  saveNoData,
+} from "../checks-store";
 import { openIncidents, resolveIncidents } from "./incidents";
-import { refreshNoData } from "./no-data";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
@@ -171,4 +183,49 @@ function dataOf(record: MonitorRecord): object {
 
 function isSmall(data: object): boolean {
   return Buffer.byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES;
+}
+
+/** A state that a monitor enters, from when on (unix ms), and in words why. */
+interface Entry {
+  monitorNum: number;
+  state: MonitorState;
+  at: number;
+  message: string | null;
+}
+
+/**
+ * Writes down that a monitor entered a state: its open span ends there and the next begins, so that the
+ * timeline has neither gap nor overlap. What is entered when the open span began, or before, takes its
+ * place: time never runs backwards, and no span is empty. The state that it is in already goes on.
+ */
+export function recordState(tx: Tx, { monitorNum, state, at, message }: Entry): void {
+  const open = findOpenSpan(tx, { monitorNum });
+  if (open?.state === state) return;
+  if (open && at <= open.startedAt) {
+    rewriteSpan(tx, { monitorNum, startedAt: open.startedAt, state, message });
+    return;
+  }
+  if (open) endSpan(tx, { monitorNum, startedAt: open.startedAt, endedAt: at });
+  insertSpan(tx, { monitorNum, startedAt: at, endedAt: null, state, message });
+}
+
+/**
+ * Writes down, of components whose monitors have changed at `at` (unix ms), whether anything is known of
+ * them: nothing is while no monitor that is not paused could say anything. Where nobody watches, people say
+ * how it is.
+ */
+export function refreshNoData(
+  ctx: Pick<AppContext, "clock" | "signals">,
+  tx: Tx,
+  components: Iterable<{ id: string; pageId: string }>,
+  at: number,
+): void {
+  for (const { id: componentId, pageId } of components) {
+    const since = findUnknownSince(tx, { componentId })?.since ?? null;
+    const isWritten = findOpenNoData(tx, { componentId }) !== undefined;
+    if (isWritten === (since !== null)) continue;
+    if (since === null) endNoData(tx, { componentId, endedAt: at });
+    else saveNoData(tx, { componentId, startedAt: Math.max(since, at), endedAt: null });
+    touchPage(ctx, tx, pageId);
+  }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../../src/features/monitors";
-import { deleteMonitor } from "../../../../src/features/monitors/delete";
-import { updateMonitor } from "../../../../src/features/monitors/update";
+import { deleteMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";

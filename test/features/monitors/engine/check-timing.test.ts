@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors";
-import { deleteMonitor } from "../../../../src/features/monitors/delete";
-import { updateMonitor } from "../../../../src/features/monitors/update";
+import { deleteMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { settle } from "../../../support/clock";

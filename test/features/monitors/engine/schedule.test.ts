@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSchedule } from "../../../../src/features/monitors/engine/schedule";
+import { createSchedule } from "../../../../src/features/monitors/engine/check-scheduler";
 import { createIdFactory } from "../../../../src/domain/ids";
 import { systemRandom } from "../../../../src/kernel/random";
 import { HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";

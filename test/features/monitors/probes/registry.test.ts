@@ -6,7 +6,7 @@ import {
   declareConfig,
   declaredConfigSchema,
   wantedConfig,
-} from "../../../../src/features/monitors/declared-config";
+} from "../../../../src/features/monitors/declared";
 import {
   graceSecondsOf,
   type MonitorConfig,
