@@ -1,7 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
 import { toIso } from "../../kernel/time";
 import type { Span } from "../components";
-import { type Cell, toCsv } from "./csv";
 import type { IntervalName, Period } from "./period";
 
 /** A figure of analytics with all that there is to say of it. */
@@ -32,4 +31,61 @@ export function answerToCsv<Row extends object>(line: TObject, answer: Answer<Ro
     return [...columns.map((column) => cells[column] ?? null), answer.method];
   });
   return toCsv([...columns, "method"], rows);
+}
+
+/*
+ * Tables as text/csv (RFC 4180). Programs that open one may take a cell for a formula; none of these is.
+ */
+
+/** Content of a cell; null is empty. */
+type Cell = string | number | boolean | null;
+
+/**
+ * Matches the first characters of a formula (OWASP's list) in every spelling that spreadsheets
+ * accept, also after white space.
+ */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/u;
+
+/** A header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
+export function toCsv(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
+  let text = `${columns.join(",")}\r\n`;
+  for (const row of rows) text += toCsvLine(row);
+  return text;
+}
+
+/** One row, ended by CRLF. */
+export function toCsvLine(row: readonly Cell[]): string {
+  return `${row.map(toCell).join(",")}\r\n`;
+}
+
+function toCell(value: Cell): string {
+  if (value === null) return "";
+  // Numbers are ours, and a minus before one is no formula.
+  if (typeof value !== "string") return String(value);
+  // A leading apostrophe is how spreadsheets say that text follows.
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Returns true if an Accept header (RFC 9110) prefers text/csv to JSON. JSON wins a tie. */
+export function prefersCsv(accept: string | null): boolean {
+  if (accept === null) return false;
+  const ranges = accept
+    .toLowerCase()
+    .split(",")
+    .map((part) => {
+      const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="));
+      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+    });
+  // The most precise range that fits is the one that counts.
+  const weightOf = (type: string) => {
+    const [family] = type.split("/");
+    for (const desired of [type, `${family}/*`, "*/*"]) {
+      const found = ranges.find(({ range }) => range === desired);
+      if (found) return found.weight;
+    }
+    return 0;
+  };
+  return weightOf("text/csv") > weightOf("application/json");
 }

@@ -2,8 +2,7 @@
  * Analytics: uptime, latency, incidents and requests in figures, of a time and by interval, each with how it
  * was counted. Reads what other rooms keep and writes nothing.
  */
-export { answerToCsv } from "./answer";
-export { toCsv, toCsvLine } from "./csv";
+export { answerToCsv, toCsv, toCsvLine } from "./answer";
 export { incidentsAnswer } from "./incidents";
 export { LatencyLine, METHODS, UptimeLine } from "./model";
 export {

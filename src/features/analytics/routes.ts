@@ -11,8 +11,7 @@ import {
 } from "../../http";
 import { InstantText, OneOf, Text } from "../../kernel/schema";
 import { ComponentFilter, REFERENCE_MAX } from "../components";
-import { prefersCsv } from "./accept";
-import { type Answer, answerToCsv } from "./answer";
+import { prefersCsv, type Answer, answerToCsv } from "./answer";
 import { incidentsAnswer } from "./incidents";
 import { latencyAnswer } from "./latency";
 import {

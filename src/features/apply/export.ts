@@ -2,9 +2,9 @@ import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml
 import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
 import { listAllPages, type PageRow } from "../pages";
+import { declareMonitor, listStoredMonitors, type StoredMonitor } from "../monitors";
+import { declareWebhook, listStoredWebhooks } from "../webhooks";
 import { changedOnly, differences } from "./difference";
-import { type ExportedMonitors, exportMonitors } from "./export-monitors";
-import { exportWebhooks } from "./export-webhooks";
 import {
   presentComponentFields,
   presentGroupFields,
@@ -13,7 +13,8 @@ import {
   wantedGroup,
   wantedPage,
 } from "./fields";
-import type { ApplyFile, FileComponent, FilePage } from "./model";
+import type { ApplyFile, FileComponent, FilePage, FileMonitor, FileWebhook } from "./model";
+import { readComponentRefs } from "./component-refs";
 
 /**
  * Exports the current state as a declarative file: objects in their order and with refs, oldest
@@ -113,4 +114,62 @@ function setApart({ key, value }: Pair): void {
 function quoteBlank(scalar: Scalar): void {
   const { value } = scalar;
   if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;
+}
+
+/** Monitors as a file has them. */
+interface ExportedMonitors {
+  /** By the id of the component that they stand below: the first in the file of those that they watch. */
+  below: ReadonlyMap<string, FileMonitor[]>;
+  /** Those that watch none. */
+  alone: FileMonitor[];
+}
+
+/** The monitors that watch components of these pages, in the pages' order, and those that watch none. */
+function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
+  const monitors = listStoredMonitors(reader);
+  const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
+  const order = pages.flatMap((page) => componentsInOrder(reader, page));
+  const places = new Map(order.map((id, place) => [id, place]));
+  const placeOf = (id: string) => places.get(id) ?? order.length;
+  const below = new Map<string, FileMonitor[]>();
+  const alone: FileMonitor[] = [];
+  for (const monitor of monitors) {
+    const [first, ...others] = monitor.componentIds.toSorted((a, b) => placeOf(a) - placeOf(b));
+    const exported = exportMonitor(
+      monitor,
+      others.map((id) => refs?.nameOf(id) ?? id),
+    );
+    if (first === undefined) alone.push(exported);
+    else if (places.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
+  }
+  return { below, alone };
+}
+
+function exportMonitor({ row }: StoredMonitor, components: string[]): FileMonitor {
+  const { name, ...declared } = declareMonitor(row);
+  return { name, ref: row.ref, ...declared, ...(components.length > 0 && { components }) };
+}
+
+/** The ids of a page's components as a file has them: those without a group first. */
+function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
+  const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
+  const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
+  return groups.flatMap((group) => (byGroup.get(group) ?? []).map(({ id }) => id));
+}
+
+/**
+ * The webhooks of these pages as a file has them, oldest first, and with `every` those that are for every
+ * page. A webhook of a page that is not in the file is left out.
+ */
+function exportWebhooks(
+  reader: Reader,
+  pages: readonly PageRow[],
+  { every }: { every: boolean },
+): FileWebhook[] {
+  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
+  return listStoredWebhooks(reader).flatMap(({ row }) => {
+    const slug = row.pageId === null ? null : slugs.get(row.pageId);
+    if (slug === undefined || (slug === null && !every)) return [];
+    return [{ ref: row.ref, ...declareWebhook(row, slug) }];
+  });
 }

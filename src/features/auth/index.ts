@@ -23,6 +23,6 @@ export {
   type SessionOrigin,
   type Sessions,
   startSession,
+  sweepAuth,
 } from "./sessions";
-export { sweepAuth } from "./sweep";
 export { createLoginThrottle, type LoginThrottle } from "./throttle";

@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Role } from "../../domain/role";
 import { createLastSeen } from "./last-seen";
-import { isSessionLive } from "./rules";
+import { isSessionLive, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
 import {
   deleteOldestSessions,
   deleteOtherSessionsOf,
@@ -12,6 +12,8 @@ import {
   insertSession,
   listSessionRows,
   type SessionRow,
+  deleteDeadLinks,
+  deleteDeadSessions,
 } from "./store";
 import { generateToken, hashToken } from "./token";
 
@@ -126,4 +128,19 @@ function presentSession(row: SessionRow): LiveSession {
     ip: row.ip,
     userAgent: row.userAgent,
   };
+}
+
+const ROWS_AT_ONCE = 500;
+
+/**
+ * Deletes sessions and links that open nothing any more, at most 500 rows a call, so that no
+ * transaction grows long. What is left is for the next call. `now` in unix ms.
+ */
+export function sweepAuth(tx: Tx, now: number): void {
+  const sessions = deleteDeadSessions(tx, {
+    seenUntil: now - SESSION_IDLE_MS,
+    createdUntil: now - SESSION_LIFETIME_MS,
+    limit: ROWS_AT_ONCE,
+  });
+  deleteDeadLinks(tx, { now, limit: ROWS_AT_ONCE - sessions });
 }

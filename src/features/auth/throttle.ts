@@ -1,12 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
-import { type ClientAddress, siteOf } from "../../kernel/client-address";
+import { type ClientAddress, siteOf, parseClientAddress } from "../../kernel/client-address";
 import { sha256Hex } from "../../kernel/hash";
-import { addressNeighbourhood, BucketMap, type Decision } from "../limits";
 import { lazy } from "../../kernel/lazy";
+import { MINUTE_MS } from "../../kernel/time";
+import { addressNeighbourhood, BucketMap, type Decision } from "../limits";
 import type { Turn } from "./bounded-queue";
-import { createKnownSources } from "./known-sources";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
+import { listRecentAddresses } from "./store";
 
 const ATTEMPTS_A_MINUTE = 10;
 const REMEMBERED = 10_000;
@@ -125,4 +126,42 @@ function accountOf(email: string): string {
 
 function pairOf(account: string, source: string): string {
   return `${account} ${source}`;
+}
+
+const NETWORKS_REMEMBERED = 1_000;
+const REFRESH_INTERVAL_MS = MINUTE_MS;
+
+/** The networks from which users have signed in, in memory only. */
+interface KnownSources {
+  has(address: ClientAddress): boolean;
+  add(address: ClientAddress): void;
+}
+
+/**
+ * Remembers at most 1,000 networks. They are read from the sessions that there are, at most once a
+ * minute, so a restart forgets only the networks whose sessions have ended.
+ */
+function createKnownSources({ clock, db }: Pick<AppContext, "clock" | "db">): KnownSources {
+  const networks = lazy(() => new LRUCache<string, true>({ max: NETWORKS_REMEMBERED }));
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  function refresh(): void {
+    const now = clock.monotonic();
+    if (now - readAt < REFRESH_INTERVAL_MS) return;
+    readAt = now;
+    for (const { ip } of listRecentAddresses(db, { limit: NETWORKS_REMEMBERED }).reverse()) {
+      const address = parseClientAddress(ip);
+      if (address) networks().set(address.network, true);
+    }
+  }
+
+  return {
+    has({ network }) {
+      refresh();
+      return networks().has(network);
+    },
+    add({ network }) {
+      networks().set(network, true);
+    },
+  };
 }

@@ -1,16 +1,20 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { CauseSource, ComponentStatus } from "../../domain/component-status";
+import type { Actor } from "../../domain/actor";
 import {
   type CauseRow,
   deleteCause,
   insertCause,
   listCausesOfSource,
   updateCauseRow,
+  endManualCauses,
+  insertCauses,
+  endOpenCausesOfSource,
+  listOpenCausesOfSource,
 } from "./cause-store";
-import { replaceManualCauses } from "./manual-causes";
-import { type ChangeReason, refreshStatuses } from "./refresh-statuses";
-import { type ComponentRow, findComponents } from "./store";
+import { type ChangeReason, refreshStatuses, showNow } from "./refresh-statuses";
+import { type ComponentRow, findComponents, findComponent } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -113,4 +117,82 @@ function writeCauses(
 /** A baseline is what somebody set, by the API or by hand, also where they set it with something else. */
 function baselineSourceOf(why: ChangeReason): "api" | "manual" {
   return why.actor.kind === "key" ? "api" : "manual";
+}
+
+/**
+ * Replaces the causes of manual statuses by those that the rows carry. A manual status is a cause like any
+ * other while it is not operational, so that history can be folded. `at`, in unix ms, is when it begins.
+ */
+export function replaceManualCauses(
+  tx: Tx,
+  rows: readonly ComponentRow[],
+  by: { source: CauseSource; actor: Actor; at: number },
+): void {
+  if (rows.length === 0) return;
+  endManualCauses(tx, { ids: JSON.stringify(rows.map(({ id }) => id)), endedAt: by.at });
+  insertCauses(
+    tx,
+    rows
+      .filter(({ baselineStatus }) => baselineStatus !== "operational")
+      .map(({ id, baselineStatus }) => ({
+        componentId: id,
+        source: by.source,
+        sourceId: by.actor.id ?? by.actor.kind,
+        status: baselineStatus,
+        startedAt: by.at,
+      })),
+  );
+}
+
+/** Causes from a time on until they are ended, for sources that last for years. */
+interface OpenCauses {
+  source: "monitor";
+  sourceId: string;
+  /** Those that are deleted, or no components, are left out. */
+  componentIds: readonly string[];
+  status: ComponentStatus;
+  /** Unix ms; may lie in the past, since an outage is dated from its first sign. */
+  from: number;
+}
+
+/**
+ * Marks components by one source, whose open marks of before end where these begin. Components that it
+ * marked and does not name any more are let go. Each shows its new status at once, recorded and told as
+ * `why` says. The same marks once more change nothing.
+ */
+export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: ChangeReason): void {
+  const { source, sourceId, status, from } = causes;
+  const open = new Map(
+    listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
+  );
+  const touched: ComponentRow[] = [];
+  for (const componentId of new Set([...open.keys(), ...causes.componentIds])) {
+    const row = findComponent(tx, { id: componentId });
+    const isWanted = causes.componentIds.includes(componentId);
+    if (!row || (isWanted && open.get(componentId)?.status === status)) continue;
+    endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: from });
+    if (isWanted) {
+      insertCause(tx, { componentId, source, sourceId, status, startedAt: from, endedAt: null });
+    }
+    touched.push(row);
+  }
+  showNow(ctx, tx, touched, why);
+}
+
+/** Ends what a source marks, at a moment in unix ms. Where it marks nothing, nothing changes. */
+export function endCauses(
+  ctx: Services,
+  tx: Tx,
+  source: "monitor",
+  sourceId: string,
+  at: number,
+  why: ChangeReason,
+): void {
+  const touched: ComponentRow[] = [];
+  for (const { componentId } of listOpenCausesOfSource(tx, { source, sourceId })) {
+    endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: at });
+    const row = findComponent(tx, { id: componentId });
+    if (row) touched.push(row);
+  }
+  showNow(ctx, tx, touched, why);
 }

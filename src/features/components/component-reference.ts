@@ -1,8 +1,9 @@
+import { Type } from "@sinclair/typebox";
 import type { Reader } from "../../db";
-import type { FieldErrors } from "../../errors";
+import { type FieldErrors, invalidParameter } from "../../errors";
 import { Text } from "../../kernel/schema";
 import { findPageBySlug } from "../pages";
-import { type ComponentRow, findComponentByRef, findComponents } from "./store";
+import { type ComponentRow, findComponentByRef, findComponents, findComponent } from "./store";
 
 /**
  * Longest reference that is accepted, in characters. The longest one that can name something has 127; a
@@ -95,4 +96,33 @@ export function pathInList(field: string) {
 /** Returns the error of a reference to an unknown component. */
 export function existenceProblem(row: ComponentRow | undefined): string | undefined {
   return row ? undefined : "is no component";
+}
+
+/** Query parameter that filters by a component. */
+export const ComponentFilter = {
+  component: Type.Optional(
+    Text({
+      maxLength: REFERENCE_MAX,
+      description: "A component's id, or `<page slug>:<ref>`; else all.",
+    }),
+  ),
+};
+
+/**
+ * Returns the id of the component that the query parameter `component` names; undefined without the
+ * parameter. Throws `invalid_request` for an unknown component.
+ */
+export function readComponentFilter(
+  reader: Reader,
+  { component }: { component?: string | undefined },
+): string | undefined {
+  if (component === undefined) return undefined;
+  const id = resolveComponentId(reader, component);
+  if (!findComponent(reader, { id })) {
+    throw invalidParameter(
+      "component",
+      "must be the id of a component, or its page slug and ref, such as acme:api",
+    );
+  }
+  return id;
 }

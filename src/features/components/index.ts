@@ -3,17 +3,28 @@
  * A status is never set directly; baselines and causes are, and the worst of them shows.
  */
 export {
+  ComponentFilter,
   ComponentReference,
   existenceProblem,
+  pathInList,
+  readComponentFilter,
   REFERENCE_MAX,
   resolveComponentId,
-  type ResolvedComponent,
-  pathInList,
   resolveComponents,
+  type ResolvedComponent,
 } from "./component-reference";
-export { deleteComponentsOfPage } from "./delete-of-page";
-export { ComponentFilter, readComponentFilter } from "./filter";
-export { type ComponentCause, replaceCauses } from "./causes";
+export {
+  createComponent,
+  createGroup,
+  deleteComponent,
+  deleteComponentsOfPage,
+  deleteGroup,
+  getComponentRow,
+  getGroupRow,
+  updateComponent,
+  updateGroup,
+} from "./service";
+export { type ComponentCause, endCauses, openCauses, replaceCauses } from "./causes";
 export { type ComponentOrder, nextPosition, orderComponents } from "./order";
 export {
   COLLAPSE,
@@ -49,17 +60,6 @@ export {
   uptimeOfDays,
   uptimeOfTime,
 } from "./rules";
-export {
-  createComponent,
-  createGroup,
-  deleteComponent,
-  deleteGroup,
-  getComponentRow,
-  getGroupRow,
-  updateComponent,
-  updateGroup,
-} from "./service";
-export { endCauses, openCauses } from "./open-causes";
 export type { ChangeReason } from "./refresh-statuses";
 export { setManualStatuses } from "./set-status";
 export {

@@ -1,11 +1,14 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import type { CauseSource } from "../../domain/component-status";
+import {
+  type CauseSource,
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+} from "../../domain/component-status";
 import { touchPage } from "../pages";
 import { insertChanges } from "./cause-store";
-import { eventData } from "./event";
-import { presentComponent } from "./model";
+import { presentComponent, type Component } from "./model";
 import { createSlugLookup, listCausesByComponent } from "./read";
 import { effectiveStatus } from "./rules";
 import { type ComponentRow, updateShownStatuses } from "./store";
@@ -83,4 +86,35 @@ export function refreshStatuses(
       data: eventData(component, before.status, why.notify),
     });
   }
+}
+
+/**
+ * Maximum number of causes in an event. Receivers accept 20 KB with the envelope, of which a
+ * component's texts can take 8.
+ */
+const CAUSES_MAX = 80;
+
+/**
+ * Returns the data of a component's event: the resource of the API with its previous status. Of
+ * more than 80 causes it lists the worst, with `truncated: true`. `notify` is set if the caller
+ * gave it, and decides if people get a message.
+ */
+function eventData(
+  component: Component,
+  oldStatus: ComponentStatus,
+  notify: boolean | undefined,
+): Record<string, unknown> {
+  const { causes } = component;
+  const isTooMuch = causes.length > CAUSES_MAX;
+  return {
+    ...component,
+    ...(isTooMuch ? { causes: worstOf(causes), truncated: true } : {}),
+    old_status: oldStatus,
+    ...(notify === undefined ? {} : { notify }),
+  };
+}
+
+function worstOf(causes: Component["causes"]): Component["causes"] {
+  const badness = (status: ComponentStatus) => COMPONENT_STATUSES.indexOf(status);
+  return causes.toSorted((a, b) => badness(b.status) - badness(a.status)).slice(0, CAUSES_MAX);
 }

@@ -6,7 +6,7 @@ import type { Actor } from "../../domain/actor";
 import { type PageRow, touchPage } from "../pages";
 import { ComponentInput, GroupInput } from "./model";
 import { freeRef } from "./refs";
-import { endAllCauses } from "./cause-store";
+import { endAllCauses, endCausesOfPage } from "./cause-store";
 import {
   type ComponentRow,
   findComponent,
@@ -19,6 +19,8 @@ import {
   ungroupComponents,
   updateComponentRow,
   updateGroupRow,
+  deleteComponentRowsOfPage,
+  deleteGroupRowsOfPage,
 } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "signals">;
@@ -217,4 +219,20 @@ function requireGroupOf(tx: Tx, pageId: string, groupId: string | null): void {
 
 function requireFreeRef(ref: string, holder: { name: string } | undefined): void {
   if (holder) throw conflict(`The ref ${ref} is taken by “${holder.name}” on this page.`);
+}
+
+/**
+ * Deletes every component and group of a page that is itself about to be deleted, and ends all their
+ * causes. Their history stays. No event tells of a changed status: the components are gone.
+ */
+export function deleteComponentsOfPage(
+  ctx: Pick<AppContext, "clock" | "signals">,
+  tx: Tx,
+  pageId: string,
+): void {
+  const now = ctx.clock.now();
+  endCausesOfPage(tx, { pageId, endedAt: now });
+  deleteComponentRowsOfPage(tx, { pageId, now });
+  deleteGroupRowsOfPage(tx, { pageId, now });
+  touchPage(ctx, tx, pageId);
 }

@@ -5,7 +5,7 @@ import { recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { ComponentStatus } from "../../domain/component-status";
 import { spaced } from "../../kernel/text";
-import { replaceManualCauses } from "./manual-causes";
+import { replaceManualCauses } from "./causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
 import { type ChangeReason, showNow } from "./refresh-statuses";
 import type { ComponentRow } from "./store";

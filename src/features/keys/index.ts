@@ -3,15 +3,17 @@
  * memory that the front door looks credentials up in. A value is shown once and kept nowhere.
  */
 export { createKeyDirectory, type Credential, type KeyDirectory } from "./directory";
-export { type AnswerCounts, type KeyUsageSummary, usageOfKey } from "./hours";
 export {
+  type AnswerCounts,
   countKeys,
   getKeyListing,
   type KeyCounts,
   type KeyListing,
   type KeyPage,
   type KeyQuery,
+  type KeyUsageSummary,
   listKeyPage,
+  usageOfKey,
 } from "./listing";
 export {
   type CreateKeyBody,
@@ -20,33 +22,31 @@ export {
   OwnKey,
   type UpdateKeyBody,
 } from "./model";
-export { KEY_PRESETS, type KeyPreset } from "./presets";
-export { trimKeyUse } from "./retention";
+export { KEY_PRESETS, type KeyPreset, type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
+export { createKeyUsage, type KeyUsage, trimKeyUse } from "./usage";
 export {
   describeExpiry,
   EXPIRY_DAYS,
   type ExpiryDescription,
   expiryOfChoice,
   isExpiringSoon,
-  keyState,
   KEY_FILTERS,
   type KeyFilter,
+  keyState,
   missingScope,
-  OVERLAPS,
   type Overlap,
+  OVERLAPS,
   stateOfKey,
 } from "./rules";
-export { type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
 export {
   createKey,
   endOldValues,
   getKey,
-  validateCreateKey,
   listAllKeys,
   type RevealedKey,
   revokeKey,
   rotateKey,
   updateKey,
+  validateCreateKey,
 } from "./service";
-export { createKeyUsage, type KeyUsage } from "./usage";
 export { isKeyValue } from "./value";

@@ -1,8 +1,7 @@
 import type { Reader } from "../../db";
-import { hoursOfDayBefore } from "./hours";
+import { HOUR_MS } from "../../kernel/time";
 import { type KeyResource, type LastUse, presentKey } from "./model";
 import { type KeyFilter, type KeyStateName, stateOfKey, timesOfFilters } from "./rules";
-import { readSearch } from "./search";
 import { getKeyRow } from "./service";
 import {
   countKeysByFilter,
@@ -11,7 +10,53 @@ import {
   listKeysBefore,
   listLimitedKeys,
   listValuesOfKeys,
+  type KeySearch,
+  listKeyHoursSince,
 } from "./store";
+import { KEY_PREFIX, keyValueStart, startOfValueIn } from "./value";
+
+/** Number of hours in the figures of a day: the current one and those before it. */
+const HOURS_SHOWN = 24;
+
+/** Answers that a key was given. 5xx answers are the server's doing and count as none. */
+export interface AnswerCounts {
+  ok: number;
+  client_error: number;
+  /** Refused for the key's rate limit. */
+  limited: number;
+  total: number;
+}
+
+export interface KeyUsageSummary {
+  /** Of 24 whole hours, the present one included. */
+  last24h: AnswerCounts;
+}
+
+/** The beginnings of the 24 hours that a day's figures are of, oldest first, in unix ms. */
+function hoursOfDayBefore(now: number): number[] {
+  const present = Math.floor(now / HOUR_MS) * HOUR_MS;
+  return Array.from(
+    { length: HOURS_SHOWN },
+    (_, index) => present - (HOURS_SHOWN - 1 - index) * HOUR_MS,
+  );
+}
+
+/**
+ * Counts the responses to a key in the last 24 hours. Counts are written every five seconds. Throws
+ * `not_found`.
+ */
+export function usageOfKey(reader: Reader, id: string, now: number): KeyUsageSummary {
+  getKeyRow(reader, id);
+  const [since = now] = hoursOfDayBefore(now);
+  const last24h: AnswerCounts = { ok: 0, client_error: 0, limited: 0, total: 0 };
+  for (const { ok, clientError, limited } of listKeyHoursSince(reader, { keyId: id, since })) {
+    last24h.ok += ok;
+    last24h.client_error += clientError;
+    last24h.limited += limited;
+    last24h.total += ok + clientError + limited;
+  }
+  return { last24h };
+}
 
 /** A key as the list of keys shows it. */
 export interface KeyListing extends KeyResource {
@@ -127,4 +172,31 @@ function findOldValue({ values }: KeyResource, now: number): KeyListing["old_val
     if (ends_at !== null && Date.parse(ends_at) > now) return { start, ends_at, last_used_at };
   }
   return null;
+}
+
+/** Longer than any name or label, and shorter than the longest pattern that SQLite takes. */
+const MAX_LENGTH = 1_000;
+
+const EVERY_KEY: KeySearch = { text: null, contains: "", start: null };
+
+/**
+ * Makes ready what a person typed to find keys by. A whole value that was pasted, alone or within
+ * other text, goes no further than here: what is searched for is its start.
+ */
+function readSearch(typed: string): KeySearch {
+  const trimmed = typed.trim();
+  if (trimmed === "") return EVERY_KEY;
+  // SQLite's LIKE ends a pattern at NUL, which no name holds.
+  const text = (startOfValueIn(trimmed) ?? trimmed.slice(0, MAX_LENGTH)).replaceAll("\0", "\uFFFD");
+  // Every value starts with the prefix, so less than it would find every key.
+  const isStart = text.toLowerCase().startsWith(KEY_PREFIX);
+  return {
+    text,
+    contains: `%${escapeLike(text)}%`,
+    start: isStart ? `${escapeLike(keyValueStart(text))}%` : null,
+  };
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
 }

@@ -1,10 +1,18 @@
 import type { AppContext } from "../../context";
 import type { ClientAddress } from "../../kernel/client-address";
 import type { Timer } from "../../kernel/clock";
-import { HOUR_MS, SECOND_MS } from "../../kernel/time";
+import { HOUR_MS, SECOND_MS, DAY_MS, startOfDay } from "../../kernel/time";
+import type { Tx } from "../../db";
 import type { Credential } from "./directory";
 import type { LastUse } from "./model";
 import { addToHour, touchKeyValue } from "./store";
+import {
+  addHoursToDays,
+  blankAddressesOfKey,
+  deleteHoursBefore,
+  deleteHoursOfDays,
+  listKeyIdsAfter,
+} from "./retention-store";
 
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
 /** Asking a socket for its address is a system call, so a busy key is asked for its once a second. */
@@ -125,4 +133,32 @@ function countsAt({ hours }: Gathered, now: number): HourCounts {
   const counts = { hour: now - (now % HOUR_MS), ok: 0, clientError: 0, limited: 0 };
   hours.push(counts);
   return counts;
+}
+
+const KEYS_AT_ONCE = 50;
+/** For how many days the requests of a key are kept by the day. */
+const DAYS_KEPT = 400;
+
+interface KeyRetention {
+  /** Unix ms. */
+  now: number;
+  /** For how many days the requests of a key are kept by the hour, and addresses at all. */
+  hoursDays: number;
+  addressesDays: number;
+}
+
+/**
+ * Trims what is kept of the use of keys: hours become one row a day, at its first hour, and old addresses
+ * are forgotten. Fifty keys a call, those behind `after`; answers the last of them, undefined at the end.
+ */
+export function trimKeyUse(tx: Tx, kept: KeyRetention, after: string): string | undefined {
+  const { now, hoursDays, addressesDays } = kept;
+  const keys = listKeyIdsAfter(tx, { after, limit: KEYS_AT_ONCE });
+  for (const { id: keyId } of keys) {
+    const before = startOfDay(now - hoursDays * DAY_MS);
+    if (addHoursToDays(tx, { keyId, before }) > 0) deleteHoursOfDays(tx, { keyId, before });
+    deleteHoursBefore(tx, { keyId, before: startOfDay(now - DAYS_KEPT * DAY_MS) });
+    blankAddressesOfKey(tx, { keyId, before: now - addressesDays * DAY_MS });
+  }
+  return keys.length === KEYS_AT_ONCE ? keys.at(-1)?.id : undefined;
 }

@@ -10,5 +10,6 @@ export {
   type Charge,
   createLimiter,
   type Limiter,
+  POLICIES,
+  type PolicyName,
 } from "./limiter";
-export { POLICIES, type PolicyName } from "./policies";

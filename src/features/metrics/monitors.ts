@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../domain/monitor-state";
 import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
-import { type MetricFamily, single } from "./family";
+import { type MetricFamily, single } from "./metrics";
 
 /** From when on a check that is due is late, in ms: one of the bounds that delays are counted by. */
 const LATE_MS = 1_000;

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import type { Clock } from "../../kernel/clock";
 import { SECOND_MS } from "../../kernel/time";
 import { type DelivererFigures, deliveryHealth, listAllWebhooks } from "../webhooks";
-import { type MetricFamily, single } from "./family";
+import { type MetricFamily, single } from "./metrics";
 
 /** Metrics of pending deliveries, read from the database. */
 export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): MetricFamily[] {

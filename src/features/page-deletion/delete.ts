@@ -1,13 +1,18 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Tx, Reader } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { deleteComponentsOfPage } from "../components";
-import { deleteOpenIncidentsOfPage } from "../incidents";
-import { cancelMaintenanceOfPage } from "../maintenance";
-import { detachMonitorsOfPage, type MonitorRow } from "../monitors";
+import { deleteOpenIncidentsOfPage, listOpenImpacts } from "../incidents";
+import { cancelMaintenanceOfPage, countPendingOfPage } from "../maintenance";
+import {
+  detachMonitorsOfPage,
+  type MonitorRow,
+  watchesOnlyPage,
+  listMonitors,
+  type MonitorRecord,
+} from "../monitors";
 import { getPage, removePage } from "../pages";
-import { deleteWebhook, type WebhookRow } from "../webhooks";
-import { belongingsOf } from "./belongings";
+import { deleteWebhook, type WebhookRow, listAllWebhooks } from "../webhooks";
 
 /** The monitors that were paused, and the webhooks that were deleted, with a page. */
 export interface PageDeletionEffects {
@@ -52,4 +57,30 @@ export function deletePage(
   const paused = detachMonitorsOfPage(ctx, tx, { monitors, pageId: id, actor }, exempt.monitor);
   removePage(ctx, tx, id, actor);
   return { paused, webhooks: deleted };
+}
+
+/** Everything that the deletion of a page ends or changes, besides the page and its components. */
+export interface Belongings {
+  /** Number of its published incidents that are not resolved. */
+  openIncidents: number;
+  /** Number of its maintenances that have not ended. */
+  pendingMaintenance: number;
+  /** Monitors of its components. */
+  monitors: readonly MonitorRecord[];
+  /** Those of them that run and watch no other page. */
+  idleMonitors: readonly MonitorRecord[];
+  /** Webhooks that receive the events of this page alone. */
+  webhooks: readonly WebhookRow[];
+}
+
+/** Returns what belongs to a page. */
+export function belongingsOf(reader: Reader, pageId: string): Belongings {
+  const monitors = listMonitors(reader, { pageId, limit: Number.MAX_SAFE_INTEGER }).reverse();
+  return {
+    openIncidents: listOpenImpacts(reader, { pageId }).length,
+    pendingMaintenance: countPendingOfPage(reader, { pageId })?.count ?? 0,
+    monitors,
+    idleMonitors: monitors.filter((monitor) => watchesOnlyPage(pageId, monitor)),
+    webhooks: listAllWebhooks(reader, {}).filter((webhook) => webhook.pageId === pageId),
+  };
 }

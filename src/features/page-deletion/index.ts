@@ -1,3 +1,8 @@
 /** Deletion of a status page with all that belongs to it. */
-export { belongingsOf, type Belongings } from "./belongings";
-export { deletePage, type Exemptions, type PageDeletionEffects } from "./delete";
+export {
+  type Belongings,
+  belongingsOf,
+  deletePage,
+  type Exemptions,
+  type PageDeletionEffects,
+} from "./delete";

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, invalidFields } from "../../errors";
-import { hostNameOf, toDomain } from "./domain-name";
+import { hostNameOf, toDomain } from "./address";
 import { listPagesWithDomains } from "./store";
 
 /**

@@ -2,9 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { DescriptionText, NameText } from "../../domain/texts";
 import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
-import { pageBaseUrl, pageUrl } from "./address";
-import { DOMAINS_MAX } from "./domain-name";
-import { logoPath } from "./logo-path";
+import { pageBaseUrl, pageUrl, logoPath, DOMAINS_MAX } from "./address";
 import { SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 

@@ -5,7 +5,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
-import { validateDomains } from "./domain-name";
+import { validateDomains } from "./address";
 import { PageInput } from "./model";
 import { isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {

@@ -4,10 +4,15 @@
  * nothing.
  */
 export { UPTIME_DAYS } from "./component-histories";
-export { type Entry, firstDayStart, PAST_DAYS, readHistory, readPast } from "./history";
-export { readLatency } from "./latency";
+export {
+  type Entry,
+  firstDayStart,
+  PAST_DAYS,
+  readHistory,
+  readLatency,
+  readPast,
+} from "./history";
 export { StatusDocument } from "./model";
-export { readHeadline } from "./page-headline";
+export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";
 export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";
-export { buildSnapshot, type Snapshot } from "./snapshot";
 export { createSnapshots, type Snapshots } from "./snapshots";

@@ -27,7 +27,7 @@ import {
 import { type PageRow, presentPage } from "../pages";
 import { holdsUntil, readComponentHistories, type ReadHistories } from "./component-histories";
 import type { StatusDocument } from "./model";
-import { headlineOf } from "./rules";
+import { headlineOf, type Headline } from "./rules";
 
 /**
  * Everything that a page shows, built once per change. Representations are made from it once as
@@ -111,4 +111,12 @@ export function buildSnapshot(
       nextEdge(reader, { pageId, now }) ?? Number.POSITIVE_INFINITY,
     ),
   };
+}
+
+/** Reads the current headline of a page from the database, for messages about it. */
+export function readHeadline(reader: Reader, pageId: string): Headline {
+  return headlineOf(
+    listComponentsOfPage(reader, { pageId }).map(({ status }) => status),
+    listOpenImpacts(reader, { pageId }).map(({ impact }) => impact),
+  );
 }

@@ -13,7 +13,7 @@ export {
   setUpOwner,
 } from "./invitations";
 export type { NewUser, UserResource } from "./model";
-export { changePassword } from "./password";
+export { authenticate, changePassword, endOneSession, endSessions, signIn } from "./sign-in";
 export { stateOfUser } from "./rules";
 export {
   createUser,
@@ -23,12 +23,10 @@ export {
   getUser,
   hasUsers,
   isLastOwner,
-  validateNewUser,
   listLiveKeysOf,
   listUsers,
   renameUser,
   setRole,
+  validateNewUser,
 } from "./service";
-export { endOneSession, endSessions } from "./sessions";
-export { authenticate, signIn } from "./sign-in";
 export type { UserRow } from "./store";

@@ -2,8 +2,9 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { conflict, Problem } from "../../errors";
 import { audit } from "../../events";
-import { userActor } from "../../domain/actor";
+import { userActor, type Actor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
+import { plural } from "../../kernel/text";
 import {
   endSession,
   type LiveSession,
@@ -11,9 +12,13 @@ import {
   type Passwords,
   type SessionOrigin,
   startSession,
+  endSessionsOf,
+  listSessionsOf,
+  voidLinks,
 } from "../auth";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
+import { getUserRow, changeUser, getLiveUserRow } from "./service";
 
 type Authentication =
   { user: UserRow } | { rejection: "wrong" } | { rejection: "wait"; seconds: number };
@@ -90,4 +95,58 @@ export function openSession(
   if (replaced) endSession(tx, replaced.user.id, replaced.id);
   setLastLogin(tx, { id: userId, at: ctx.clock.now() });
   return startSession(ctx, tx, userId, origin);
+}
+
+/** Ends all of a user's sessions, or all but one, and answers how many. Throws `not_found`. */
+export function endSessions(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  userId: string,
+  actor: Actor,
+  exceptSessionId?: number,
+): number {
+  const { name } = getUserRow(tx, userId);
+  const count = endSessionsOf(tx, userId, exceptSessionId);
+  if (count > 0) {
+    audit(ctx, tx, actor, "session.end", userId, `Ended ${plural(count, "session")} of “${name}”`);
+  }
+  return count;
+}
+
+/** Ends one of a user's own sessions. Whether there was one. Throws `not_found` for the user. */
+export function endOneSession(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  userId: string,
+  sessionId: number,
+  actor: Actor,
+): boolean {
+  const { name } = getUserRow(tx, userId);
+  if (!endSession(tx, userId, sessionId)) return false;
+  audit(ctx, tx, actor, "session.end", userId, `Ended a session of “${name}”`);
+  return true;
+}
+
+/**
+ * Sets a user's password: all of their sessions end but the one to keep, and their links open nothing
+ * any more. Throws `not_found`, or `conflict` when the user is disabled or the session to keep has
+ * itself been ended, as another change of the password does.
+ */
+export function changePassword(
+  ctx: Pick<AppContext, "clock" | "newId">,
+  tx: Tx,
+  change: { userId: string; passwordHash: string; keepSessionId?: number },
+  actor: Actor,
+): void {
+  const { userId, passwordHash, keepSessionId } = change;
+  const now = ctx.clock.now();
+  const user = getLiveUserRow(tx, userId);
+  const isKept = ({ id }: LiveSession) => id === keepSessionId;
+  if (keepSessionId !== undefined && !listSessionsOf(tx, userId, now).some(isKept)) {
+    throw conflict("Your session has ended. Sign in again.");
+  }
+  changeUser(ctx, tx, user, { passwordHash, passwordChangedAt: now });
+  endSessionsOf(tx, userId, keepSessionId);
+  voidLinks(tx, { userId });
+  audit(ctx, tx, actor, "user.password", userId, `Changed the password of “${user.name}”`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostNameOf, validateDomains, toDomain } from "../../../src/features/pages/domain-name";
+import { hostNameOf, validateDomains, toDomain } from "../../../src/features/pages/address";
 
 describe("a custom domain", () => {
   test.each([
