@@ -27,12 +27,13 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
 /** Feature modules that a feature module may import, through their index.ts. */
 const DEPENDENCIES: Record<string, readonly string[]> = {
   components: ["pages"],
-  incidents: ["pages", "components"],
-  maintenance: ["pages", "components"],
+  timeline: [],
+  incidents: ["pages", "components", "timeline"],
+  maintenance: ["pages", "components", "timeline"],
   monitors: ["pages", "components", "incidents", "maintenance"],
   analytics: ["pages", "components", "incidents", "monitors", "keys"],
   metrics: ["monitors", "keys", "limits", "webhooks"],
-  status: ["pages", "components", "incidents", "maintenance", "monitors"],
+  status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],
   sample: ["pages", "components"],
   "page-deletion": ["pages", "components", "incidents", "maintenance", "monitors", "webhooks"],
   apply: ["pages", "components", "monitors", "webhooks", "page-deletion"],

@@ -1,4 +1,4 @@
-import { UPDATE_TEXT_MAX } from "../domain/update-fields";
+import { UPDATE_TEXT_MAX } from "../features/timeline";
 import { TextArea } from "../ui";
 import type { Wording } from "./field-errors";
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { NameText, LineText } from "../../domain/texts";
 import { InstantText, Nullable, Text } from "../../kernel/schema";
-import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../../domain/update-fields";
+import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../timeline";
 import { Status } from "../components";
 import { ImpactText, IncidentStatusText } from "./model";
 

@@ -1,10 +1,5 @@
 import type { Reader } from "../../db";
-import {
-  countWithin,
-  CUT_COMPONENTS,
-  DOCUMENT_ROWS_MAX,
-  LIST_ROWS_MAX,
-} from "../../domain/row-budget";
+import { countWithin, CUT_COMPONENTS, DOCUMENT_ROWS_MAX, LIST_ROWS_MAX } from "../timeline";
 import {
   affectedBy,
   bodiesOf,

@@ -1,6 +1,6 @@
 import { type ComponentStatus, worstStatus } from "../../domain/component-status";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../../domain/update-fields";
+import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline";
 import type { ComponentCause } from "../components";
 
 /** Properties of an update that its incident is computed from. Times in unix ms. */

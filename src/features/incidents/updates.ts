@@ -11,7 +11,7 @@ import {
   type UpdateSummary,
   type UpdateRecord,
 } from "./records";
-import { UPDATES_MAX } from "../../domain/update-fields";
+import { UPDATES_MAX } from "../timeline";
 import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
 import { type Services, saveIncident } from "./save-incident";
 import { type IncidentRow, updateUpdateRow } from "./store";

@@ -3,12 +3,7 @@ import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { NameText } from "../../domain/texts";
 import { Instant, InstantText, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso, toIsoOrNull } from "../../kernel/time";
-import {
-  NAMED_COMPONENTS_MAX,
-  Notify,
-  UPDATE_TEXT_MAX,
-  UpdateText,
-} from "../../domain/update-fields";
+import { NAMED_COMPONENTS_MAX, Notify, UPDATE_TEXT_MAX, UpdateText } from "../timeline";
 import { pageUrl } from "../pages";
 import { ComponentReference } from "../components";
 import type { MaintenanceRecord } from "./store";

@@ -3,7 +3,7 @@ import { conflict, FieldErrors, validate } from "../../errors";
 import type { EventType } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import { UPDATES_MAX } from "../../domain/update-fields";
+import { UPDATES_MAX } from "../timeline";
 import {
   addUpdateRow,
   withStatus,

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Text } from "../kernel/schema";
+import { Text } from "../../kernel/schema";
 
 /* What updates have in common, whether they tell of an incident or of a maintenance. */
 
