@@ -3,7 +3,7 @@ import { audit, recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
-import { listDocumentHeads } from "./document-records";
+import { listDocumentHeads } from "./lists";
 import { eventData } from "./event";
 import {
   affectedBy,

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Reader } from "../../db";
-import { countWhole, type ReadRecords, toCutRecords } from "./document-records";
+import { countWhole, type ReadRecords, toCutRecords } from "./lists";
 import { type Found, type IncidentRecord, toRecords } from "./records";
 
 /** In UTF-16 units of texts: some thousand updates of usual length. */

@@ -5,7 +5,7 @@
 export { createIncident } from "./create";
 export { deleteIncident, deleteOpenIncidentsOfPage } from "./delete";
 export { updateIncident } from "./edit";
-export { listNewestIncidents, listOpenIncidents, type ReadRecords } from "./document-records";
+export { listNewestIncidents, listOpenIncidents, type ReadRecords } from "./lists";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export {
   findFirstIncidentStart,

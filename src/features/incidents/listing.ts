@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
 import type { IncidentStatus } from "../../domain/incident-status";
-import { toDocumentRecords } from "./document-records";
+import { toDocumentRecords } from "./lists";
 import type { IncidentRecord } from "./records";
 import { listIncidentRows } from "./store";
 

@@ -26,7 +26,7 @@ import { createIncident } from "./create";
 import { updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { Incident, IncidentStatusText, presentIncident } from "./model";
-import { countForPage } from "./document-records";
+import { countForPage } from "./lists";
 import { putPostmortem } from "./postmortem";
 import { getIncident, getIncidentRow, toRecords } from "./records";
 import { listIncidentRows } from "./store";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { countWhole, listCutHeads } from "./document-records";
+import { countWhole, listCutHeads } from "./lists";
 import { findFirstSummary, listEndedLines, listLinesBetween, listNames } from "./summary-store";
 
 /** An incident where many are listed: what it was, without what was told of it. Times in unix ms. */

@@ -3,7 +3,7 @@ import { recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { touchPage } from "../pages";
 import { withStatus, type Services } from "./change";
-import { componentsForDocument } from "./document-records";
+import { componentsForDocument } from "./lists";
 import { recordMaintenanceEvent } from "./event";
 import { presentMaintenance } from "./model";
 import { updatesOf } from "./records";

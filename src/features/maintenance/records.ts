@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import { NEWEST } from "../../domain/ids";
-import { componentsForDocument, UPDATES_IN_LISTS } from "./document-records";
+import { componentsForDocument, UPDATES_IN_LISTS } from "./lists";
 import { type Maintenance, presentMaintenance } from "./model";
 import { UPCOMING_MS } from "./rules";
 import {

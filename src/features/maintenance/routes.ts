@@ -39,7 +39,7 @@ import {
   SingleMaintenanceUpdate,
   UpdateMaintenanceBody,
 } from "./model";
-import { countForPage } from "./document-records";
+import { countForPage } from "./lists";
 import { planMaintenance, updateMaintenance } from "./plan";
 import { addMaintenanceUpdate, cancelMaintenance } from "./progress";
 import { findMaintenances, getMaintenance, getMaintenanceRecord, toRecords } from "./records";

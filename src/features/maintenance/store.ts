@@ -5,7 +5,7 @@ import { maintenanceComponents, maintenances } from "../../db/tables/maintenance
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { PageAddress } from "../pages";
-import { COMPONENT } from "./size-store";
+import { COMPONENT } from "./list-store";
 import type { MaintenanceUpdateRow } from "./update-store";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;

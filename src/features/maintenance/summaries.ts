@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import { componentsForDocument } from "./document-records";
+import { componentsForDocument } from "./lists";
 import {
   findFirstBegun,
   listBegunLines,

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { countWithin, CUT_COMPONENTS, DOCUMENT_ROWS_MAX, LIST_ROWS_MAX } from "../timeline";
-import { listFirstComponents, listRowCounts, listTextSizes } from "./size-store";
+import { listFirstComponents, listRowCounts, listTextSizes } from "./list-store";
 import { listComponentsOfMaintenances, type MaintenanceRecord } from "./store";
 
 /** The updates that are shown of each where several maintenances are shown. */

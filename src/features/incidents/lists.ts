@@ -11,7 +11,7 @@ import {
   UPDATES_IN_LISTS,
   withBody,
 } from "./records";
-import { listFirstNamings, listNewestHeads, listRowCounts, listTextSizes } from "./size-store";
+import { listFirstNamings, listNewestHeads, listRowCounts, listTextSizes } from "./list-store";
 import { listNewestRows, listOpenRows } from "./store";
 
 /** Reads the records of incidents that were found, in their order, each with its 20 newest updates. */
