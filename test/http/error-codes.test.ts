@@ -158,8 +158,7 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
       const { key } = await app.createKey();
       await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
       const session = await app.signedIn("admin");
-      const form = { overlap: "now" };
-      return app.call(`/admin/settings/keys/${key.id}/rotate`, { session, form });
+      return app.call(`/admin/settings/keys/${key.id}/end-old-value`, { session, form: {} });
     },
   },
   sign_in_required: {

@@ -1,5 +1,5 @@
 import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
-import { UPDATE_TEXT_MAX } from "../../domain/update-fields";
+import { UPDATE_TEXT_MAX } from "../../features/timeline";
 import { TextArea, TextField } from "../../ui";
 import type { Field } from "./field";
 
