@@ -124,7 +124,7 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
     async provoke({ app }) {
       const key = await app.keyWith("write:incidents");
       const headers = { "idempotency-key": "a" };
-      // A draft is told to nobody: it has no event.
+      // A draft has no event.
       const json = { page: "acme", name: "Slow", body: "We look into it.", draft: true };
       await app.call("/api/v1/incidents", { key, method: "POST", headers, json });
       const other = { ...json, name: "Slower" };
@@ -155,10 +155,17 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
   },
   conflict: {
     provoke: async ({ app }) => {
-      const { key } = await app.createKey();
-      await app.ctx.db.write((tx) => revokeKey(app.ctx, tx, key.id, CLI_ACTOR));
-      const session = await app.signedIn("admin");
-      return app.call(`/admin/settings/keys/${key.id}/end-old-value`, { session, form: {} });
+      const key = await app.keyWith("write:incidents");
+      const json = {
+        page: "acme",
+        name: "Slow",
+        body: "Slow.",
+        external_ref: "OPS-1",
+        draft: true,
+      };
+      const report = () => app.call("/api/v1/incidents", { method: "POST", key, json });
+      await report();
+      return report();
     },
   },
   sign_in_required: {
