@@ -42,6 +42,16 @@ export async function openForm(app: TestApp, path: string, session: string): Pro
   return token;
 }
 
+/** Opens the screen with a form that edits an object, and sends the form with the version that it shows. */
+export async function sendEdit(
+  app: TestApp,
+  path: string,
+  { session, form, screen = path }: { session: string; form: Fields; screen?: string },
+): Promise<Answer> {
+  const [version = ""] = typedIn((await app.call(screen, { session })).text, "version");
+  return app.call(path, { session, form: { version, ...form } });
+}
+
 /** Opens the form for a new key and sends it filled in. */
 export async function sendKeyForm(
   app: TestApp,

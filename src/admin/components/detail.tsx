@@ -1,25 +1,45 @@
-import type { ComponentChange, ComponentRow, GroupRow } from "../../features/components";
+import type { ComponentChange, ComponentRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
 import { toIso } from "../../kernel/time";
-import { ButtonLink, Card, Facts, RelativeTime, PageHead, StatusLabel } from "../../ui";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Card,
+  Cell,
+  Facts,
+  Form,
+  PageHead,
+  RelativeTime,
+  Row,
+  Section,
+  STATUS_WORDS,
+  StatusLabel,
+  Table,
+} from "../../ui";
 import { componentPath, componentsOfPagePath } from "../paths";
-import type { FormRejection } from "../stale";
-import { ComponentEdit } from "./component-edit";
-import type { ComponentValues } from "./component-values";
-import { History } from "./history";
-import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { CauseList, effectiveCauses, type NamedCause } from "./cause-list";
+import { COMPONENT_FORM } from "./forms";
+import { ManagedByFile } from "./managed";
+
+const CHANGE_COLUMNS = [
+  { label: "When" },
+  { label: "Change" },
+  { label: "By" },
+  { label: "Reason" },
+];
 
 interface ComponentDetailProps {
   component: ComponentRow;
   page: PageRow;
-  groups: readonly GroupRow[];
   causes: readonly NamedCause[];
   /** Status changes, newest first. */
   changes: readonly ComponentChange[];
-  /** Values of the form: the stored ones, or those of a rejected submission. */
-  values: ComponentValues;
-  rejection?: FormRejection | undefined;
+  /** Form for the settings, which only admins see. */
+  state: StateOf<typeof COMPONENT_FORM>;
   role: Role;
   /** Unix ms. */
   now: number;
@@ -27,7 +47,7 @@ interface ComponentDetailProps {
 
 /** One component: its status with causes, its history and its settings. */
 export function ComponentDetail(props: ComponentDetailProps) {
-  const { component, page, groups, role, now } = props;
+  const { component, page, state, role, now } = props;
   const { id, name, groupId, status } = component;
   const why = status === "operational" ? [] : effectiveCauses(component, props.causes);
   return (
@@ -54,7 +74,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
             },
             {
               label: "Group",
-              value: groups.find((group) => group.id === groupId)?.name ?? "None",
+              value: state.context.groups.find((group) => group.id === groupId)?.name ?? "None",
             },
             { label: "Added", value: <RelativeTime at={toIso(component.createdAt)} now={now} /> },
             { label: "Id", value: <code>{id}</code>, isWide: true },
@@ -62,14 +82,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
         />
       </Card>
       <History changes={props.changes} now={now} />
-      {roleAllows(role, "admin") ? (
-        <ComponentEdit
-          component={component}
-          groups={groups}
-          values={props.values}
-          rejection={props.rejection}
-        />
-      ) : null}
+      {roleAllows(role, "admin") ? <Settings component={component} state={state} /> : null}
     </>
   );
 }
@@ -87,5 +100,46 @@ function ComponentActions({ id, role }: { id: string; role: Role }) {
         </ButtonLink>
       ) : null}
     </>
+  );
+}
+
+/** Recorded status changes of a component. */
+function History({ changes, now }: { changes: readonly ComponentChange[]; now: number }) {
+  return (
+    <Section title="Latest changes">
+      {changes.length === 0 ? (
+        <p class="muted">The status has never changed.</p>
+      ) : (
+        <Table columns={CHANGE_COLUMNS} caption="Latest status changes">
+          {changes.map((change) => (
+            <Row key={`${change.at} ${change.from} ${change.to}`}>
+              <Cell label="When">
+                <RelativeTime at={change.at} now={now} />
+              </Cell>
+              <Cell label="Change">
+                {STATUS_WORDS[change.from]} → {STATUS_WORDS[change.to]}
+              </Cell>
+              <Cell label="By">{change.actor.label}</Cell>
+              <Cell label="Reason">{change.reason}</Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+/** Form for the settings of a component. The status has its own form. */
+function Settings({ component, state }: Pick<ComponentDetailProps, "component" | "state">) {
+  return (
+    <Section title="Settings">
+      <Form action={componentPath(component.id)} hidden={state.hidden}>
+        {component.managedBy === "apply" ? <ManagedByFile what="component" /> : null}
+        <FormFields form={COMPONENT_FORM} state={state} />
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+        </Actions>
+      </Form>
+    </Section>
   );
 }

@@ -2,8 +2,10 @@ import type { ComponentRow, GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
 import {
+  Button,
   ButtonLink,
   EmptyState,
+  FilterSelect,
   OrderList,
   OrderPart,
   OrderRow,
@@ -11,9 +13,9 @@ import {
   FormNotice,
   StatusLabel,
 } from "../../ui";
-import { componentPath, groupPath } from "../paths";
+import { labelAmong } from "../page-choice";
+import { componentPath, COMPONENTS_PATH, groupPath } from "../paths";
 import { newComponentPath, newGroupPath, ORDER_PATH } from "./component-paths";
-import { PageSwitch } from "./page-switch";
 import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
 
 /** Groups and components of one page, in page order. */
@@ -157,5 +159,24 @@ function ComponentLine(props: {
         ) : undefined
       }
     />
+  );
+}
+
+/** Selects the page whose components are listed. Hidden if there is only one page. */
+function PageSwitch(props: { pages: readonly Pick<PageRow, "slug" | "name">[]; slug: string }) {
+  if (props.pages.length < 2) return null;
+  return (
+    <form class="search" method="get" action={COMPONENTS_PATH}>
+      <FilterSelect
+        label="Page"
+        name="page"
+        options={props.pages.map((page) => ({
+          value: page.slug,
+          label: labelAmong(props.pages, page),
+        }))}
+        value={props.slug}
+      />
+      <Button>Show</Button>
+    </form>
   );
 }

@@ -3,7 +3,9 @@ import { notFound } from "../../errors";
 import { listComponentsOfPage, listGroups, listNamedCausesOfPage } from "../../features/components";
 import { findPageBySlugOrId, type PageRow } from "../../features/pages";
 import { choosePage } from "../page-choice";
+import { COMPONENTS_PATH } from "../paths";
 import { readPages } from "../read-pages";
+import { type At, ShowInstead } from "../screens/routes";
 import type { ComponentListing } from "./list";
 import { sequenceOf } from "./sequence";
 import type { NamedCause } from "./cause-list";
@@ -17,6 +19,16 @@ export function readPage(reader: Reader, asked: string | undefined): PageRow | u
   const page = findPageBySlugOrId(reader, asked);
   if (!page) throw notFound("page");
   return page;
+}
+
+/** Reads the page that a new component or group is added to. Leads to the list if there is none. */
+export function readPageOfNew(
+  reader: Reader,
+  { sent, query }: Pick<At<string>, "sent" | "query">,
+): { page: PageRow } {
+  const page = readPage(reader, sent?.text("page") ?? query["page"]);
+  if (!page) throw new ShowInstead({ path: COMPONENTS_PATH });
+  return { page };
 }
 
 /** Returns the groups and components of a page, in page order, with their open causes. */

@@ -1,92 +1,110 @@
-import { Elysia } from "elysia";
-import { Problem } from "../../errors";
-import { orderComponents } from "../../features/components";
-import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
-import { redirectGet } from "../redirect-get";
-import { createDone } from "../done";
-import { NoPageYet } from "../no-page";
+import type { Tx } from "../../db";
+import { conflict, invalidFields } from "../../errors";
+import { getComponentRow, getGroupRow, orderComponents } from "../../features/components";
+import { getPage } from "../../features/pages";
+import { type Form as SentForm, sessionOf } from "../../http";
+import type { Actor } from "../../domain/actor";
 import type { AdminDependencies } from "../dependencies";
+import { NoPageYet } from "../no-page";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
-import type { ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
 import { readPages } from "../read-pages";
-import { componentDeletionRoutes } from "./delete-routes";
-import { componentDetailRoutes } from "./detail-routes";
+import type { Screen, ScreenRequest } from "../render";
+import { createArea } from "../screens/area";
+import { placeInList } from "./component-paths";
+import { addComponentRoutes } from "./component-routes";
 import { groupAdminRoutes } from "./group-routes";
 import { ComponentList } from "./list";
-import { moveRoutes } from "./move-routes";
-import { newComponentRoutes } from "./new-routes";
-import { readListing, readPage } from "./read";
-import { orderOf } from "./sequence";
-import { statusRoutes } from "./status-routes";
+import { readListing, readPage, readSequence } from "./read";
+import { type Direction, moved, orderOf } from "./sequence";
 
 const OUTDATED =
   "Components were added or removed since you opened this page, so the order was not saved. Below they are as they are now.";
 
 /** `/admin/components`: every role may read, editors set statuses, admins change the list. */
 export function componentAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, writeAs } = deps;
-  const done = createDone(deps.flashes);
-  const MAY_READ = session("viewer");
-  const MAY_ARRANGE = session("admin");
+  const { ctx } = deps;
+  const area = createArea(deps, COMPONENTS_PATH, "viewer");
 
-  function showList(at: ScreenRequest, asked: string | undefined, rejection?: string) {
+  function list(at: ScreenRequest, slugOrId: string | undefined, rejection?: string): Screen {
     const { role } = sessionOf(at.requestContext).user;
     const title = "Components";
-    const page = readPage(ctx.db, asked);
-    if (!page) return render.screen(at, { title, children: <NoPageYet {...{ title, role }} /> });
-    const list = {
-      page,
-      pages: readPages(ctx.db),
-      listing: readListing(ctx.db, page.id),
-      role,
-      rejection,
-    };
-    return render.screen(at, {
-      title,
-      status: rejection === undefined ? 200 : 409,
-      children: <ComponentList {...list} />,
-    });
+    const page = readPage(ctx.db, slugOrId);
+    if (!page) return { title, children: <NoPageYet {...{ title, role }} /> };
+    const pages = readPages(ctx.db);
+    const listing = readListing(ctx.db, page.id);
+    return { title, children: <ComponentList {...{ page, pages, listing, role, rejection }} /> };
   }
 
-  return new Elysia({ prefix: COMPONENTS_PATH })
-    .use(requestContexts.plugin)
-    .use(newComponentRoutes(deps))
-    .use(groupAdminRoutes(deps))
-    .use(moveRoutes(deps))
-    .use(statusRoutes(deps))
-    .use(componentDetailRoutes(deps))
-    .use(componentDeletionRoutes(deps))
-    .get(
-      "",
-      async ({ request, requestContext, query }) =>
-        showList({ request, requestContext }, query["page"]),
-      screenOperation("The components of a page", MAY_READ),
-    )
-    .get(
-      "/order",
-      redirectGet(COMPONENTS_PATH),
-      screenOperation("The components whose order was posted", MAY_READ),
-    )
-    .post(
-      "/order",
-      async ({ request, requestContext, body: form }) => {
-        const page = readPage(ctx.db, form.text("page"));
-        if (!page) return seeOther(COMPONENTS_PATH);
-        const order = orderOf(form.all("item"));
-        let isChanged: boolean;
-        try {
-          isChanged = await writeAs(requestContext, (tx) =>
-            orderComponents(ctx, tx, page.id, order, actorOf(requestContext)),
-          );
-        } catch (error) {
-          const isOutdated = error instanceof Problem && error.code === "validation_failed";
-          if (isOutdated) return showList({ request, requestContext }, page.id, OUTDATED);
-          throw error;
-        }
-        const text = isChanged ? "The order was changed." : undefined;
-        return done(requestContext, componentsOfPagePath(page.slug), text);
-      },
-      { ...formBody(), ...screenOperation("Change the order of components", MAY_ARRANGE) },
-    );
+  /** Moves a component or group within the stored order, even if the user saw an older one. */
+  function move(tx: Tx, sent: SentForm, row: Movable, actor: Actor): Moved {
+    const direction = readDirection(sent);
+    const sequence = moved(readSequence(tx, row.pageId), row.id, direction);
+    const isChanged = orderComponents(ctx, tx, row.pageId, orderOf(sequence), actor);
+    return { row, direction, isChanged };
+  }
+
+  function movedTo({ row, direction, isChanged }: Moved) {
+    const path = placeInList(getPage(ctx.db, row.pageId).slug, row.id);
+    return { path, text: isChanged ? `“${row.name}” was moved ${direction}.` : undefined };
+  }
+
+  area.screen("", "The components of a page", (at) => list(at, at.query["page"]));
+
+  area.screen("/order", "The components whose order was posted", () => ({ path: COMPONENTS_PATH }));
+
+  area.action("/order", {
+    summary: "Change the order of components",
+    role: "admin",
+    run(tx, { sent }, actor) {
+      const page = readPage(tx, sent.text("page"));
+      if (!page) return { path: COMPONENTS_PATH, isChanged: false };
+      const sequence = sent.all("item");
+      const stored = new Set(readSequence(tx, page.id));
+      if (sequence.length !== stored.size || sequence.some((id) => !stored.has(id))) {
+        throw conflict(OUTDATED);
+      }
+      const isChanged = orderComponents(ctx, tx, page.id, orderOf(sequence), actor);
+      return { path: componentsOfPagePath(page.slug), isChanged };
+    },
+    done: ({ path, isChanged }) => ({
+      path,
+      text: isChanged ? "The order was changed." : undefined,
+    }),
+    showConflict: (message, at) => list(at, at.sent.text("page"), message),
+  });
+
+  area.action("/:id/move", {
+    summary: "Move a component up or down",
+    role: "admin",
+    run: (tx, { params, sent }, actor) => move(tx, sent, getComponentRow(tx, params.id), actor),
+    done: movedTo,
+  });
+
+  area.action("/groups/:id/move", {
+    summary: "Move a group up or down",
+    role: "admin",
+    run: (tx, { params, sent }, actor) => move(tx, sent, getGroupRow(tx, params.id), actor),
+    done: movedTo,
+  });
+
+  addComponentRoutes(area, deps);
+  return area.routes.use(groupAdminRoutes(deps));
+}
+
+interface Movable {
+  id: string;
+  name: string;
+  pageId: string;
+}
+
+interface Moved {
+  row: Movable;
+  direction: Direction;
+  isChanged: boolean;
+}
+
+function readDirection(sent: SentForm): Direction {
+  const text = sent.text("direction");
+  if (text === "up" || text === "down") return text;
+  throw invalidFields([{ pointer: "#/direction", detail: "must be up or down" }]);
 }

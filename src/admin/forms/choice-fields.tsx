@@ -8,16 +8,16 @@ interface ChoiceOptions<Value extends string> {
   /** Message for a value outside the options; without it the service rejects the value. */
   invalid?: string;
   options: readonly { value: Value; label: string; hint?: string }[];
+  /** Shows the options below each other, as they are if they have hints. */
+  isList?: boolean;
 }
 
-/**
- * Field for one of several values, shown as a list if the options have hints, otherwise as a row.
- */
+/** Field for one of several values. */
 export function choiceField<Value extends string>(
   declared: ChoiceOptions<Value>,
 ): Field<string, Value> {
   const { label, hint, initial, invalid, options } = declared;
-  const hasHints = options.some((option) => option.hint !== undefined);
+  const { isList = options.some((option) => option.hint !== undefined) } = declared;
   return {
     label,
     initial,
@@ -29,7 +29,7 @@ export function choiceField<Value extends string>(
     fromStored: (value) => value,
     Input({ name, value, errors }) {
       const props = { name, value, hint, legend: label, error: errors[name] };
-      if (!hasHints) return <ChoiceField {...props} options={options} />;
+      if (!isList) return <ChoiceField {...props} options={options} />;
       const rows = options.map((option) => ({ ...option, hint: option.hint ?? "" }));
       return <RadioList {...props} options={rows} />;
     },

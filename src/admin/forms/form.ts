@@ -58,11 +58,11 @@ export interface FormDefinition<Body, Context, Fields> {
     context: Context,
   ): Parsed<Partial<Body>>;
   /** Returns the state of a form that was not submitted yet. */
-  state(
+  state<View extends Context>(
     values: ValuesOf<Fields>,
-    context: Context,
+    context: View,
     hidden?: Readonly<Record<string, string>>,
-  ): FormState<ValuesOf<Fields>, Context>;
+  ): FormState<ValuesOf<Fields>, View>;
   /** Returns the errors of a refusal by input. Throws any other error. */
   errorsOf(error: unknown, values: ValuesOf<Fields>): FormErrors;
   /** Returns a form of some of the fields. */
@@ -169,6 +169,11 @@ function errorsByInput(
     byInput[input] ??= detail;
   }
   return byInput;
+}
+
+/** Returns the hidden input of a form that edits a version of an object. */
+export function versionInput(version: number): Readonly<Record<string, string>> {
+  return { version: String(version) };
 }
 
 /** Returns the fields of a form with their names, in order. */

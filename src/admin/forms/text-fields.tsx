@@ -52,15 +52,16 @@ interface TextAreaOptions {
   isRequired?: boolean;
 }
 
-/** Field for several lines of text. CR LF, which browsers send, becomes LF. */
+/** Field for several lines of text. CR LF, which browsers send, and CR become LF. */
 export function textAreaField(options: TextAreaOptions): Field<string, string> {
   const { label, isRequired = false, ...rest } = options;
   return {
     label,
     initial: "",
-    read: (sent, name) => sent.text(name).replaceAll("\r\n", "\n"),
+    read: (sent, name) => withLineFeeds(sent.text(name)),
     toBody: (typed) => (typed.trim() === "" ? "" : typed),
-    fromStored: (text) => text,
+    // An unedited text is unchanged, even if a program stored it with CR LF.
+    fromStored: withLineFeeds,
     Input: ({ name, value, errors }) => (
       <TextArea
         label={label}
@@ -74,13 +75,19 @@ export function textAreaField(options: TextAreaOptions): Field<string, string> {
   };
 }
 
+function withLineFeeds(text: string): string {
+  return text.replaceAll(/\r\n?/g, "\n");
+}
+
 /** Field for the text of an update in Markdown. */
 export function messageField(options: Pick<TextAreaOptions, "label" | "hint" | "rows">) {
   return textAreaField({ maxlength: UPDATE_TEXT_MAX, isRequired: true, ...options });
 }
 
-/** Field for a description, which is optional where it is used. */
-export function descriptionField(options: Pick<TextAreaOptions, "hint" | "rows">) {
+/** Field for a description or a reason, which is optional where it is used. */
+export function descriptionField(
+  options: Partial<Pick<TextAreaOptions, "label" | "hint" | "rows">>,
+) {
   return textAreaField({ label: "Description", rows: 2, maxlength: DESCRIPTION_MAX, ...options });
 }
 

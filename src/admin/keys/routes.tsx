@@ -97,7 +97,10 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     ask: "One API key",
     summary: "Change a key's name and limit",
     form: KEY_EDIT_FORM,
-    load: (reader, { params }) => ({ resource: getKey(reader, params.id), context: undefined }),
+    load(reader, { params }) {
+      const resource = getKey(reader, params.id);
+      return { resource, version: resource.version, context: undefined };
+    },
     show: (state, { params }) => detail(listingOf(params.id), state),
     update(tx, changes, actor, { params }) {
       updateKey(ctx, tx, params.id, changes, actor);

@@ -18,6 +18,8 @@ import {
   type SecretForm,
 } from "./secret-routes";
 
+export type Area = ReturnType<typeof createArea>;
+
 /**
  * Creates a builder for the screens, forms and actions of one part of the dashboard, open to `role`
  * and higher roles unless a route says otherwise.
@@ -39,25 +41,25 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
     },
 
     /** Adds a form that takes effect once, such as one that creates an object. */
-    form<Path extends string, Body, Context, Fields>(
+    form<Path extends string, Body, Context, View extends Context, Fields>(
       path: Path,
-      declared: OnceForm<Path, Body, Context, Fields>,
+      declared: OnceForm<Path, Body, Context, View, Fields>,
     ): void {
       addOnceForm(routes, path, declared);
     },
 
     /** Adds a form that changes an object. */
-    editForm<Path extends string, Body, Context, Fields>(
+    editForm<Path extends string, Body, Context, View extends Context, Fields>(
       path: Path,
-      declared: EditForm<Path, Body, Context, Fields>,
+      declared: EditForm<Path, Body, Context, View, Fields>,
     ): void {
       addEditForm(routes, path, declared);
     },
 
     /** Adds a form that creates an object with a secret, which is shown once. */
-    secretForm<Path extends string, Body, Context, Fields, Made>(
+    secretForm<Path extends string, Body, Context, View extends Context, Fields, Made>(
       path: Path,
-      declared: SecretForm<Path, Body, Context, Fields, Made>,
+      declared: SecretForm<Path, Body, Context, View, Fields, Made>,
     ): void {
       addSecretForm(routes, path, declared);
     },

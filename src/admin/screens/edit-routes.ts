@@ -2,7 +2,13 @@ import type { Actor } from "../../domain/actor";
 import type { Role } from "../../domain/role";
 import type { Reader, Tx } from "../../db";
 import { actorOf } from "../../http";
-import { type FormDefinition, type FormState, type ValuesOf, withErrors } from "../forms/form";
+import {
+  type FormDefinition,
+  type FormState,
+  type ValuesOf,
+  versionInput,
+  withErrors,
+} from "../forms/form";
 import { createPreview, type Previewed } from "../preview";
 import type { Screen } from "../render";
 import { addPreview } from "./preview-routes";
@@ -13,13 +19,19 @@ import type { AreaRoutes, At, Done, RouteAccess, SentAt } from "./routes";
 interface Loaded<Context, Fields> {
   /** Stored values, by field. */
   resource: { readonly [Name in keyof Fields]: unknown };
-  /** Version of the object. Without it the last of two edits wins. */
-  version?: number;
+  /** Version of the object. Null if the last of two edits wins. */
+  version: number | null;
   context: Context;
 }
 
 /** Form that changes an object. */
-export interface EditForm<Path extends string, Body, Context, Fields> extends RouteAccess {
+export interface EditForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+> extends RouteAccess {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;
@@ -29,8 +41,8 @@ export interface EditForm<Path extends string, Body, Context, Fields> extends Ro
   /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
   back?: (at: At<Path>) => string;
   /** Reads the object. Throws `not_found`, or `ShowInstead` if it cannot be edited now. */
-  load: (reader: Reader, at: At<Path>) => Loaded<Context, Fields>;
-  show: (state: FormState<ValuesOf<Fields>, Context>, at: At<Path>) => Screen;
+  load: (reader: Reader, at: At<Path>) => Loaded<View, Fields>;
+  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
   /** Input at which a conflict is shown; by default it is shown above the form. */
   conflictField?: string;
   /** Runs the change, in the transaction. Returns false if it changed nothing after all. */
@@ -39,7 +51,7 @@ export interface EditForm<Path extends string, Body, Context, Fields> extends Ro
     changes: Partial<Body>,
     actor: Actor,
     at: SentAt<Path>,
-    context: Context,
+    context: View,
     // oxlint-disable-next-line typescript/no-invalid-void-type
   ) => boolean | void;
   done: (at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
@@ -47,33 +59,33 @@ export interface EditForm<Path extends string, Body, Context, Fields> extends Ro
   preview?: {
     ask: string;
     summary: string;
-    show: (tx: Tx, at: SentAt<Path>, context: Context) => Previewed;
+    show: (tx: Tx, at: SentAt<Path>, context: View) => Previewed;
   };
 }
 
 /** Adds a form that changes an object: its screen, its action and, if declared, its preview. */
-export function addEditForm<Path extends string, Body, Context, Fields>(
+export function addEditForm<Path extends string, Body, Context, View extends Context, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: EditForm<Path, Body, Context, Fields>,
+  declared: EditForm<Path, Body, Context, View, Fields>,
 ): void {
   const { ctx, writeAs } = routes.deps;
   const { form, preview, back, role, readRole = role } = declared;
 
-  function show(at: At<Path>, typed?: Partial<FormState<ValuesOf<Fields>, Context>>): Screen {
+  function show(at: At<Path>, typed?: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
     const { resource, version, context } = declared.load(ctx.db, at);
-    const hidden = version === undefined ? undefined : { version: String(version) };
+    const hidden = version === null ? undefined : versionInput(version);
     const values = typed?.values ?? form.stored(resource);
     return declared.show({ ...form.state(values, context, hidden), ...typed }, at);
   }
 
   /** Returns false if the form changes nothing, which is no conflict even if the form is stale. */
-  function change(tx: Tx, at: SentAt<Path>): { isChanged: boolean; context: Context } {
+  function change(tx: Tx, at: SentAt<Path>): { isChanged: boolean; context: View } {
     const { resource, version, context } = declared.load(tx, at);
     const { body, errors } = form.changes(form.read(at.sent), resource, context);
     if (errors.length === 0 && Object.keys(body).length === 0) return { isChanged: false, context };
     // Field errors of a stale form may concern outdated values, so the conflict comes first.
-    if (version !== undefined && at.sent.text("version") !== String(version)) throw new StaleForm();
+    if (version !== null && at.sent.text("version") !== String(version)) throw new StaleForm();
     const update = () => declared.update(tx, body, actorOf(at.requestContext), at, context);
     return { isChanged: withErrors(errors, update) !== false, context };
   }

@@ -10,7 +10,13 @@ import { rejectionOf } from "./rejection";
 import type { AreaRoutes, At, Done, RouteAccess, SentAt } from "./routes";
 
 /** Form that takes effect once, however often one rendering of it is submitted. */
-export interface OnceForm<Path extends string, Body, Context, Fields> extends RouteAccess {
+export interface OnceForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+> extends RouteAccess {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;
@@ -18,17 +24,17 @@ export interface OnceForm<Path extends string, Body, Context, Fields> extends Ro
   /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
   back?: (at: At<Path>) => string;
   /** Values that differ from the declared ones, such as those of a preset. */
-  initial?: (at: At<Path>, context: Context) => Partial<ValuesOf<Fields>>;
+  initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
   /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
-  load: (reader: Reader, at: At<Path>) => Context;
-  show: (state: FormState<ValuesOf<Fields>, Context>, at: At<Path>) => Screen;
+  load: (reader: Reader, at: At<Path>) => View;
+  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
   /**
    * Returns the values with which the form is shown again, if another button than the main one was
    * pressed, such as that of a template. Undefined submits the form.
    */
   redisplay?: (values: ValuesOf<Fields>, sent: SentForm) => ValuesOf<Fields> | undefined;
   /** Runs the action, in the transaction. Returns the id of the object that it is about. */
-  submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: Context) => string;
+  submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => string;
   /** Input at which a conflict is shown; by default it is shown above the form. */
   conflictField?: string;
   done: (subjectId: string, at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
@@ -36,20 +42,20 @@ export interface OnceForm<Path extends string, Body, Context, Fields> extends Ro
   preview?: {
     ask: string;
     summary: string;
-    show: (tx: Tx, subjectId: string, at: SentAt<Path>, context: Context) => Previewed;
+    show: (tx: Tx, subjectId: string, at: SentAt<Path>, context: View) => Previewed;
   };
 }
 
 /** Adds a form that takes effect once: its screen, its action and, if declared, its preview. */
-export function addOnceForm<Path extends string, Body, Context, Fields>(
+export function addOnceForm<Path extends string, Body, Context, View extends Context, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: OnceForm<Path, Body, Context, Fields>,
+  declared: OnceForm<Path, Body, Context, View, Fields>,
 ): void {
   const { ctx, writeOnceAs } = routes.deps;
   const { form, load, submit, preview, back } = declared;
 
-  function state(at: At<Path>, context: Context, values: ValuesOf<Fields>) {
+  function state(at: At<Path>, context: View, values: ValuesOf<Fields>) {
     return form.state(values, context, { form: newFormToken(ctx) });
   }
 
@@ -63,7 +69,7 @@ export function addOnceForm<Path extends string, Body, Context, Fields>(
   /** Runs the action of a submitted form, or shows the form again. */
   async function handle(
     at: SentAt<Path>,
-    act: (run: (tx: Tx) => { subjectId: string; context: Context }) => Promise<Response>,
+    act: (run: (tx: Tx) => { subjectId: string; context: View }) => Promise<Response>,
   ): Promise<Response> {
     const values = form.read(at.sent);
     const other = declared.redisplay?.(values, at.sent);

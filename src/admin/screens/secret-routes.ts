@@ -9,16 +9,23 @@ import { rejectionOf } from "./rejection";
 import type { AreaRoutes, At, RouteAccess, SentAt } from "./routes";
 
 /** Form that creates a secret. */
-export interface SecretForm<Path extends string, Body, Context, Fields, Made> extends RouteAccess {
+export interface SecretForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+  Made,
+> extends RouteAccess {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;
   form: FormDefinition<Body, Context, Fields>;
   /** Values that differ from the declared ones, such as those of a preset. */
-  initial?: (at: At<Path>, context: Context) => Partial<ValuesOf<Fields>>;
+  initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
   /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
-  load: (reader: Reader, at: At<Path>) => Context;
-  show: (state: FormState<ValuesOf<Fields>, Context>, at: At<Path>) => Screen;
+  load: (reader: Reader, at: At<Path>) => View;
+  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
   /** Creates the secret, in the transaction. */
   create: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>) => { made: Made; subjectId: string };
   /** Shows the secret that was created. */
@@ -37,15 +44,22 @@ export interface SecretAction<Path extends string, Made> extends RouteAccess {
 }
 
 /** Adds a form that creates an object with a secret. The secret is shown once. */
-export function addSecretForm<Path extends string, Body, Context, Fields, Made>(
+export function addSecretForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+  Made,
+>(
   routes: AreaRoutes,
   path: Path,
-  declared: SecretForm<Path, Body, Context, Fields, Made>,
+  declared: SecretForm<Path, Body, Context, View, Fields, Made>,
 ): void {
   const { ctx, reveals } = routes.deps;
   const { form, load, show, create } = declared;
 
-  function state(at: At<Path>, context: Context, values: ValuesOf<Fields>) {
+  function state(at: At<Path>, context: View, values: ValuesOf<Fields>) {
     return form.state(values, context, { form: newFormToken(ctx) });
   }
 

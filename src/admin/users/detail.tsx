@@ -49,7 +49,7 @@ export function UserDetail(props: {
         {isSelf ? " · this is you" : null}
       </PageHead>
       <Section title="Role">
-        <Form action={`${userPath(user.id)}/role`}>
+        <Form action={`${userPath(user.id)}/role`} hidden={role.hidden}>
           <FormInputs form={ROLE_FORM} state={role} />
           <Actions>
             <Button>Save role</Button>

@@ -16,7 +16,7 @@ import { sessionOf } from "../../http";
 import { describeDuration } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../form-token";
-import type { StateOf } from "../forms/form";
+import { type StateOf, versionInput } from "../forms/form";
 import { HOME_PATH, userPath, USERS_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
@@ -42,12 +42,14 @@ export function userAdminRoutes(deps: AdminDependencies) {
 
   function loadRole(reader: Reader, { params }: AtUser) {
     const context = { isLastOwner: isLastOwner(reader, params.id) };
-    return { resource: getUser(reader, params.id), context };
+    const resource = getUser(reader, params.id);
+    return { resource, version: resource.version, context };
   }
 
   function detail(at: AtUser, changed: Partial<StateOf<typeof ROLE_FORM>> = {}): Screen {
-    const { resource: user, context } = loadRole(ctx.db, at);
-    const role = { ...ROLE_FORM.state(ROLE_FORM.stored(user), context), ...changed };
+    const { resource: user, version, context } = loadRole(ctx.db, at);
+    const stored = ROLE_FORM.state(ROLE_FORM.stored(user), context, versionInput(version));
+    const role = { ...stored, ...changed };
     const formToken = newFormToken(ctx);
     const page = { user, role, isSelf: isSelf(at), formToken, now: ctx.clock.now() };
     return { title: user.name, children: <UserDetail {...page} /> };

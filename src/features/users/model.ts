@@ -36,6 +36,7 @@ export interface UserResource {
   /** False until an invited user has chosen one. */
   has_password: boolean;
   created_at: string;
+  version: number;
 }
 
 export function presentUser(row: UserRow): UserResource {
@@ -48,5 +49,6 @@ export function presentUser(row: UserRow): UserResource {
     last_login_at: toIsoOrNull(row.lastLoginAt),
     has_password: row.passwordHash !== null,
     created_at: toIso(row.createdAt),
+    version: row.version,
   };
 }

@@ -8,6 +8,7 @@ import {
   makeKey,
   NEW_KEY,
   openForm,
+  sendEdit,
   statusWith,
 } from "../../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
@@ -27,7 +28,7 @@ describe("changing a key's name and limit", () => {
     await using installation = await withKey();
     const { app, session, path, value } = installation;
     const form = { name: "Deploy bot 2", rate_limit: "1,200" };
-    const answer = await app.call(path, { session, form });
+    const answer = await sendEdit(app, path, { session, form });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
     expect(keysOf(app)).toMatchObject([{ name: "Deploy bot 2", rate_limit: 1_200 }]);
     const policy = (await app.call("/api/v1/key", { key: value })).headers.get("ratelimit-policy");
@@ -43,7 +44,7 @@ describe("changing a key's name and limit", () => {
     const { app, session, path } = installation;
     const [before] = keysOf(app);
     const extra = { scopes: ["write:incidents"], expires: "7", expires_at: "0", id: "key_x" };
-    await app.call(path, { session, form: { name: "New", rate_limit: "500", ...extra } });
+    await sendEdit(app, path, { session, form: { name: "New", rate_limit: "500", ...extra } });
     expect(keysOf(app)).toMatchObject([{ id: before?.id, scopes: ["read:status"], name: "New" }]);
     expect(keysOf(app)[0]?.expires_at).toBeNull();
   });
@@ -65,7 +66,7 @@ describe("changing a key's name and limit", () => {
       await using installation = await withKey();
       const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
-      const answer = await app.call(path, { session, form });
+      const answer = await sendEdit(app, path, { session, form });
       expect(answer.status).toBe(422);
       expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
       expect(typedIn(answer.text, "name")).toEqual([form.name ?? ""]);
@@ -81,7 +82,7 @@ describe("changing a key's name and limit", () => {
     const { app, session, path } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
     const form = { name: "Deploy bot", rate_limit: "500" };
-    expect((await app.call(path, { session, form })).status).toBe(303);
+    expect((await sendEdit(app, path, { session, form })).status).toBe(303);
     expect({ keys: keysOf(app), audit: app.audit() }).toEqual(before);
     const page = readHtml((await app.call(path, { session })).text);
     expect(page.texts(".flash")).toEqual(["Nothing was changed."]);
@@ -103,12 +104,29 @@ describe("a key that has ended", () => {
   });
 });
 
+test("a form of a key that another user changed meanwhile is a conflict, and undoes nothing", async () => {
+  await using installation = await withKey();
+  const { app, session, path } = installation;
+  const [version = ""] = typedIn((await app.call(path, { session })).text, "version");
+  const other = await app.signedIn("admin");
+  await sendEdit(app, path, { session: other, form: { name: "Deploy bot", rate_limit: "5" } });
+  const before = keysOf(app);
+  const form = { version, name: "Renamed", rate_limit: "1000" };
+  const answer = await app.call(path, { session, form });
+  expect(answer.status).toBe(409);
+  expect(readHtml(answer.text).texts('[role="alert"]')[0]).toContain("Someone changed this");
+  expect(typedIn(answer.text, "name")).toEqual(["Renamed"]);
+  expect(keysOf(app)).toEqual(before);
+  const [fresh = ""] = typedIn(answer.text, "version");
+  expect((await app.call(path, { session, form: { ...form, version: fresh } })).status).toBe(303);
+});
+
 describe("a key's name", () => {
   test("a key's name is trimmed when it is created and when it is changed", async () => {
     await using installation = await withKey({ name: " Deploy bot " });
     const { app, session, path } = installation;
     expect(keysOf(app)[0]?.name).toBe("Deploy bot");
-    await app.call(path, { session, form: { name: " Other bot ", rate_limit: "500" } });
+    await sendEdit(app, path, { session, form: { name: " Other bot ", rate_limit: "500" } });
     expect(keysOf(app)[0]?.name).toBe("Other bot");
   });
 });

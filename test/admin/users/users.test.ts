@@ -9,6 +9,7 @@ import {
   keysOf,
   makeKey,
   openForm,
+  sendEdit,
   signIn,
   statusWith,
   USERS,
@@ -127,7 +128,11 @@ describe("the last owner", () => {
     const { app, id, session } = installation;
     const before = stateOf(app);
     for (const role of ["admin", "viewer"]) {
-      const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role } });
+      const answer = await sendEdit(app, `${USERS}/${id}/role`, {
+        session,
+        form: { role },
+        screen: `${USERS}/${id}`,
+      });
       expect(answer.status).toBe(409);
       expect(answer.text).toContain(`${LAST_OWNER} and cannot be given another role.`);
     }
@@ -171,8 +176,16 @@ describe("the last owner", () => {
     await using installation = await withOwner();
     const { app, id, session } = installation;
     const { id: grace } = await userWithPassword(app, GRACE, "admin");
-    await app.call(`${USERS}/${grace}/role`, { session, form: { role: "owner" } });
-    const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role: "viewer" } });
+    await sendEdit(app, `${USERS}/${grace}/role`, {
+      session,
+      form: { role: "owner" },
+      screen: `${USERS}/${grace}`,
+    });
+    const answer = await sendEdit(app, `${USERS}/${id}/role`, {
+      session,
+      form: { role: "viewer" },
+      screen: `${USERS}/${id}`,
+    });
     expect(answer.status).toBe(303);
     expect(getUser(app.ctx.db, id).role).toBe("viewer");
     // Where they are led is a screen that they may open.
@@ -186,12 +199,29 @@ describe("the last owner", () => {
 });
 
 describe("changing a user's role", () => {
+  test("an outdated form of a user's role is a conflict, and does not undo another owner's change", async () => {
+    await using installation = await withOwner();
+    const { app, session } = installation;
+    const { id } = await userWithPassword(app, GRACE, "admin");
+    const path = `${USERS}/${id}`;
+    const [version = ""] = typedIn((await app.call(path, { session })).text, "version");
+    await sendEdit(app, `${path}/role`, { session, form: { role: "viewer" }, screen: path });
+    const form = { version, role: "admin" };
+    const answer = await app.call(`${path}/role`, { session, form });
+    expect(answer.status).toBe(409);
+    expect(getUser(app.ctx.db, id).role).toBe("viewer");
+  });
+
   test("giving a user their current role changes nothing and says so", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "editor");
     const give = async (role: string) => {
-      await app.call(`${USERS}/${id}/role`, { session, form: { role } });
+      await sendEdit(app, `${USERS}/${id}/role`, {
+        session,
+        form: { role },
+        screen: `${USERS}/${id}`,
+      });
       return readHtml((await app.call(`${USERS}/${id}`, { session })).text).texts(".flash");
     };
     const before = stateOf(app);
@@ -206,12 +236,20 @@ describe("changing a user's role", () => {
     const { id } = await userWithPassword(app, GRACE, "editor");
     const before = stateOf(app);
     for (const role of ["", "king", "Owner", "__proto__"]) {
-      const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role } });
+      const answer = await sendEdit(app, `${USERS}/${id}/role`, {
+        session,
+        form: { role },
+        screen: `${USERS}/${id}`,
+      });
       expect(answer.status).toBe(422);
       expect(readHtml(answer.text).texts("#field-role-error")[0]).toMatch(/^Role must be /);
     }
     expect(stateOf(app)).toEqual(before);
-    const answer = await app.call(`${USERS}/${id}/role`, { session, form: { role: "viewer" } });
+    const answer = await sendEdit(app, `${USERS}/${id}/role`, {
+      session,
+      form: { role: "viewer" },
+      screen: `${USERS}/${id}`,
+    });
     expect(answer.status).toBe(303);
     expect(getUser(app.ctx.db, id).role).toBe("viewer");
   });

@@ -28,6 +28,7 @@ describe("the first user", () => {
       last_login_at: null,
       has_password: false,
       created_at: "2026-03-10T12:00:00.000Z",
+      version: 1,
     });
     expect(hasUsers(installation.ctx.db)).toBe(true);
     expect(getUser(installation.ctx.db, user.id)).toEqual(user);

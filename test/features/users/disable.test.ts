@@ -25,7 +25,7 @@ describe("disabling a user", () => {
     );
 
     const disabled = await installation.write((tx) => disableUser(ctx, tx, bob.id, CLI_ACTOR));
-    expect(disabled).toEqual({ ...bob, disabled_at: "2026-03-10T12:00:00.000Z" });
+    expect(disabled).toEqual({ ...bob, disabled_at: "2026-03-10T12:00:00.000Z", version: 2 });
     expect(getUser(ctx.db, bob.id)).toEqual(disabled);
     const sessions = createSessions(ctx);
     const found = tokens.map((token) => sessions.find(token, clock.now()));
@@ -47,7 +47,7 @@ describe("disabling a user", () => {
     const token = await installation.start(bob.id);
     await installation.write((tx) => disableUser(ctx, tx, bob.id, CLI_ACTOR));
     const enabled = await installation.write((tx) => enableUser(ctx, tx, bob.id, CLI_ACTOR));
-    expect(enabled).toEqual(bob);
+    expect(enabled).toEqual({ ...bob, version: 3 });
     expect(createSessions(ctx).find(token, installation.clock.now())).toBeUndefined();
     expect(installation.audit().at(-1)).toMatchObject({ action: "user.enable", target_id: bob.id });
   });

@@ -73,6 +73,7 @@ describe("invitations", () => {
       name: "Robert",
       has_password: true,
       last_login_at: "2026-03-10T12:00:00.000Z",
+      version: 2,
     });
     expect(getUser(installation.ctx.db, bob.id)).toEqual(user);
     expect(find(installation, sessionToken)).toMatchObject({ ...FROM, user: { id: bob.id } });

@@ -59,7 +59,8 @@ export const SETTINGS_VERBS: Verbs = {
   },
   "POST /admin/settings/keys/:id": {
     leaves: ["key.update"],
-    prepare: (installation) => keyForm(installation, "", { name: "Another", rate_limit: "5" }),
+    prepare: (installation) =>
+      keyForm(installation, "", { version: "1", name: "Another", rate_limit: "5" }),
   },
   "POST /admin/settings/keys/:id/rotate": {
     leaves: ["key.rotate"],
@@ -142,6 +143,7 @@ export const SETTINGS_VERBS: Verbs = {
     leaves: ["user.role"],
     prepare: async (installation) =>
       byForm(installation, `/settings/users/${(await guest(installation)).id}/role`, {
+        version: "1",
         role: "editor",
       }),
   },

@@ -1,0 +1,170 @@
+import {
+  type ComponentRow,
+  createComponent,
+  deleteComponent,
+  getComponentRow,
+  listChanges,
+  listComponentsOfPage,
+  listGroups,
+  nextPosition,
+  presentChange,
+  setManualStatuses,
+  updateComponent,
+  UpdateComponentBody,
+} from "../../features/components";
+import { validate } from "../../errors";
+import { getPage } from "../../features/pages";
+import { sessionOf } from "../../http";
+import { STATUS_WORDS } from "../../ui";
+import type { AdminDependencies } from "../dependencies";
+import { componentPath, componentsOfPagePath } from "../paths";
+import { deletedText } from "../screens/action-routes";
+import type { Area } from "../screens/area";
+import { effectiveCauses, type NamedCause, whyInWords } from "./cause-list";
+import { placeInList } from "./component-paths";
+import { DeleteComponent, NewComponent, SetStatus } from "./component-screens";
+import { ComponentDetail } from "./detail";
+import { COMPONENT_FORM, componentResource, STATUS_FORM } from "./forms";
+import { readCauses, readPageOfNew } from "./read";
+
+const CHANGES_SHOWN = 10;
+
+/** Adds the routes of one component: its creation, settings, status and deletion. */
+export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
+  const slugOf = (componentId: string) =>
+    getPage(ctx.db, getComponentRow(ctx.db, componentId).pageId).slug;
+
+  area.form("/new", {
+    ask: "The form for a new component",
+    summary: "Add a component",
+    role: "admin",
+    form: COMPONENT_FORM,
+    initial: ({ query }) => ({ group_id: query["group"] ?? "" }),
+    load(reader, at) {
+      const { page } = readPageOfNew(reader, at);
+      return { page, groups: listGroups(reader, { pageId: page.id }) };
+    },
+    show: (state) => ({
+      title: "Add component",
+      children: <NewComponent page={state.context.page} state={state} />,
+    }),
+    submit(tx, { group_id: groupId = null, ...input }, actor, _, { page }) {
+      const position = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
+      const placement = { position, groupId, managedBy: null };
+      return createComponent(ctx, tx, page, input, placement, actor).id;
+    },
+    done: (id, _, { name }) => ({
+      path: placeInList(slugOf(id), id),
+      text: `“${name.trim()}” was added.`,
+    }),
+  });
+
+  area.editForm("/:id", {
+    ask: "One component",
+    summary: "Change a component",
+    role: "admin",
+    readRole: "viewer",
+    form: COMPONENT_FORM,
+    load(reader, { params }) {
+      const component = getComponentRow(reader, params.id);
+      const groups = listGroups(reader, { pageId: component.pageId });
+      const resource = componentResource(component);
+      return { resource, version: component.version, context: { component, groups } };
+    },
+    show(state, { requestContext }) {
+      const { component } = state.context;
+      const newest = { componentId: component.id, before: Number.MAX_SAFE_INTEGER };
+      const changes = listChanges(ctx.db, { ...newest, limit: CHANGES_SHOWN }).map(presentChange);
+      const detail = {
+        component,
+        page: getPage(ctx.db, component.pageId),
+        causes: readCauses(ctx.db, component),
+        changes,
+        state,
+        role: sessionOf(requestContext).user.role,
+        now: ctx.clock.now(),
+      };
+      return { title: component.name, children: <ComponentDetail {...detail} /> };
+    },
+    update(tx, { group_id: groupId, ...changes }, actor, { params }, { component }) {
+      // A component that changes its group becomes the last one there.
+      const siblings = () => listComponentsOfPage(tx, { pageId: component.pageId });
+      const place = groupId === undefined ? {} : { groupId, position: nextPosition(siblings()) };
+      updateComponent(ctx, tx, params.id, { ...changes, ...place }, actor);
+    },
+    done: ({ params }) => ({ path: componentPath(params.id), text: "The component was changed." }),
+  });
+
+  area.editForm("/:id/status", {
+    ask: "Asks for a component's status",
+    summary: "Set a component's status",
+    role: "editor",
+    form: STATUS_FORM,
+    load(reader, { params }) {
+      const component = getComponentRow(reader, params.id);
+      const resource = { status: component.baselineStatus, reason: null };
+      return { resource, version: null, context: { component } };
+    },
+    show(state) {
+      const { component } = state.context;
+      const title = `Set status of “${component.name}”`;
+      const form = {
+        title,
+        component,
+        page: getPage(ctx.db, component.pageId),
+        causes: readCauses(ctx.db, component),
+        state,
+      };
+      return { title, children: <SetStatus {...form} /> };
+    },
+    update(tx, changes, actor, { params }, { component }) {
+      const { baselineStatus: before } = component;
+      const { status, reason = null } = validate(UpdateComponentBody, {
+        status: before,
+        ...changes,
+      });
+      const why = { source: "manual" as const, actor, reason };
+      setManualStatuses(ctx, tx, new Map([[params.id, status]]), why);
+      return status !== before;
+    },
+    done({ params: { id } }) {
+      const after = getComponentRow(ctx.db, id);
+      return { path: placeInList(slugOf(id), id), text: textOf(after, readCauses(ctx.db, after)) };
+    },
+  });
+
+  area.deletion("/:id/delete", {
+    ask: "Asks before a component is deleted",
+    summary: "Delete a component",
+    role: "admin",
+    show({ params }) {
+      const component = getComponentRow(ctx.db, params.id);
+      getPage(ctx.db, component.pageId); // Throws `not_found` for a deleted page.
+      const title = `Delete “${component.name}”`;
+      return { title, children: <DeleteComponent component={component} /> };
+    },
+    remove(tx, { params }, actor) {
+      const { name, pageId } = getComponentRow(tx, params.id);
+      deleteComponent(ctx, tx, params.id, actor);
+      return { name, subjectId: pageId };
+    },
+    done: (pageId, name) => ({
+      path: componentsOfPagePath(getPage(ctx.db, pageId).slug),
+      text: deletedText("component", name),
+    }),
+  });
+}
+
+/** Returns the confirmation, which names the cause if a worse status is shown instead. */
+function textOf(row: ComponentRow, causes: readonly NamedCause[]): string {
+  const set = inSentence(STATUS_WORDS[row.baselineStatus]);
+  if (row.status === row.baselineStatus) return `“${row.name}” is marked as ${set}.`;
+  const [effective] = effectiveCauses(row, causes);
+  const why = effective ? ` ${whyInWords(effective)}` : "";
+  const shown = inSentence(STATUS_WORDS[row.status]);
+  return `“${row.name}” is marked as ${set}, but still shown as ${shown}${why}.`;
+}
+
+function inSentence(word: string): string {
+  return word.charAt(0).toLowerCase() + word.slice(1);
+}
