@@ -36,7 +36,7 @@ async function runHousekeeping(store: MonitorStore): Promise<void> {
 const daysAgo = (days: number) => TEST_START + HOUR_MS - days * DAY_MS;
 
 describe("housekeeping", () => {
-  test("keeps events for 30 days, however many there are", async () => {
+  test("events are kept for 30 days, however many there are", async () => {
     using store = openMonitorStore();
     const { ctx, clock } = store;
     const record = async (at: number, count: number) => {
@@ -60,7 +60,7 @@ describe("housekeeping", () => {
     expect(listEvents(ctx.db, {}).map(({ at }) => at)).toEqual([daysAgo(30), TEST_START]);
   });
 
-  test("keeps the audit log for 400 days, and its addresses for 90", async () => {
+  test("the audit log is kept for 400 days, and its client addresses for 90", async () => {
     using store = openMonitorStore();
     const actor = { ...CLI_ACTOR, ip: "203.0.113.7" };
     await store.ctx.db.write((tx) => {
@@ -82,7 +82,7 @@ describe("housekeeping", () => {
     ]);
   });
 
-  test("makes hours of requests days after 35 days, and forgets old addresses of keys", async () => {
+  test("request counts become daily after 35 days, and old client addresses of keys are removed", async () => {
     using store = openMonitorStore();
     const { ctx } = store;
     const input = { name: "test", scopes: ["read:status" as const] };
@@ -124,7 +124,7 @@ describe("housekeeping", () => {
     expect(addresses.toSorted()).toEqual(["192.0.2.2", null]);
   });
 
-  test("comes to every key, however many there are", async () => {
+  test("housekeeping reaches every key, however many there are", async () => {
     using store = openMonitorStore();
     const { ctx } = store;
     const hour = startOfDay(daysAgo(36)) + HOUR_MS;
@@ -141,7 +141,7 @@ describe("housekeeping", () => {
     expect(new Set(hours.map((row) => row.hour))).toEqual(new Set([hour - HOUR_MS]));
   });
 
-  test("finds what is old by its time, without a look at the rest", async () => {
+  test("housekeeping finds old rows by index", async () => {
     using store = openMonitorStore();
     const statements = await store.ctx.db.write((tx) =>
       statementsOf(tx, (tx) => {

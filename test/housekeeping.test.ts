@@ -27,7 +27,7 @@ function rowsOf({ ctx: { db } }: TestApp) {
 }
 
 describe("housekeeping", () => {
-  test("clears away what has ended, every hour, and leaves what has not", async () => {
+  test("housekeeping removes expired rows every hour and keeps all others", async () => {
     await using app = await createTestApp();
     const keeping = startHousekeeping(app.ctx);
     await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
@@ -45,7 +45,7 @@ describe("housekeeping", () => {
     keeping.cancel();
   });
 
-  test("tries again in an hour what the database refuses, and says so", async () => {
+  test("housekeeping logs a database error and tries again after an hour", async () => {
     await using app = await createTestApp();
     const keeping = startHousekeeping(app.ctx);
     await app.signedIn();

@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 test(
-  "the executable evaluates regular expressions within a check's timeout, and answers meanwhile",
+  "regular expressions of assertions end within the check's timeout, and the server answers meanwhile",
   async () => {
     using target = startRandomTarget();
     const { value: key } = await installation.createKey(["manage:monitors", "read:status"]);

@@ -22,7 +22,7 @@ describe("backup and restore by command", () => {
     expect(await document(await other.serve(named))).toBe(before);
   });
 
-  test("a restore revives no key that was revoked since, though the server was killed", async () => {
+  test("a restore keeps keys revoked that were revoked since the backup, even if the server was killed", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const revoked = await site.createKey(["read:status"]);
@@ -40,7 +40,7 @@ describe("backup and restore by command", () => {
     expect([await statusOf(revoked.value), await statusOf(live.value)]).toEqual([401, 200]);
   });
 
-  test("a restore beside a running server is refused, naming it, and changes nothing", async () => {
+  test("a restore beside a running server is rejected, naming it, and changes nothing", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value: key } = await site.createKey(["read:status"]);

@@ -17,8 +17,8 @@ async function statusOf(server: Server, key: string, path = STATUS): Promise<num
   return answer.status;
 }
 
-describe("what the command line changes while the server runs", () => {
-  test("a key made by `key create` reads the page within one second", async () => {
+describe("commands while the server runs", () => {
+  test("a key created by `key create` works within one second", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API", "Website"]);
     const server = await site.serve(PATIENT);
@@ -34,7 +34,7 @@ describe("what the command line changes while the server runs", () => {
     expect(document.components.map(({ name }) => name)).toEqual(["API", "Website"]);
   });
 
-  test("without a key the page's data is refused, and with another scope as well", async () => {
+  test("the status document is rejected without a key or with another scope", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const reader = await site.createKey(["read:status"]);
@@ -54,7 +54,7 @@ describe("what the command line changes while the server runs", () => {
     expect(await narrow.json()).toMatchObject({ code: "insufficient_scope" });
   });
 
-  test("a key that `key revoke` ends is refused within one second, and stays listed", async () => {
+  test("a key revoked by `key revoke` is rejected within one second and stays listed", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { id, value } = await site.createKey(["read:status"]);
@@ -72,7 +72,7 @@ describe("what the command line changes while the server runs", () => {
     expect(await site.output("key", "list")).toMatch(new RegExp(`^${id} .* revoked `, "m"));
   });
 
-  test("a limit set by `key update` is in force within one second", async () => {
+  test("a rate limit set by `key update` is in force within one second", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { id, value } = await site.createKey(["read:status"]);
@@ -92,7 +92,7 @@ describe("what the command line changes while the server runs", () => {
     expect(await statusOf(server, value)).toBe(200);
   });
 
-  test("the value of `key rotate` works within one second, and the old one until it is ended", async () => {
+  test("a value of `key rotate` works within one second, and the old one until it is ended", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { id, value: first } = await site.createKey(["read:status"]);
@@ -112,7 +112,7 @@ describe("what the command line changes while the server runs", () => {
     expect(await statusOf(server, second)).toBe(401);
   });
 
-  test("a page that `apply` makes or changes is served so within one second", async () => {
+  test("a page created or changed by `apply` is served within one second", async () => {
     await using site = await createInstallation();
     const { value } = await site.createKey(["read:status"]);
     const server = await site.serve(PATIENT);

@@ -17,7 +17,7 @@ async function componentsOf(server: Server, key: string): Promise<ShownComponent
   return ((await answer.json()) as { components: ShownComponent[] }).components;
 }
 
-test("kill -9 loses no change that was acknowledged, and the database is sound", async () => {
+test("kill -9 loses no acknowledged change and leaves a sound database", async () => {
   await using site = await createInstallation();
   const names = Array.from({ length: CLIENTS }, (_, index) => `Component ${index}`);
   await site.createPage("acme", names);

@@ -65,13 +65,13 @@ function usedDescriptors({ pid }: Server): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-describe("a server whose connections are more than its file descriptors", () => {
+describe("a server with more connections than file descriptors", () => {
   test.each([
     ["that send nothing", ""],
     ["that send half a request", HALF_A_REQUEST],
     ["that stay open after their request", "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"],
   ])(
-    "closes those %s, calls no target down and goes on answering",
+    "the server closes those %s, reports no target as down and continues to answer",
     async (_, sent) => {
       using target = startTarget(Date.now);
       const { value: key } = await installation.createKey(["manage:monitors"]);
@@ -110,7 +110,7 @@ describe("a server whose connections are more than its file descriptors", () => 
   );
 
   test(
-    "closes all of them although one that was accepted early has ended",
+    "the server closes all connections even if one that was accepted early has ended",
     async () => {
       const server = await installation.serve({ descriptors: DESCRIPTORS });
       const count = DESCRIPTORS - usedDescriptors(server);
@@ -131,7 +131,7 @@ describe("a server whose connections are more than its file descriptors", () => 
   );
 
   test(
-    "does not call a push monitor down whose job could not reach it, and does once it could",
+    "a push monitor is not down while its job could not connect, and is down later without a heartbeat",
     async () => {
       const { value: key } = await installation.createKey(["manage:monitors"]);
       const server = await installation.serve({ descriptors: DESCRIPTORS });

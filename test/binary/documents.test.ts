@@ -4,8 +4,8 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
-describe("the documentation inside the executable, run in an empty folder", () => {
-  test("/docs and every file that it asks for are there", async () => {
+describe("the documentation inside the executable", () => {
+  test("the executable serves /docs and all of its files in an empty folder", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
     const docs = await server.fetch("/docs");
@@ -21,7 +21,7 @@ describe("the documentation inside the executable, run in an empty folder", () =
     expect((await server.fetch("/docs/errors")).status).toBe(200);
   });
 
-  test("/openapi.json is what `allclear openapi` prints for the same public address", async () => {
+  test("/openapi.json equals the output of `allclear openapi` for the same public address", async () => {
     await using site = await createInstallation();
     const address = ["--base-url", "https://status.example.com"];
     const server = await site.serve({ args: address });

@@ -3,7 +3,7 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
-test("what `export` prints beside a running server, `apply` finds unchanged here and makes elsewhere", async () => {
+test("an export from a running server is unchanged for `apply` there and creates the same elsewhere", async () => {
   await using site = await createInstallation();
   const names = Array.from({ length: 500 }, (_, n) => `Component ${n}: “${n % 7}” #${n}`);
   await site.createPage("acme", names);

@@ -22,7 +22,7 @@ describe.skipIf(!hasTinyDisks())("a server that starts on a full disk", () => {
     { end: "kill -9", user: "a user" },
     { end: "kill -9", user: "no user" },
   ])(
-    "serves pages and stores changes once there is room, after $end and with $user",
+    "the server serves pages and stores changes once there is space, after $end and with $user",
     async (how) => {
       using disk = mountTinyDisk("8m");
       const data = join(disk.path, "data");
@@ -74,7 +74,7 @@ describe.skipIf(!hasTinyDisks())("a server that starts on a full disk", () => {
     },
   );
 
-  test("starts so however often it is stopped and killed, and leaves nothing behind", async () => {
+  test("the server starts on a full disk after every stop and kill, and leaves no files behind", async () => {
     using disk = mountTinyDisk("8m");
     const env = { ALLCLEAR_DATA_DIR: join(disk.path, "data") };
     await using site = await createInstallation();
@@ -92,7 +92,7 @@ describe.skipIf(!hasTinyDisks())("a server that starts on a full disk", () => {
 });
 
 test.skipIf(!hasTinyDisks())(
-  "on a full disk a backup to another disk and lists work; a change is refused",
+  "a backup to another disk and lists work on a full disk, and a change is rejected",
   async () => {
     using disk = mountTinyDisk("8m");
     const env = { ALLCLEAR_DATA_DIR: join(disk.path, "data") };
@@ -111,7 +111,7 @@ test.skipIf(!hasTinyDisks())(
 );
 
 test.skipIf(!hasTinyDisks())(
-  "a disk that fails for long fills no log: equal errors are counted",
+  "a disk that fails for long does not fill the log, since equal errors are counted",
   async () => {
     using disk = mountTinyDisk("8m");
     const env = { ALLCLEAR_DATA_DIR: join(disk.path, "data") };

@@ -32,7 +32,7 @@ function codeOf(answer: { headers: Record<string, string>; body: string } | unde
 
 describe("Host headers", () => {
   test.each(["x", "web", "nas:80", "192.0.2.1", "[::1]:8080", "status.example.com"])(
-    "%p is routed by the path alone",
+    "a request with the Host %p is routed by its path only",
     async (host) => {
       const get = (path: string) =>
         rawRequest(server.port, [`GET ${path} HTTP/1.1`, `Host: ${host}`]);
@@ -48,7 +48,7 @@ describe("Host headers", () => {
   );
 
   test.each(["", "a/b", "a b", "x/docs", "x/docs?", "x?y", "x#y", "user@x", "x\\y"])(
-    "%p is refused, whatever path it would make",
+    "the Host %p is rejected on every path",
     async (host) => {
       for (const path of ["/", "/docs/errors", "/api/v1/status"]) {
         const answer = await rawRequest(server.port, [`GET ${path} HTTP/1.1`, `Host: ${host}`]);
@@ -62,17 +62,20 @@ describe("Host headers", () => {
     ["of different hosts", "a.test", "b.test"],
     ["of the same host", "a.test", "a.test"],
     ["of which one is empty", "", "b.test"],
-  ])("two %s are refused, and one of them alone is taken", async (_what, first, second) => {
-    for (const path of ["/docs/errors", "/healthz", "/api/v1/status", "/admin/sign-in"]) {
-      const lines = [`GET ${path} HTTP/1.1`, `Host: ${first}`, `host: ${second}`];
-      const answer = await rawRequest(server.port, lines);
-      expect([path, answer?.status, codeOf(answer)]).toEqual([path, 400, "invalid_request"]);
-    }
-    const one = await rawRequest(server.port, ["GET /docs/errors HTTP/1.1", `Host: ${second}`]);
-    expect(one?.status).toBe(200);
-  });
+  ])(
+    "two Host headers %s are rejected, and a single one is accepted",
+    async (_what, first, second) => {
+      for (const path of ["/docs/errors", "/healthz", "/api/v1/status", "/admin/sign-in"]) {
+        const lines = [`GET ${path} HTTP/1.1`, `Host: ${first}`, `host: ${second}`];
+        const answer = await rawRequest(server.port, lines);
+        expect([path, answer?.status, codeOf(answer)]).toEqual([path, 400, "invalid_request"]);
+      }
+      const one = await rawRequest(server.port, ["GET /docs/errors HTTP/1.1", `Host: ${second}`]);
+      expect(one?.status).toBe(200);
+    },
+  );
 
-  test("a missing one is refused by the runtime, and HTTP/1.0's by the service", async () => {
+  test("a request without Host is rejected", async () => {
     const missing = await rawRequest(server.port, ["GET /docs/errors HTTP/1.1"]);
     expect(missing?.status).toBe(400);
     const old = await rawRequest(server.port, ["GET /docs/errors HTTP/1.0"]);
@@ -81,7 +84,7 @@ describe("Host headers", () => {
 });
 
 describe("request lines", () => {
-  test("the absolute form is read by its path, and its authority opens nothing", async () => {
+  test("an absolute request target is routed by its path, and its host grants no access", async () => {
     const get = (target: string) =>
       rawRequest(server.port, [`GET ${target} HTTP/1.1`, "Host: status.example.com"]);
     expect((await get("http://status.example.com/healthz"))?.status).toBe(200);
@@ -91,7 +94,7 @@ describe("request lines", () => {
   });
 
   test.each(["//admin", "//docs", "/docs//errors", "/docs/", "/%64ocs", "/;/docs", "/DOCS"])(
-    "%p is no path of the service",
+    "the path %p is not_found",
     async (path) => {
       const answer = await rawRequest(server.port, [`GET ${path} HTTP/1.1`, "Host: x"]);
       expect([answer?.status, codeOf(answer)]).toEqual([404, "not_found"]);
@@ -105,12 +108,12 @@ describe("request lines", () => {
     "/api/v1/./status",
     "/api/v1/%73tatus",
     "/x/../api/v1/status",
-  ])("%p does not reach what a key protects", async (path) => {
+  ])("the path %p does not bypass a required key", async (path) => {
     const answer = await rawRequest(server.port, [`GET ${path} HTTP/1.1`, "Host: x"]);
     expect([401, 404]).toContain(answer?.status ?? 0);
   });
 
-  test("dot segments are resolved before anybody looks at the path", async () => {
+  test("dot segments are resolved before the path is routed", async () => {
     const get = (path: string) => rawRequest(server.port, [`GET ${path} HTTP/1.1`, "Host: x"]);
     expect((await get("/nothing/../docs"))?.status).toBe(200);
     expect((await get("/docs/../api/v1/status"))?.status).toBe(401);
@@ -118,7 +121,7 @@ describe("request lines", () => {
     expect((await get("/../../etc/passwd"))?.status).toBe(404);
   });
 
-  test("a method that no path has is 405 with Allow, and an invented one ends the connection", async () => {
+  test("a known method without a route is 405 with Allow, and an unknown method ends the connection", async () => {
     const ask = (method: string) =>
       rawRequest(server.port, [`${method} /docs HTTP/1.1`, "Host: x"]);
     const propfind = await ask("PROPFIND");
@@ -128,7 +131,7 @@ describe("request lines", () => {
     expect((await ask("GET"))?.status).toBe(200);
   });
 
-  test("HEAD gets the headers of GET and no body", async () => {
+  test("HEAD has the headers of GET and no body", async () => {
     const ask = (method: string, path: string) =>
       rawRequest(server.port, [`${method} ${path} HTTP/1.1`, "Host: x"]);
     for (const path of ["/docs/errors", "/healthz", "/nothing", "/api/v1/status"]) {
@@ -140,7 +143,7 @@ describe("request lines", () => {
     }
   });
 
-  test("requests sent in one packet are answered in their order", async () => {
+  test("pipelined requests are answered in order", async () => {
     using connection = await openConnection(server.port);
     connection.send(
       [
@@ -158,8 +161,8 @@ describe("request lines", () => {
   });
 });
 
-describe("what is too large", () => {
-  test("a body over 1 MiB is refused, declared or not, and the server goes on", async () => {
+describe("requests that are too large", () => {
+  test("a body over 1 MiB is rejected, with or without a declared length, and the server continues", async () => {
     const patch = (headers: string[], body: string) =>
       rawRequest(
         server.port,
@@ -184,7 +187,7 @@ describe("what is too large", () => {
     expect((await server.fetch("/readyz")).status).toBe(200);
   });
 
-  test("headers over the runtime's limit are 431, and the server goes on", async () => {
+  test("headers over the limit are 431, and the server continues", async () => {
     const lines = Array.from(
       { length: 32 },
       (_, index) => `X-Filler-${index}: ${"x".repeat(1024)}`,

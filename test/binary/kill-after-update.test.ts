@@ -8,7 +8,7 @@ setDefaultTimeout(180_000);
 
 const UPDATES = 100;
 
-test("kill -9 after each of a hundred acknowledged updates loses none, and each is told once", async () => {
+test("kill -9 after each of a hundred acknowledged updates loses none and delivers each event once", async () => {
   await using site = await createInstallation();
   await site.createPage("acme", ["API"]);
   const { value: key } = await site.createKey(["read:status", "write:incidents"]);

@@ -6,7 +6,7 @@ setDefaultTimeout(PROCESS_TEST_MS);
 const STATUS = "/api/v1/status/acme";
 
 describe("a key's limit over real connections", () => {
-  test("of 5 a minute lets five requests through and refuses the sixth with Retry-After", async () => {
+  test("a key with 5 requests a minute gets five answers, then 429 with Retry-After", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value: key } = await site.createKey(["read:status"], "--rate-limit", "5");
@@ -21,7 +21,7 @@ describe("a key's limit over real connections", () => {
     expect(wait).toBeLessThanOrEqual(12);
   });
 
-  test("admits 32 connections at most its limit and what refills, and one more after Retry-After", async () => {
+  test("32 connections of a key get its limit plus the refill, and one more after Retry-After", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const limit = 60;
@@ -48,7 +48,7 @@ describe("a key's limit over real connections", () => {
     expect((await server.fetch(STATUS, { key })).status).toBe(200);
   });
 
-  test("is not spent by a stranger, whose own address runs dry without shutting the key out", async () => {
+  test("requests without the key do not use its limit, and their own limit does not block the key", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value: key } = await site.createKey(["read:status"]);

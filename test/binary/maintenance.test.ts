@@ -15,7 +15,7 @@ interface Shown {
   completed_at: string | null;
 }
 
-test("kill -9 and a restart lose no beginning and no end, and each is told once, at its own time", async () => {
+test("kill -9 and a restart lose no start or end of maintenance, and each event has its own time", async () => {
   await using site = await createInstallation();
   await site.createPage("acme", ["API"]);
   const { value: key } = await site.createKey(["read:status", "write:maintenance"]);

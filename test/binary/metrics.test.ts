@@ -4,7 +4,7 @@ import { readExposition } from "../support/exposition";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
-test("the executable tells its figures, what runs the checks and what delivers among them", async () => {
+test("the executable exposes metrics, including those of checks and deliveries", async () => {
   await using site = await createInstallation();
   const { value: key } = await site.createKey(["read:analytics"]);
   const server = await site.serve();

@@ -5,8 +5,8 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
-describe("a port and a data directory", () => {
-  test("a port in use stops the start with a sentence and exit 1, and lets the data go", async () => {
+describe("one server per port and data directory", () => {
+  test("a port in use ends the start with a sentence and exit code 1 and releases the data directory", async () => {
     await using site = await createInstallation();
     using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const outcome = await site.run(["serve", "--listen", `127.0.0.1:${other.port}`]);
@@ -19,7 +19,7 @@ describe("a port and a data directory", () => {
     expect((await server.fetch("/readyz")).status).toBe(200);
   });
 
-  test("a port that another Allclear uses is not shared", async () => {
+  test("a port of another Allclear server is not shared", async () => {
     await using one = await createInstallation();
     await using two = await createInstallation();
     const server = await one.serve();
@@ -28,7 +28,7 @@ describe("a port and a data directory", () => {
     expect(outcome.stderr).toContain("is in use by another program");
   });
 
-  test("a second server on a data directory is refused and told the process that has it", async () => {
+  test("a second server on a data directory is rejected, naming the process of the first", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
     const outcome = await site.run(["serve"]);
@@ -41,26 +41,23 @@ describe("a port and a data directory", () => {
   test.each([
     ["symbolic link", symlinkSync],
     ["hard link", linkSync],
-  ])(
-    "a second server whose database is a %s to the first one's is refused",
-    async (_name, link) => {
-      await using one = await createInstallation();
-      await using two = await createInstallation();
-      await one.createPage("acme", ["API"]);
-      const server = await one.serve();
-      mkdirSync(two.dataDir);
-      link(join(one.dataDir, "allclear.db"), join(two.dataDir, "allclear.db"));
-      const outcome = await two.run(["serve"]);
-      expect(outcome.exitCode).toBe(1);
-      expect(outcome.stderr).toMatch(/in use by process \d+ \(allclear serve\)|by another name/);
-      expect((await server.fetch("/status/acme")).status).toBe(200);
-      expect(await server.stop()).toBe(0);
-      const successor = await two.serve();
-      expect((await successor.fetch("/status/acme")).status).toBe(200);
-    },
-  );
+  ])("a second server with a %s to the first one's database is rejected", async (_name, link) => {
+    await using one = await createInstallation();
+    await using two = await createInstallation();
+    await one.createPage("acme", ["API"]);
+    const server = await one.serve();
+    mkdirSync(two.dataDir);
+    link(join(one.dataDir, "allclear.db"), join(two.dataDir, "allclear.db"));
+    const outcome = await two.run(["serve"]);
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toMatch(/in use by process \d+ \(allclear serve\)|by another name/);
+    expect((await server.fetch("/status/acme")).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+    const successor = await two.serve();
+    expect((await successor.fetch("/status/acme")).status).toBe(200);
+  });
 
-  test("a directory whose server was killed can be served again at once", async () => {
+  test("a data directory can be served again at once after kill -9", async () => {
     await using site = await createInstallation();
     const first = await site.serve();
     await first.kill();
@@ -69,7 +66,7 @@ describe("a port and a data directory", () => {
     expect(refused.stderr).toContain(`in use by process ${second.pid} (allclear serve)`);
   });
 
-  test("two servers on two directories know nothing of each other", async () => {
+  test("two servers on two data directories are independent", async () => {
     await using one = await createInstallation();
     await using two = await createInstallation();
     await one.createPage("first", ["API"]);

@@ -8,7 +8,7 @@ const LIMIT_MS = 25_000;
 /** The server looks at its clock before it connects, and the target when it is asked. */
 const WITHIN_MS = 1_000;
 
-test("the executable sees an outage in real time, dates it, announces it, and counts it in uptime to the second", async () => {
+test("the executable detects an outage in real time, dates and announces it, and counts its uptime to the second", async () => {
   using target = startTarget(Date.now);
   await using site = await createInstallation();
   await site.createPage("acme", ["API"]);

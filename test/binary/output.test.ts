@@ -5,7 +5,7 @@ import { createInstallation, executable, PROCESS_TEST_MS, textOf } from "../supp
 setDefaultTimeout(PROCESS_TEST_MS);
 
 describe("standard output", () => {
-  test("a slow reader of a pipe gets all of a long answer", async () => {
+  test("a slow reader of a pipe gets a long output completely", async () => {
     const file = await executable();
     const { stdout } = Bun.spawnSync(["sh", "-c", `'${file}' openapi | (sleep 0.3; cat)`]);
     const text = stdout.toString();
@@ -14,14 +14,14 @@ describe("standard output", () => {
     expect(JSON.parse(text)).toMatchObject({ openapi: "3.1.0" });
   });
 
-  test("a reader that leaves early is no failure", async () => {
+  test("a reader that closes the pipe early causes no failure", async () => {
     const file = await executable();
     const script = `{ '${file}' openapi; echo "exit $?" >&2; } | head -n 1`;
     const { stdout, stderr } = Bun.spawnSync(["sh", "-c", script]);
     expect([stdout.toString(), stderr.toString()]).toEqual(["{\n", "exit 0\n"]);
   });
 
-  test("a key that could not be printed is a failure, not a silence", async () => {
+  test("a key that cannot be printed is a failure with an exit code", async () => {
     await using site = await createInstallation();
     const child = Bun.spawn(
       [await executable(), "key", "create", "--name", "lost", "--scope", "read:status"],

@@ -16,7 +16,7 @@ function filesOf(folder: string): Map<string, Buffer> {
   return files;
 }
 
-test("no key value is in the data directory or in the log, wherever it was sent", async () => {
+test("no key value is in the data directory or the log, wherever it was sent", async () => {
   await using site = await createInstallation();
   await site.createPage("acme", ["API"]);
   const created = await site.createKey(["read:status", "write:components"]);

@@ -26,7 +26,7 @@ function setUp(server: Server, path: string): Promise<Response> {
   });
 }
 
-test("a first start prints a link that makes the owner, once; later starts print none", async () => {
+test("the first start prints a link that creates the owner once, and later starts print none", async () => {
   await using site = await createInstallation();
   const server = await site.serve({ env: { ALLCLEAR_LOG_LEVEL: "debug" } });
   const link = await setUpLink(server);
@@ -53,7 +53,7 @@ test("a first start prints a link that makes the owner, once; later starts print
   expect(user?.role).toBe("owner");
 });
 
-test("a restart replaces the link, and a user made by command voids it at once", async () => {
+test("a restart replaces the set-up link, and creating a user by command ends it at once", async () => {
   await using site = await createInstallation();
   const first = await site.serve();
   const old = await setUpLink(first);

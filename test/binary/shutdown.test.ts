@@ -12,8 +12,8 @@ interface ListedKey {
 
 const BODY = JSON.stringify({ status: "major_outage" });
 
-describe("a server that is told to stop", () => {
-  test("lets the request under way complete, takes no new one, and exits 0", async () => {
+describe("a server that is stopped", () => {
+  test("a stopping server completes running requests, accepts no new ones and exits with 0", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const key = await site.createKey(["read:status", "write:components"]);
@@ -56,7 +56,7 @@ describe("a server that is told to stop", () => {
     expect(await kept.json()).toMatchObject({ status: "major_outage" });
   });
 
-  test("writes when its keys were last used, and lets go of the data directory", async () => {
+  test("a stopping server stores the last use of keys and releases the data directory", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const key = await site.createKey(["read:status"]);
@@ -74,7 +74,7 @@ describe("a server that is told to stop", () => {
     expect((await site.run(["restore", site.path("copy.db")])).exitCode).toBe(0);
   });
 
-  test("is not held up by a connection that never asked for anything", async () => {
+  test("an idle connection does not delay a stopping server", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
     using _silent = await openConnection(server.port);
@@ -83,7 +83,7 @@ describe("a server that is told to stop", () => {
     expect(performance.now() - before).toBeLessThan(5_000);
   });
 
-  test("stops at SIGINT as well", async () => {
+  test("a server also stops at SIGINT", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
     server.signal("SIGINT");

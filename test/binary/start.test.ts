@@ -7,7 +7,7 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 setDefaultTimeout(PROCESS_TEST_MS);
 
 describe("the executable in an empty folder", () => {
-  test("starts, says where to open it, answers its health checks and shows a page", async () => {
+  test("the executable starts, prints its address, answers health checks and shows a page", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
     expect(server.stderr()).toContain(`Allclear ${manifest.version} is ready. Open ${server.url}`);
@@ -23,7 +23,7 @@ describe("the executable in an empty folder", () => {
     expect(readdirSync(site.workDir)).toEqual([]);
   });
 
-  test("keeps its data in ./data unless told otherwise", async () => {
+  test("the executable keeps its data in ./data by default", async () => {
     await using site = await createInstallation();
     const create = ["key", "create", "--name", "n", "--scope", "read:status"];
     const { exitCode } = await site.run([...create, "--data-dir", "./data"]);
@@ -32,7 +32,7 @@ describe("the executable in an empty folder", () => {
     expect(existsSync(site.dataDir)).toBe(false);
   });
 
-  test("opens its database again with all that was in it", async () => {
+  test("the executable opens its database again after a restart", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const key = await site.createKey(["read:status"]);
@@ -43,7 +43,7 @@ describe("the executable in an empty folder", () => {
     expect((await second.fetch("/api/v1/status/acme", { key: key.value })).status).toBe(200);
   });
 
-  test("says its version, without touching a data directory", async () => {
+  test("--version prints the version and touches no data directory", async () => {
     await using site = await createInstallation();
     expect(await site.run(["--version"])).toEqual({
       exitCode: 0,
@@ -53,7 +53,7 @@ describe("the executable in an empty folder", () => {
     expect(existsSync(site.dataDir)).toBe(false);
   });
 
-  test("refuses a start with wrong settings, names each, and touches nothing", async () => {
+  test("a start with wrong settings is rejected, naming each, and touches nothing", async () => {
     await using site = await createInstallation();
     const outcome = await site.run(["serve", "--listen", "nowhere"], {
       env: { ALLCLEAR_LOG_LEVEL: "loud", ALLCLEAR_PUBLIC_RATE_LIMIT: "0" },

@@ -29,7 +29,7 @@ function versionOf(file: string): number {
 }
 
 describe("an upgrade that fails in a later migration", () => {
-  test("leaves the old schema and one copy after five starts, with the command that puts it back", async () => {
+  test("five starts with a failing migration keep the old schema and one copy, and print the command that restores it", async () => {
     await using site = await createInstallation();
     const database = makeObstructedDatabase(site);
     const starts: string[] = [];

@@ -7,7 +7,7 @@ setDefaultTimeout(PROCESS_TEST_MS);
 
 const SIGNING = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
 
-test("the executable tells of an incident, opened and resolved over HTTP, a program and people whom a file names", async () => {
+test("an incident reported by API is delivered to the program and the chat of a configuration file", async () => {
   await using program = startReceiver();
   await using chat = startReceiver();
   await using site = await createInstallation();

@@ -83,8 +83,8 @@ const idsOf = (receiver: Receiver) => new Set(receiver.received.map(({ id }) => 
 const hasAll = (receiver: Receiver) =>
   holdsWithin(PATIENCE_MS, async () => idsOf(receiver).size >= EVENTS);
 
-describe("kill -9", () => {
-  test("in the middle of a thousand deliveries loses none; what arrives twice has one id", async () => {
+describe("kill -9 during deliveries", () => {
+  test("kill -9 during a thousand deliveries loses none, and repeated ones have the same id", async () => {
     let isDead = false;
     const middle = EVENTS / 4;
     await using receiver = startReceiver((_message, count) =>
@@ -108,7 +108,7 @@ describe("kill -9", () => {
     expect(receiver.received.length).toBeGreaterThanOrEqual(EVENTS + 8);
   });
 
-  test("between a receiver's 2xx and our record of it sends the same again", async () => {
+  test("kill -9 between a receiver's answer and its record sends the same message again", async () => {
     let server: Server | undefined;
     // The second round's messages begin when the first round's have been answered.
     await using receiver = startReceiver((_message, count) => {
@@ -139,8 +139,8 @@ describe("kill -9", () => {
   });
 });
 
-describe("a server that is told to stop", () => {
-  test("lets deliveries that are under way end, and keeps the rest for the next start", async () => {
+describe("deliveries of a server that is stopped", () => {
+  test("a stopping server completes running deliveries and keeps the rest for the next start", async () => {
     const answer = Promise.withResolvers<number>();
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createInstallation();

@@ -5,8 +5,8 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 
 setDefaultTimeout(PROCESS_TEST_MS);
 
-describe("what lies around the executable", () => {
-  test("an .env in the working directory sets nothing", async () => {
+describe("files in the working directory", () => {
+  test("an .env in the working directory sets no option", async () => {
     await using site = await createInstallation();
     const wrong = "ALLCLEAR_LOG_LEVEL=loud\nALLCLEAR_PUBLIC_RATE_LIMIT=3\n";
     for (const name of [".env", ".env.local", ".env.production"]) {
@@ -32,7 +32,7 @@ describe("what lies around the executable", () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  test("NODE_ENV adds nothing to what an error tells", async () => {
+  test("NODE_ENV adds no details to errors", async () => {
     await using site = await createInstallation();
     const server = await site.serve({ cwd: "/", env: { NODE_ENV: "development" } });
     const answer = await server.fetch("/api/v1/nothing");
@@ -49,7 +49,7 @@ describe("what lies around the executable", () => {
 });
 
 describe("allclear healthcheck", () => {
-  test("is 0 beside a ready server and 1 without one, and never asks a proxy", async () => {
+  test("healthcheck exits with 0 beside a ready server and 1 without one, and uses no proxy", async () => {
     await using site = await createInstallation();
     let asked = 0;
     using proxy = Bun.serve({
@@ -72,7 +72,7 @@ describe("allclear healthcheck", () => {
     expect(asked).toBe(0);
   });
 
-  test("finds a server that listens on every address", async () => {
+  test("healthcheck finds a server that listens on every address", async () => {
     await using site = await createInstallation();
     const server = await site.serve({ env: { ALLCLEAR_LISTEN: "0.0.0.0:0" } });
     const { exitCode } = await site.run(["healthcheck", "--listen", `0.0.0.0:${server.port}`]);

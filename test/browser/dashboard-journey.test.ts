@@ -21,7 +21,7 @@ describeWithBrowser("from the first start to a revoked key", (browser) => {
     { name: "in a home network over plain HTTP, with scripts", host: HOME_HOST, hasScripts: true },
     { name: "in a home network, without scripts", host: HOME_HOST, hasScripts: false },
   ])(
-    "$name",
+    "an owner sets up, creates, uses and revokes a key: $name",
     async (way) => {
       await using site = await openSite(browser(), { host: way.host });
       const { ctx } = site.app;

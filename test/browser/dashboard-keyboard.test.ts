@@ -43,7 +43,7 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     { screen: "general", role: "button", name: "Save address" },
     { screen: "account", role: "button", name: "Change password" },
   ] as const)(
-    "Tab meets the link that skips the navigation first, and comes to $name on $screen",
+    "Tab reaches the skip link first and then $name on $screen",
     async ({ screen, role, name }) => {
       const page = await open(screen);
       await page.keyboard.press("Tab");
@@ -61,7 +61,7 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     60_000,
   );
 
-  test("signing in begins in the first field and needs nothing but Tab and Enter", async () => {
+  test("the sign-in form focuses its first field and can be used with Tab and Enter alone", async () => {
     const page = await open("sign-in");
     await waitForFocus(page.getByLabel("Email"));
     await page.keyboard.type("nobody@northwind.example");
@@ -77,7 +77,7 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     { screen: "join", first: "Your name" },
     { screen: "new-password", first: "Password" },
   ])(
-    "a form that is all of a page begins in its first field: $screen",
+    "a page with only a form focuses its first field: $screen",
     async ({ screen, first }) => {
       const page = await open(screen);
       await waitForFocus(page.getByLabel(first, { exact: true }));
@@ -85,13 +85,13 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     60_000,
   );
 
-  test("a change that was refused as a whole begins at the reason", async () => {
+  test("a rejected change focuses the reason", async () => {
     const page = await open("user-last-owner");
     await waitForFocus(page.getByRole("alert"));
   }, 60_000);
 
   test.each([{ link: "Rotate" }, { link: "Revoke" }])(
-    "$link opens a dialog by Enter, which holds the focus and gives it back at Escape",
+    "$link opens a dialog by Enter, which keeps the focus inside and returns it on Escape",
     async ({ link }) => {
       const page = await open("key");
       const opener = page.getByRole("link", { name: link, exact: true });
@@ -125,7 +125,7 @@ describeWithBrowser("the dashboard by keyboard", (browser) => {
     { screen: "general-errors", first: "Public address" },
     { screen: "account-errors", first: "New password" },
   ])(
-    "a form that comes back with errors begins at their summary, which leads to the field: $screen",
+    "a form with errors focuses the summary, which links to the fields: $screen",
     async ({ screen, first }) => {
       const page = await open(screen);
       const summary = page.getByRole("alert");

@@ -3,8 +3,8 @@ import { listAllPages } from "../../src/features/pages";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 
-describeWithBrowser("the pages of the dashboard", (browser) => {
-  test("propose a slug while a name is typed, and never over one that was typed", async () => {
+describeWithBrowser("pages on the dashboard", (browser) => {
+  test("the form for a new page proposes a slug from the name until one is typed", async () => {
     await using site = await openSite(browser());
     const session = await site.app.signedIn("admin");
     const { page, complaints } = await site.visit("/admin/pages/new", { session });
@@ -25,7 +25,7 @@ describeWithBrowser("the pages of the dashboard", (browser) => {
   }, 60_000);
 
   test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
-    "are made, given a logo and deleted, scripts or not: %o",
+    "a page can be created, given a logo and deleted: %o",
     async (options) => {
       await using site = await openSite(browser());
       const session = await site.app.signedIn("admin");
@@ -58,7 +58,7 @@ describeWithBrowser("the pages of the dashboard", (browser) => {
     60_000,
   );
 
-  test("take a file back that is too large, before it is sent, and say so", async () => {
+  test("a logo that is too large is rejected in the browser before it is sent", async () => {
     await using site = await openSite(browser());
     const session = await site.app.signedIn("admin");
     const { page: made } = await site.app.page();

@@ -8,9 +8,9 @@ const WAYS = [
   { name: "without one", javaScriptEnabled: false },
 ];
 
-describeInBrowser("Enter in a field does what the form's main button does", (site) => {
+describeInBrowser("the Enter key in forms", (site) => {
   test.each(WAYS)(
-    "an incident on one of several pages is published: $name",
+    "Enter publishes an incident although the form has other buttons: $name",
     async ({ javaScriptEnabled }) => {
       const { app, visit } = site();
       const { session, slugs } = await withTwoPages(app);
@@ -28,7 +28,7 @@ describeInBrowser("Enter in a field does what the form's main button does", (sit
   );
 
   test.each(WAYS)(
-    "a maintenance on one of several pages is planned: $name",
+    "Enter plans a maintenance although the form has other buttons: $name",
     async ({ javaScriptEnabled }) => {
       const { app, visit } = site();
       const { session, slugs } = await withTwoPages(app);
@@ -46,7 +46,7 @@ describeInBrowser("Enter in a field does what the form's main button does", (sit
     60_000,
   );
 
-  test("an update is published by Enter on its status, not begun anew from a template", async () => {
+  test("Enter on the status of an update publishes it instead of applying a template", async () => {
     const { app, visit } = site();
     const { session, slugs } = await withTwoPages(app);
     const { page } = await visit(`/admin/incidents/new?page=${slugs[0]}`, { session });
@@ -61,7 +61,7 @@ describeInBrowser("Enter in a field does what the form's main button does", (sit
     await page.context().close();
   }, 60_000);
 
-  test("and what makes it so is met by nobody who goes from stop to stop", async () => {
+  test("the button for Enter is not reachable by keyboard or screen reader", async () => {
     const { app, visit } = site();
     const { session } = await withTwoPages(app);
     const { page } = await visit("/admin/incidents/new", { session });

@@ -12,7 +12,7 @@ import { SMALL } from "../support/screen-tour";
 
 const SLUG = "acme";
 
-describeInBrowser("an incident's screens", (site) => {
+describeInBrowser("the forms of an incident", (site) => {
   test("are clean under axe, light and dark, wide and small, and fit a phone", async () => {
     const { app, visit, axe } = site();
     const { id, updateId } = await withIncident(app);
@@ -37,7 +37,7 @@ describeInBrowser("an incident's screens", (site) => {
     await page.context().close();
   }, 60_000);
 
-  test("a template takes another's text away, and never what somebody wrote", async () => {
+  test("a template replaces the text of another template but no text of the user", async () => {
     const { app, visit } = site();
     const { id } = await withIncident(app);
     const session = await app.signedIn("editor");
@@ -59,7 +59,7 @@ describeInBrowser("an incident's screens", (site) => {
     { name: "with a script", javaScriptEnabled: true },
     { name: "without one", javaScriptEnabled: false },
   ])(
-    "a preview opens beside the form, which is then sent as it stands: $name",
+    "a preview opens in a new tab and leaves the form to be submitted: $name",
     async ({ javaScriptEnabled }) => {
       const { app, visit } = site();
       const { id } = await withIncident(app);
@@ -82,7 +82,7 @@ describeInBrowser("an incident's screens", (site) => {
     60_000,
   );
 
-  test("by keyboard alone: a message, a status and a component, and it is published", async () => {
+  test("an update can be written and published by keyboard alone", async () => {
     const { app, visit } = site();
     const { id } = await withIncident(app);
     const session = await app.signedIn("editor");

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { describeInBrowser } from "../support/browser";
 
 describeInBrowser("planning maintenance in a browser", (site) => {
-  test("tells a moment by the page's clock and by one's own while it is typed, and until it is cleared", async () => {
+  test("a typed time is shown in the time zones of page and user until it is cleared", async () => {
     const { app, visit } = site();
     await app.page({ slug: "berlin", name: "Berlin", time_zone: "Europe/Berlin" });
     const session = await app.signedIn("editor");
@@ -23,7 +23,7 @@ describeInBrowser("planning maintenance in a browser", (site) => {
     await page.context().close();
   }, 60_000);
 
-  test("asks in a dialog whose fields have names of their own, and cancels", async () => {
+  test("the confirmation dialog to cancel maintenance has unique ids and submits its message", async () => {
     const { app, axe, visit } = site();
     const { page: own } = await app.page({ slug: "dialog", name: "Dialog" });
     const planned = await app.ctx.db.write((tx) =>

@@ -9,7 +9,7 @@ const namesIn = ({ ctx }: TestApp) =>
   listMonitors(ctx.db, { limit: 100 }).map(({ row }) => row.name);
 
 describeInBrowser("the form for a new monitor", (site) => {
-  test("is sent by Enter in a field as its main button would, though others stand before it", async () => {
+  test("Enter in a field creates a monitor although the form has other buttons before", async () => {
     const { app, visit } = site();
     const session = await app.signedIn("admin");
     const { page } = await visit(NEW, { session, javaScriptEnabled: false });
@@ -21,7 +21,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     await page.context().close();
   }, 60_000);
 
-  test("can be tried out, given rows and then sent, without a script", async () => {
+  test("without JavaScript, a new monitor can be tried, given rows and created", async () => {
     const { app, visit } = site();
     const session = await app.signedIn("admin");
     const { page } = await visit(NEW, { session, javaScriptEnabled: false });

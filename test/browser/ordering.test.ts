@@ -40,7 +40,7 @@ describeWithBrowser("the order of components", (browser) => {
     };
   }
 
-  describe("by dragging a handle", () => {
+  describe("dragging a handle", () => {
     const DRAGS: { what: string; name: string; to: string; at: number; outline: string }[] = [
       {
         what: "a component below another of its group",
@@ -80,7 +80,7 @@ describeWithBrowser("the order of components", (browser) => {
     ];
 
     for (const { what, name, to, at, outline } of DRAGS) {
-      test(`moves ${what}`, async () => {
+      test(`dragging moves ${what}`, async () => {
         await using list = await open();
         const { page } = list;
         await dragTo(page, name, itemOf(page, to), at);
@@ -94,7 +94,7 @@ describeWithBrowser("the order of components", (browser) => {
       }, 60_000);
     }
 
-    test("puts a component back into a part that has become empty", async () => {
+    test("dragging can move a component into an empty group", async () => {
       await using list = await open();
       const { page } = list;
       await dragTo(page, "Docs", itemOf(page, "CDN"), 0.8);
@@ -104,7 +104,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe("Web | Core: API | Edge: CDN, Docs");
     }, 60_000);
 
-    test("leaves all as it is after Escape, and where it is let go of in its own place", async () => {
+    test("Escape and dropping at the same place leave the order unchanged", async () => {
       await using list = await open();
       const { page } = list;
       await grab(page, "API");
@@ -122,7 +122,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
     }, 60_000);
 
-    test("scrolls the page where it is held to the window's edge", async () => {
+    test("dragging to the edge of the window scrolls the page", async () => {
       await using list = await open({ viewport: { width: 1_280, height: 480 } });
       const { page } = list;
       await grab(page, "Docs");
@@ -136,7 +136,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe(" | Core: API, Web | Edge: CDN, Docs");
     }, 60_000);
 
-    test("works with a finger on a phone, and does not scroll the page meanwhile", async () => {
+    test("dragging with a finger works on a phone and does not scroll the page", async () => {
       await using list = await open({ hasTouch: true, viewport: { width: 390, height: 1_200 } });
       const { page } = list;
       const from = await centreOf(handleOf(page, "API"));
@@ -156,8 +156,8 @@ describeWithBrowser("the order of components", (browser) => {
     }, 60_000);
   });
 
-  describe("by keyboard", () => {
-    test("Alt and an arrow on a handle move it, say where it is, and keep the focus", async () => {
+  describe("ordering by keyboard", () => {
+    test("Alt and an arrow key on a handle move the component, announce its place and keep the focus", async () => {
       await using list = await open();
       const { page } = list;
       await press(page, "API", "Alt+ArrowDown");
@@ -174,7 +174,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(list.complaints).toEqual([]);
     }, 60_000);
 
-    test("many presses in a row are sent together, and end in the order that is seen", async () => {
+    test("several key presses in a row are sent together, and the shown order is stored", async () => {
       await using list = await open();
       const { page } = list;
       await stopTime(page);
@@ -187,7 +187,7 @@ describeWithBrowser("the order of components", (browser) => {
       await told(page, "CDN is first already.");
     }, 60_000);
 
-    test("what was not sent yet is sent when the page is left", async () => {
+    test("an order that was not sent yet is sent when the page is left", async () => {
       await using list = await open();
       const { page, site } = list;
       await stopTime(page);
@@ -204,7 +204,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe("API, Docs | Core: Web | Edge: CDN");
     }, 60_000);
 
-    test("an arrow alone moves nothing, and Enter on a handle says how", async () => {
+    test("an arrow key alone moves nothing, and Enter on a handle explains how to move", async () => {
       await using list = await open();
       const { page } = list;
       await press(page, "API", "ArrowDown");
@@ -217,7 +217,7 @@ describeWithBrowser("the order of components", (browser) => {
     }, 60_000);
   });
 
-  test("by the buttons, without a new page and with the focus kept", async () => {
+  test("move buttons work without loading a page and keep the focus", async () => {
     await using list = await open();
     const { page } = list;
     const button = page.getByRole("button", { name: "Move Web up", exact: true });
@@ -229,7 +229,7 @@ describeWithBrowser("the order of components", (browser) => {
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
   }, 60_000);
 
-  test("by the buttons without a script, where there are no handles", async () => {
+  test("without JavaScript, move buttons work and there are no handles", async () => {
     await using list = await open({ javaScriptEnabled: false });
     const { page } = list;
     expect(await page.getByRole("button", { name: "Move API", exact: true }).count()).toBe(0);
@@ -239,7 +239,7 @@ describeWithBrowser("the order of components", (browser) => {
     expect(new URL(page.url()).hash).toBe(`#${list.ids["API"]}`);
   }, 60_000);
 
-  test("that can no longer be saved is told, and the page is left as it is stored", async () => {
+  test("an order that can no longer be saved is reported, and the stored order is kept", async () => {
     await using list = await open();
     const { page, site } = list;
     const { ctx } = site.app;
@@ -259,7 +259,7 @@ describeWithBrowser("the order of components", (browser) => {
   }, 60_000);
   afterAll(() => shared?.[Symbol.asyncDispose]());
 
-  test("is clean under axe, wide and on a phone, with its marks and handles", async () => {
+  test("the ordered list has no axe violations, and its controls are large enough on a phone", async () => {
     const { page, site } = shared;
     expect(await shared.outline()).toBe(AS_IT_IS);
     expect(await site.axe(page)).toEqual([]);

@@ -7,12 +7,12 @@ import { describeInBrowser } from "../support/browser";
 const NEW_KEY = "/admin/settings/keys/new?preset=read-only-dashboard";
 const VALUE = /^allclear_\w{49}$/;
 
-describeInBrowser("what is done once", (site) => {
+describeInBrowser("repeated clicks and going back", (site) => {
   test.each([
     { name: "with scripts by sending one form", javaScriptEnabled: true, sent: 1 },
     { name: "without by showing the first one's", javaScriptEnabled: false, sent: 2 },
   ])(
-    "a second click on Create, before an answer came, makes no second key: $name",
+    "a second click on Create before the answer creates no second key: $name",
     async ({ javaScriptEnabled, sent }) => {
       const { app, visit } = site();
       const before = listAllKeys(app.ctx.db).length;
@@ -29,7 +29,7 @@ describeInBrowser("what is done once", (site) => {
     60_000,
   );
 
-  test("without scripts, a second click on Rotate shows the value of the one rotation", async () => {
+  test("without JavaScript, a second click on Rotate shows the value of the first rotation", async () => {
     const { app, visit } = site();
     const { key, value: first } = await app.createKey();
     const session = await app.signedIn("admin");
@@ -49,7 +49,7 @@ describeInBrowser("what is done once", (site) => {
     { name: "with scripts", javaScriptEnabled: true },
     { name: "without", javaScriptEnabled: false },
   ])(
-    "going back to where a value was shown shows none and makes none, $name",
+    "going back to a shown value neither shows it nor creates another, $name",
     async ({ javaScriptEnabled }) => {
       const { app, visit } = site();
       const session = await app.signedIn("admin");

@@ -30,7 +30,7 @@ interface Outcome {
 }
 
 describe("allclear apply", () => {
-  test("prints what it changes, once; the second run changes nothing", async () => {
+  test("apply prints its changes, and a second run changes nothing", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);
@@ -46,7 +46,7 @@ describe("allclear apply", () => {
     });
   });
 
-  test("refuses a file that is not UTF-8, naming its line, and changes nothing", async () => {
+  test("apply rejects a file that is not UTF-8, naming the line, and changes nothing", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     const run = commandLine(join(folder.path, "data"));
@@ -68,7 +68,7 @@ describe("allclear apply", () => {
     ["a character that is cut off", Buffer.from([0x61, 0x0a, 0x62, 0xe2, 0x82]), 2],
     ["a lone surrogate", Buffer.from([0x61, 0x0a, 0x0a, 0xed, 0xa0, 0x80, 0x0a]), 3],
     ["UTF-16", Buffer.from("pages: []", "utf16le").fill(0xff, 0, 1), 1],
-  ])("refuses %s as bytes that are not UTF-8", async (_name, bytes, line) => {
+  ])("%s is rejected as bytes that are not UTF-8", async (_name, bytes, line) => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, bytes);
@@ -76,7 +76,7 @@ describe("allclear apply", () => {
     expect([exitCode, err]).toEqual([2, [`${file}:${line}: is not UTF-8`]]);
   });
 
-  test("--dry-run tells the same and changes nothing; --json tells it to a script", async () => {
+  test("--dry-run prints the same and changes nothing, and --json prints it for programs", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);
@@ -89,7 +89,7 @@ describe("allclear apply", () => {
     expect(real.changes.map(({ kind }) => kind)).toEqual(dry.changes.map(({ kind }) => kind));
   });
 
-  test("--json names every object of the file with its id and what the API takes in its place", async () => {
+  test("--json names every object of the file with its id and the path of the API", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     const more = `
@@ -123,7 +123,7 @@ webhooks:
     }
   });
 
-  test("a mistake in the file is named with its line, exits 2, and changes nothing", async () => {
+  test("a mistake in the file is named with its line, exits with 2 and changes nothing", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     const run = commandLine(join(folder.path, "data"));
@@ -135,7 +135,7 @@ webhooks:
     expect((await run(["apply", file])).err).toEqual(["Created 4, changed 0, removed 0."]);
   });
 
-  test("knows the public address that was set in the dashboard, whose host no page may have", async () => {
+  test("apply rejects the host of the public address as custom domain", async () => {
     using folder = temporaryFolder();
     const [file, data] = [join(folder.path, "status.yaml"), join(folder.path, "data")];
     const domain = "    custom_domains: [status.northwind.example]\n";

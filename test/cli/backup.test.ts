@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 const create = ["key", "create", "--scope", "read:status", "--name"];
 
 describe("allclear backup and restore, while no server runs", () => {
-  test("restore brings back what was there at the backup, and keeps the replaced database", async () => {
+  test("restore brings back the state of the backup and keeps the replaced database", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const copy = join(folder.path, "copy.db");
@@ -51,7 +51,7 @@ describe("allclear backup and restore, while no server runs", () => {
     expect(key?.revoked_at).not.toBeNull();
   });
 
-  test("restore without a database lists what works again, with commands that revoke it as printed", async () => {
+  test("restore without a database lists credentials that work again, with commands that revoke them", async () => {
     using folder = temporaryFolder();
     const copy = join(folder.path, "copy.db");
     const source = commandLine(join(folder.path, "source"));
@@ -86,7 +86,7 @@ describe("allclear backup and restore, while no server runs", () => {
     }
   });
 
-  test("restore over a damaged database says that credentials may be missing from what it carried over", async () => {
+  test("restore over a damaged database says that credentials may not have been carried over", async () => {
     using folder = temporaryFolder();
     const copy = join(folder.path, "copy.db");
     const dataDir = join(folder.path, "data");
@@ -103,7 +103,7 @@ describe("allclear backup and restore, while no server runs", () => {
     ]);
   });
 
-  test("restore says how to create an owner where none is left who can sign in", async () => {
+  test("restore says how to create an owner if none can sign in", async () => {
     using folder = temporaryFolder();
     const copy = join(folder.path, "copy.db");
     const dataDir = join(folder.path, "data");
@@ -122,7 +122,7 @@ describe("allclear backup and restore, while no server runs", () => {
     expect((await createUser("bob@acme.test", "owner")).exitCode).toBe(0);
   });
 
-  test("backup refuses to write over a file, and leaves it as it was", async () => {
+  test("backup does not overwrite an existing file", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "precious");
     await Bun.write(file, "precious");
@@ -134,7 +134,7 @@ describe("allclear backup and restore, while no server runs", () => {
     expect(await Bun.file(file).text()).toBe("precious");
   });
 
-  test("restore refuses what is no backup, and touches nothing", async () => {
+  test("restore rejects a file that is no backup and changes nothing", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const file = join(folder.path, "text");

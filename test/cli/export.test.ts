@@ -63,13 +63,13 @@ const printed = async (run: CommandLine, ...args: string[]) => {
 };
 
 describe("allclear export", () => {
-  test("prints what is there as a file: in its order, with every ref, without what has its default", async () => {
+  test("export prints everything in order, with every ref and without default values", async () => {
     using folder = temporaryFolder();
     const run = await demoData(folder.path);
     expect(await printed(run)).toBe(TWO_PAGES);
   });
 
-  test("what it prints, apply finds unchanged, even where it prunes", async () => {
+  test("an export is unchanged for apply, even with --prune", async () => {
     using folder = temporaryFolder();
     const run = await demoData(folder.path);
     const file = join(folder.path, "exported.yaml");
@@ -81,7 +81,7 @@ describe("allclear export", () => {
     });
   });
 
-  test("--page prints one page, also by a slug that it had before, and warns of pruning with it", async () => {
+  test("--page prints one page, also by an earlier slug, and warns of pruning with it", async () => {
     using folder = temporaryFolder();
     const run = await demoData(folder.path);
     const file = join(folder.path, "renamed.yaml");
@@ -96,7 +96,7 @@ describe("allclear export", () => {
     expect(await printed(run)).not.toContain("not all that there is");
   });
 
-  test("a page that is not there is refused, and nothing is printed", async () => {
+  test("--page with an unknown page is rejected, and nothing is printed", async () => {
     using folder = temporaryFolder();
     const run = await demoData(folder.path);
     expect(await run(["export", "--page", "nowhere"])).toEqual({
@@ -107,7 +107,7 @@ describe("allclear export", () => {
     expect((await run(["export", "--page", "internal"])).exitCode).toBe(0);
   });
 
-  test("the example page of a first run is left out, and asking for it is refused", async () => {
+  test("export omits the sample page and rejects it as --page", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const run = installedCommandLine(dataDir);
@@ -124,7 +124,7 @@ describe("allclear export", () => {
     });
   });
 
-  test("a data directory without a database is refused, and none is made", async () => {
+  test("export rejects a data directory without a database and creates none", async () => {
     using folder = temporaryFolder();
     const run = commandLine(join(folder.path, "nowhere"));
     for (const _ of [1, 2]) {

@@ -21,7 +21,7 @@ function answering(status: number) {
 }
 
 describe("allclear healthcheck", () => {
-  test("exits 0 and says nothing where the server is ready", async () => {
+  test("healthcheck exits with 0 and prints nothing if the server is ready", async () => {
     using folder = temporaryFolder();
     using server = answering(200);
     const outcome = await commandLine(folder.path)(["healthcheck", "--listen", server.listen]);
@@ -29,7 +29,7 @@ describe("allclear healthcheck", () => {
     expect(server.asked).toEqual(["GET /readyz"]);
   });
 
-  test("exits 1 where the server answers that it is not ready", async () => {
+  test("healthcheck exits with 1 if the server is not ready", async () => {
     using folder = temporaryFolder();
     using server = answering(503);
     const { exitCode, err } = await commandLine(folder.path)(["healthcheck"], {
@@ -38,7 +38,7 @@ describe("allclear healthcheck", () => {
     expect([exitCode, err]).toEqual([1, ["The server answers 503."]]);
   });
 
-  test("exits 1 where nobody listens", async () => {
+  test("healthcheck exits with 1 if no server listens", async () => {
     using folder = temporaryFolder();
     let listen: string;
     {

@@ -16,7 +16,7 @@ function listedCommands(help: readonly string[]): string[] {
 
 describe("help", () => {
   test.each([["--help"], ["-h"], ["help"]])(
-    "`allclear %s` lists every command that exists, once",
+    "`allclear %s` lists every command once",
     async (word) => {
       using folder = temporaryFolder();
       const { exitCode, out, err } = await commandLine(folder.path)([word]);
@@ -25,7 +25,7 @@ describe("help", () => {
     },
   );
 
-  test("nothing is listed that is not a command", async () => {
+  test("help lists nothing that is not a command", async () => {
     using folder = temporaryFolder();
     const run = commandLine(folder.path);
     const { out } = await run(["--help"]);
@@ -42,7 +42,7 @@ describe("help", () => {
     }
   });
 
-  test("the first word of several commands, with a call for help, lists just those", async () => {
+  test("the first word of several commands with --help lists those commands", async () => {
     using folder = temporaryFolder();
     const run = commandLine(folder.path);
     for (const word of ["--help", "-h"]) {
@@ -58,7 +58,7 @@ describe("help", () => {
     expect((await run(["kez", "--help"])).exitCode).toBe(2);
   });
 
-  test("a command's help names each of its flags and options, with variable and default", async () => {
+  test("the help of a command names each flag and option with variable and default", async () => {
     using folder = temporaryFolder();
     const run = commandLine(folder.path);
     for (const command of COMMANDS) {
@@ -84,7 +84,7 @@ describe("help", () => {
       expect([name, options]).toEqual([name, expect.arrayContaining(["dataDir"])]);
   });
 
-  test("`--version` prints the version alone", async () => {
+  test("`--version` prints only the version", async () => {
     using folder = temporaryFolder();
     const outcome = await commandLine(folder.path)(["--version"]);
     expect(outcome).toEqual({ exitCode: 0, out: [manifest.version], err: [] });

@@ -25,11 +25,11 @@ describe("the first line of standard input", () => {
     [[], ""],
     // A character whose bytes come in two pieces.
     [[[0xc3], [0xab, 0x0a]], "ë"],
-  ])("of %j is %p", async (chunks, line) => {
+  ])("the first line of %j is %p", async (chunks, line) => {
     expect(await firstLine(pieces(...chunks))).toBe(line);
   });
 
-  test("is all that is read", async () => {
+  test("only the first line of standard input is read", async () => {
     let read = 0;
     async function* endless() {
       for (;;) {
@@ -41,7 +41,7 @@ describe("the first line of standard input", () => {
     expect(read).toBe(1);
   });
 
-  test("is refused when it is no text, or has no end", async () => {
+  test("standard input that is not text or has no line end within its limit is rejected", async () => {
     async function* endless() {
       for (;;) yield Buffer.alloc(4_096, "a");
     }
@@ -53,7 +53,7 @@ describe("the first line of standard input", () => {
   });
 });
 
-test("a process reads its line and ends, though its standard input stays open", async () => {
+test("a process ends after reading its line, even if standard input stays open", async () => {
   using folder = temporaryFolder();
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "../../src/main.ts"), ...COMMAND],

@@ -25,7 +25,7 @@ async function listKeys(run: CommandLine): Promise<Key[]> {
 }
 
 describe("allclear key create", () => {
-  test("prints the value alone on standard output, so that $(…) takes it", async () => {
+  test("key create prints only the value on standard output", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run(create);
@@ -35,7 +35,7 @@ describe("allclear key create", () => {
     expect(err.join("\n")).not.toContain(out[0] ?? "");
   });
 
-  test("--json prints the key's resource with the value, this once", async () => {
+  test("key create --json prints the resource with the value", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const outcome = await run([
@@ -61,7 +61,7 @@ describe("allclear key create", () => {
     expect(listed as unknown).toEqual(rest);
   });
 
-  test("takes a limit of 1000 and no end where none is given, and scopes with commas", async () => {
+  test("key create uses a limit of 1000 and no expiry by default and accepts scopes with commas", async () => {
     using folder = temporaryFolder();
     const key = jsonOf<Key>(
       await installedCommandLine(folder.path)([
@@ -77,7 +77,7 @@ describe("allclear key create", () => {
     });
   });
 
-  test("refuses every wrong value in one answer, exits 2, and makes no key", async () => {
+  test("key create reports every invalid value, exits with 2 and creates no key", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run([
@@ -106,20 +106,23 @@ describe("allclear key create", () => {
     ["--expires", "tomorrow"],
     ["--scope", "read:status"],
     ["--name", "two"],
-  ])("refuses %s %s, names the flag, exits 2, and makes no key", async (flag, value) => {
-    using folder = temporaryFolder();
-    const run = installedCommandLine(folder.path);
-    const { exitCode, err } = await run([...create, flag, value]);
-    expect(exitCode).toBe(2);
-    expect(err[0]).toStartWith(flag);
-    expect(err).toHaveLength(2);
-    expect(await listKeys(run)).toEqual([]);
-    expect((await run(create)).exitCode).toBe(0);
-  });
+  ])(
+    "key create rejects %s %s, names the flag, exits with 2 and creates no key",
+    async (flag, value) => {
+      using folder = temporaryFolder();
+      const run = installedCommandLine(folder.path);
+      const { exitCode, err } = await run([...create, flag, value]);
+      expect(exitCode).toBe(2);
+      expect(err[0]).toStartWith(flag);
+      expect(err).toHaveLength(2);
+      expect(await listKeys(run)).toEqual([]);
+      expect((await run(create)).exitCode).toBe(0);
+    },
+  );
 });
 
 describe("allclear key list", () => {
-  test("shows all keys with their state, newest first, and never a value", async () => {
+  test("key list shows all keys with their state, newest first, and no values", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const first = jsonOf<Key>(await run([...create, "--json"]));
@@ -137,7 +140,7 @@ describe("allclear key list", () => {
 });
 
 describe("allclear key update, rotate and revoke", () => {
-  test("update changes name and limit, and answers the key with --json", async () => {
+  test("key update changes name and limit, and prints the key with --json", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { id } = jsonOf<Key>(await run([...create, "--json"]));
@@ -157,7 +160,7 @@ describe("allclear key update, rotate and revoke", () => {
     expect(await listKeys(run)).toMatchObject([{ id, name: "Deploys", rate_limit: 7 }]);
   });
 
-  test("rotate prints the new value alone and keeps the old one for the overlap", async () => {
+  test("key rotate prints only the new value and keeps the old one for the overlap", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { id, value } = jsonOf<Key>(await run([...create, "--json"]));
@@ -171,7 +174,7 @@ describe("allclear key update, rotate and revoke", () => {
     expect(key?.values[1]?.ends_at).not.toBeNull();
   });
 
-  test("revoke is final, and doing it twice is no failure", async () => {
+  test("key revoke is final, and a second one is no failure", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { id } = jsonOf<Key>(await run([...create, "--json"]));

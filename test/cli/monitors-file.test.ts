@@ -43,7 +43,7 @@ pages:
 const TOKEN = "t0p-secret-token";
 
 describe("monitors on the command line", () => {
-  test("a secret of the environment is taken, by a dry run too, and no output holds it", async () => {
+  test("a secret from the environment is used, also by a dry run, and is in no output", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);
@@ -64,7 +64,7 @@ describe("monitors on the command line", () => {
     expect(JSON.stringify(outcomes)).not.toContain(TOKEN);
   });
 
-  test("a variable that is not set is named with its line, exits 2, and changes nothing", async () => {
+  test("a missing variable is named with its line, exits with 2 and changes nothing", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);
@@ -81,7 +81,7 @@ describe("monitors on the command line", () => {
     ]);
   });
 
-  test("an export is found unchanged where it was made, and asks for its secrets elsewhere", async () => {
+  test("an export with monitors is unchanged where it was made, and requires their secrets elsewhere", async () => {
     using folder = temporaryFolder();
     const [given, exported] = ["given", "exported"].map((name) =>
       join(folder.path, `${name}.yaml`),

@@ -12,7 +12,7 @@ async function addressWith(args: string[], env: Record<string, string>): Promise
 }
 
 describe("settings", () => {
-  test("a flag wins over the environment, and the environment over the default", async () => {
+  test("a flag overrides the environment, and that the default", async () => {
     const env = { ALLCLEAR_LISTEN: "127.0.0.1:21001" };
     expect(await addressWith([], {})).toBe("http://127.0.0.1:8080");
     expect(await addressWith([], env)).toBe("http://127.0.0.1:21001");
@@ -20,7 +20,7 @@ describe("settings", () => {
     expect(await addressWith(["--listen=[::1]:21003"], env)).toBe("http://[::1]:21003");
   });
 
-  test("the public address is --base-url, else where the server listens", async () => {
+  test("the public address is --base-url, or by default the address of the server", async () => {
     const env = { ALLCLEAR_BASE_URL: "https://env.example.com/", ALLCLEAR_LISTEN: ":21001" };
     expect(await addressWith([], { ALLCLEAR_LISTEN: ":21001" })).toBe("http://localhost:21001");
     expect(await addressWith([], env)).toBe("https://env.example.com");
@@ -29,7 +29,7 @@ describe("settings", () => {
     );
   });
 
-  test("--data-dir wins over ALLCLEAR_DATA_DIR", async () => {
+  test("--data-dir overrides ALLCLEAR_DATA_DIR", async () => {
     using folder = temporaryFolder();
     const [fromEnv, fromFlag] = [join(folder.path, "env"), join(folder.path, "flag")];
     const create = ["key", "create", "--name", "n", "--scope", "read:status"];
@@ -39,7 +39,7 @@ describe("settings", () => {
     expect(existsSync(fromEnv)).toBe(false);
   });
 
-  test("a wrong setting in the environment stops a command, unless a flag stands before it", async () => {
+  test("an invalid variable stops a command unless a flag overrides it", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const env = { ALLCLEAR_LISTEN: "somewhere" };

@@ -29,7 +29,7 @@ describe("a command that is called wrongly", () => {
     [["backup"], "FILE is missing."],
     [["restore"], "FILE is missing."],
     [["apply"], "FILE is missing."],
-  ])("%p exits 2 and says why", async (args, complaint) => {
+  ])("the wrong call %p exits with 2 and says why", async (args, complaint) => {
     using folder = temporaryFolder();
     const { exitCode, out, err } = await installedCommandLine(folder.path)(args);
     expect([exitCode, out]).toEqual([2, []]);
@@ -37,7 +37,7 @@ describe("a command that is called wrongly", () => {
     expect(err.at(-1)).toMatch(/^allclear .*--help lists /);
   });
 
-  test("is told everything at once: flags, arguments and settings", async () => {
+  test("all mistakes of a call are reported together: flags, arguments and settings", async () => {
     using folder = temporaryFolder();
     const { exitCode, err } = await installedCommandLine(folder.path)(
       ["key", "create", "--loud", "extra", "--base-url", "ftp://x"],
@@ -56,7 +56,7 @@ describe("a command that is called wrongly", () => {
     ]);
   });
 
-  test("a forgotten value does not swallow the next flag", async () => {
+  test("a missing value does not consume the next flag", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const scope = ["--scope", "read:status"];
@@ -71,7 +71,7 @@ describe("a command that is called wrongly", () => {
   });
 });
 
-describe("what a person can mend", () => {
+describe("errors that the operator can correct", () => {
   test.each([
     [["key", "revoke", "key_nope"], "There is no such key as key_nope."],
     [["key", "rotate", "key_nope"], "There is no such key as key_nope."],
@@ -79,7 +79,7 @@ describe("what a person can mend", () => {
     [["restore", "/nonexistent.db"], "There is no file /nonexistent.db."],
     [["apply", "/nonexistent.yaml"], "There is no file /nonexistent.yaml."],
     [["apply", "/"], "/ is a folder; apply takes one file."],
-  ])("%p exits 1 with a sentence and no stack", async (args, sentence) => {
+  ])("the failing call %p exits with 1 and a sentence without a stack", async (args, sentence) => {
     using folder = temporaryFolder();
     const { exitCode, out, err } = await installedCommandLine(folder.path)(args);
     expect([exitCode, out]).toEqual([1, []]);
@@ -87,7 +87,7 @@ describe("what a person can mend", () => {
     expect(err[0]).toStartWith(sentence);
   });
 
-  test("a data directory that is a file exits 1 and says so", async () => {
+  test("a data directory that is a file exits with 1 and says so", async () => {
     using folder = temporaryFolder();
     const file = `${folder.path}/file`;
     await Bun.write(file, "not a directory");

@@ -69,7 +69,7 @@ function purposeOf(folder: { path: string }, link: string | undefined) {
 }
 
 describe("allclear user create", () => {
-  test("prints the link alone on standard output, at which the user chooses a password", async () => {
+  test("user create prints only the link by which the user chooses a password", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run([...CREATE_ADA, "--name", "Ada Lovelace"]);
@@ -86,7 +86,7 @@ describe("allclear user create", () => {
     expect(await listUsers(run)).toMatchObject([{ id: user?.id, has_password: true }]);
   });
 
-  test("--json prints the user's resource with the link", async () => {
+  test("user create --json prints the resource with the link", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const outcome = await run([...CREATE_ADA, "--json"]);
@@ -97,7 +97,7 @@ describe("allclear user create", () => {
     expect([user]).toEqual(await listUsers(run));
   });
 
-  test("reads the password from standard input, and then needs no link", async () => {
+  test("user create --password-stdin reads the password and prints no link", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
@@ -109,7 +109,7 @@ describe("allclear user create", () => {
     expect(await mayEnter(folder, "ada@acme.test", `${PASSWORD} `)).toBe(false);
   });
 
-  test("--json with a password prints the resource without a link", async () => {
+  test("user create --json with a password prints the resource without a link", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const args = [...CREATE_ADA, "--password-stdin", "--json"];
@@ -118,7 +118,7 @@ describe("allclear user create", () => {
     expect(user.has_password).toBe(true);
   });
 
-  test("has no flag for the password, which other processes could read", async () => {
+  test("there is no flag for the password, which other processes could read", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, err } = await run([...CREATE_ADA, "--password", PASSWORD]);
@@ -126,7 +126,7 @@ describe("allclear user create", () => {
     expect(await listUsers(run)).toEqual([]);
   });
 
-  test("makes the data directory where there is none, and voids the set-up link where there is", async () => {
+  test("user create creates a missing data directory and ends the set-up link", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     expect((await commandLine(dataDir)(CREATE_ADA)).exitCode).toBe(0);
@@ -140,7 +140,7 @@ describe("allclear user create", () => {
     expect(await purposeOf(other, setUp)).toBeUndefined();
   });
 
-  test("refuses every wrong value in one answer, exits 2, and touches no data directory", async () => {
+  test("user create reports every invalid value, exits with 2 and touches no data directory", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const { exitCode, out, err } = await commandLine(dataDir)(
@@ -177,7 +177,7 @@ describe("allclear user create", () => {
       [],
       "--role must be owner: this is the first user.",
     ],
-  ])("%p exits 2, says why, and makes nobody", async (flags, input, complaint) => {
+  ])("the call %p exits with 2, says why and creates no user", async (flags, input, complaint) => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, out, err } = await run(["user", "create", ...flags], {}, input);
@@ -186,7 +186,7 @@ describe("allclear user create", () => {
     expect(await listUsers(run)).toEqual([]);
   });
 
-  test("asks for a role from the second user on, and refuses an email that is taken", async () => {
+  test("user create requires a role from the second user on and rejects a used email", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run(CREATE_ADA);
@@ -202,7 +202,7 @@ describe("allclear user create", () => {
     ]);
   });
 
-  test("with another role than owner, refuses a path without a database, which is most likely wrong", async () => {
+  test("user create with a role other than owner rejects a data directory without a database", async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const { exitCode, err } = await commandLine(dataDir)(CREATE_BOB);
@@ -210,7 +210,7 @@ describe("allclear user create", () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test("builds the link from --base-url, else from the public address that is set", async () => {
+  test("the link starts with --base-url, or with the stored public address", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run(CREATE_ADA);
@@ -225,7 +225,7 @@ describe("allclear user create", () => {
 });
 
 describe("allclear user list", () => {
-  test("shows all users with role and state, newest first", async () => {
+  test("user list shows all users with role and state, newest first", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
@@ -244,7 +244,7 @@ describe("allclear user list", () => {
 });
 
 describe("allclear user disable", () => {
-  test("shuts the user out by id or email, and names their keys that still work", async () => {
+  test("user disable ends access by id or email and names the user's live keys", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run(CREATE_ADA);
@@ -273,7 +273,7 @@ describe("allclear user disable", () => {
     expect(jsonOf<UserResource>(again)).toEqual(disabled as UserResource);
   });
 
-  test("refuses the last owner with exit 1, and changes nothing", async () => {
+  test("user disable rejects the last owner with exit code 1 and changes nothing", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run(CREATE_ADA);
@@ -287,7 +287,7 @@ describe("allclear user disable", () => {
   test.each([
     ["usr_nobody", "There is no such user."],
     ["nobody@acme.test", "There is no such user as nobody@acme.test."],
-  ])("says of %s that there is none, as reset-password does", async (named, sentence) => {
+  ])("user disable and reset-password report the unknown user %s", async (named, sentence) => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     for (const verb of ["disable", "reset-password"]) {
@@ -312,7 +312,7 @@ describe("allclear user reset-password", () => {
     return { run, id, isOpen };
   }
 
-  test("prints a link and ends the user's sessions at once", async () => {
+  test("user reset-password prints a link and ends the user's sessions", async () => {
     using folder = temporaryFolder();
     const { run, id, isOpen } = await withSession(folder);
     const { exitCode, out, err } = await run(["user", "reset-password", id]);
@@ -325,7 +325,7 @@ describe("allclear user reset-password", () => {
     expect(await purposeOf(folder, out[0])).toBe("reset");
   });
 
-  test("sets the password that it is given, ends the sessions, and voids the links", async () => {
+  test("user reset-password with a password sets it, ends the sessions and the links", async () => {
     using folder = temporaryFolder();
     const { run, isOpen } = await withSession(folder);
     const link = (await run(["user", "reset-password", "ada@acme.test"])).out[0];
@@ -342,16 +342,19 @@ describe("allclear user reset-password", () => {
   test.each([
     ["too short", "is shorter than 12 characters"],
     ["ADA@acme.test", "is the email address"],
-  ])("refuses the password %p with exit 2, and ends nothing", async (password, complaint) => {
-    using folder = temporaryFolder();
-    const { run, id, isOpen } = await withSession(folder);
-    const outcome = await run(["user", "reset-password", id, "--password-stdin"], {}, [password]);
-    expect([outcome.exitCode, outcome.err[0]]).toEqual([2, `The password ${complaint}.`]);
-    expect(await isOpen()).toBe(true);
-    expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(true);
-  });
+  ])(
+    "user reset-password rejects the password %p with exit code 2 and ends nothing",
+    async (password, complaint) => {
+      using folder = temporaryFolder();
+      const { run, id, isOpen } = await withSession(folder);
+      const outcome = await run(["user", "reset-password", id, "--password-stdin"], {}, [password]);
+      expect([outcome.exitCode, outcome.err[0]]).toEqual([2, `The password ${complaint}.`]);
+      expect(await isOpen()).toBe(true);
+      expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(true);
+    },
+  );
 
-  test("refuses a disabled user", async () => {
+  test("user reset-password rejects a disabled user", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run(CREATE_ADA);

@@ -43,7 +43,7 @@ const ENV = {
 };
 
 describe("webhooks on the command line", () => {
-  test("are made with secrets of the environment, by a dry run too, and no output holds them", async () => {
+  test("webhooks are created with secrets from the environment, also by a dry run, and no output contains them", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);
@@ -62,7 +62,7 @@ describe("webhooks on the command line", () => {
     expect(JSON.stringify(outcomes)).not.toContain("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
   });
 
-  test("that were exported are found unchanged where they were made, and ask for their secrets elsewhere", async () => {
+  test("an export with webhooks is unchanged where it was made, and requires their secrets elsewhere", async () => {
     using folder = temporaryFolder();
     const [given, exported] = ["given", "exported"].map((name) =>
       join(folder.path, `${name}.yaml`),
@@ -93,7 +93,7 @@ describe("webhooks on the command line", () => {
     expect(`${(await elsewhere(["export"])).out.join("\n")}\n`).toBe(EXPORTED);
   });
 
-  test("may be in a private network that --outbound-allow names", async () => {
+  test("a webhook can be in a private network that --outbound-allow names", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE.replace("https://ci.northwind.example", "http://10.1.2.3"));
@@ -105,7 +105,7 @@ describe("webhooks on the command line", () => {
     expect([made.exitCode, made.err]).toEqual([0, ["Created 3, changed 0, removed 0."]]);
   });
 
-  test("for every page are not in the file of one, which says that it is not all there is", async () => {
+  test("export --page omits webhooks for every page and says so", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);

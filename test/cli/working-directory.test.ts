@@ -4,7 +4,7 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 setDefaultTimeout(PROCESS_TEST_MS);
 
 test.each(["development", "production"])(
-  "the sources serve pages when they are run from another folder, with NODE_ENV %s",
+  "the sources serve pages when run from another folder, with NODE_ENV %s",
   async (environment) => {
     await using site = await createInstallation({ isFromSources: true });
     const server = await site.serve({ env: { NODE_ENV: environment } });

@@ -5,7 +5,7 @@ import { addNote, committedNotes, notesOf, openNotes, outcomesOf } from "../supp
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("tx.afterCommit", () => {
-  test("runs once what it is told of is durable, before the caller hears of it", async () => {
+  test("an afterCommit effect runs once after the commit and before its caller resumes", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -20,7 +20,7 @@ describe("tx.afterCommit", () => {
     expect(happened).toEqual(["callback", "effect sees a", "caller"]);
   });
 
-  test("never runs for what was rolled back, and does for its neighbour", async () => {
+  test("an afterCommit effect of a callback that was rolled back never runs, while others of the batch do", async () => {
     using notes = openNotes();
     const ran: string[] = [];
     await outcomesOf(
@@ -36,7 +36,7 @@ describe("tx.afterCommit", () => {
     expect(ran).toEqual(["of the neighbour"]);
   });
 
-  test("never runs when the whole batch is refused", async () => {
+  test("no afterCommit effect runs if the whole batch is rejected", async () => {
     using notes = openNotes();
     const ran: string[] = [];
     const outcomes = await outcomesOf(
@@ -47,7 +47,7 @@ describe("tx.afterCommit", () => {
     expect(ran).toEqual([]);
   });
 
-  test("has its errors logged, not thrown: the change stands and the other effects run", async () => {
+  test("an error of an afterCommit effect is logged, and the change and other effects stand", async () => {
     using notes = openNotes();
     const ran: string[] = [];
     const outcomes = await outcomesOf(
@@ -72,7 +72,7 @@ describe("tx.afterCommit", () => {
     expect(causes).toEqual(["the effect failed", "the effect failed later"]);
   });
 
-  test("may write, in a transaction of its own", async () => {
+  test("an afterCommit effect can write in a transaction of its own", async () => {
     using notes = openNotes();
     const later = Promise.withResolvers<void>();
     await notes.db.write((tx) => {

@@ -57,7 +57,7 @@ function notesIn(file: string): string[] {
 }
 
 describe("a backup", () => {
-  test("is one sound file with everything that was committed, the log's part included", () => {
+  test("a backup is one sound file with everything that was committed, also from the log", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     at.sqlite.run("INSERT INTO notes VALUES ('only in the log so far')");
@@ -69,7 +69,7 @@ describe("a backup", () => {
     expect(pragma(copy, "auto_vacuum")).toBe(2);
   });
 
-  test("shows nobody but its owner and their group what is in it", () => {
+  test("a backup can be read only by its owner and group", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "copy.db");
@@ -77,7 +77,7 @@ describe("a backup", () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  test("is for its owner alone while it is written, under any umask", () => {
+  test("an unfinished backup can be read only by its owner, under any umask", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "copy.db");
@@ -94,7 +94,7 @@ describe("a backup", () => {
     expect(notesIn(file)).toEqual([]);
   });
 
-  test("never writes through a link that was put in the place of the unfinished copy", () => {
+  test("a backup does not write through a link in place of its unfinished file", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "copy.db");
@@ -106,7 +106,7 @@ describe("a backup", () => {
     expect(readFileSync(other, "utf8")).toBe("precious");
   });
 
-  test("has nothing of a transaction that another connection has not committed", () => {
+  test("a backup contains nothing of another connection's open transaction", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     using at = openMigrated(path);
@@ -122,7 +122,7 @@ describe("a backup", () => {
     expect(notesIn(join(folder.path, "later.db"))).toHaveLength(3);
   });
 
-  test("can be made again and again while another process goes on writing", async () => {
+  test("backups can be taken repeatedly while another process writes", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     using at = openMigrated(path);
@@ -138,7 +138,7 @@ describe("a backup", () => {
     expect(Number(await writer.line())).toBe(before + 1);
   });
 
-  test("to a file that exists is refused, and the file stays as it is", () => {
+  test("a backup to an existing file is rejected and does not change that file", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "precious.txt");
@@ -148,7 +148,7 @@ describe("a backup", () => {
     expect(readFileSync(file, "utf8")).toBe("precious");
   });
 
-  test("to a folder that does not exist is refused with a sentence", () => {
+  test("a backup to a missing folder is rejected with a sentence", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "nowhere", "copy.db");
@@ -157,7 +157,7 @@ describe("a backup", () => {
     expect(existsSync(join(folder.path, "nowhere"))).toBe(false);
   });
 
-  test("is not hindered by what an interrupted one left behind", () => {
+  test("a backup is not blocked by what an interrupted one left", () => {
     using folder = temporaryFolder();
     using at = openMigrated(join(folder.path, "allclear.db"));
     const file = join(folder.path, "copy.db");
@@ -169,7 +169,7 @@ describe("a backup", () => {
 });
 
 describe.skipIf(!hasTinyDisks())("a backup to a disk that is too small", () => {
-  test("is refused, leaves nothing behind, and the database is as it was", () => {
+  test("a backup to a disk that is too small is rejected, leaves no file and does not change the database", () => {
     using disk = mountTinyDisk();
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");

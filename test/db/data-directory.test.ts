@@ -25,7 +25,7 @@ if (!isRoot) {
 }
 
 describe("a data directory", () => {
-  test("is made, with those above it, for its owner and group alone", () => {
+  test("a data directory and its missing parents are created for owner and group only", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "var", "lib", "allclear");
     expect(openDataDirectory(path)).toEqual({
@@ -37,7 +37,7 @@ describe("a data directory", () => {
     expect(openDataDirectory(path).path).toBe(path);
   });
 
-  test("names the file that its database is a link to, there already or not", () => {
+  test("the database path is the target of a symbolic link, even if that does not exist yet", () => {
     using folder = temporaryFolder();
     const [data, disk] = [join(folder.path, "data"), join(folder.path, "disk")];
     mkdirSync(data);
@@ -49,7 +49,7 @@ describe("a data directory", () => {
     expect(openDataDirectory(data)).toMatchObject({ path: data, database });
   });
 
-  test("cannot be a file", () => {
+  test("a data directory cannot be a file", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "file");
     writeFileSync(path, "");
@@ -74,7 +74,7 @@ function followAdvice(message: string): string {
 }
 
 describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
-  test("is refused with the exact chown to run, which mends it", async () => {
+  test("a data directory of another user is rejected with the chown command that corrects it", async () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, 0o755);
     const path = join(folder.path, "its data");
@@ -92,7 +92,7 @@ describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
     expect(await tryAs(child)).toBe("opened");
   });
 
-  test("but owns is refused with the exact chmod to run, which needs no other user", async () => {
+  test("a data directory of its user without write permission is rejected with the chmod command that corrects it", async () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, 0o755);
     const path = join(folder.path, "its data");
@@ -113,7 +113,7 @@ describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
   });
 
   test.each(["allclear.db", "allclear.lock"])(
-    "in one file of its own, %s, is refused with the chmod of that file",
+    "a read-only file %s of its user is rejected with the chmod command that corrects it",
     async (name) => {
       using folder = temporaryFolder();
       chmodSync(folder.path, 0o755);
@@ -133,7 +133,7 @@ describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
     },
   );
 
-  test("behind a link to the database is refused with the chown of that directory", async () => {
+  test("a directory behind a link to the database is rejected with the chown command that corrects it", async () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, 0o755);
     const path = join(folder.path, "data");
@@ -150,7 +150,7 @@ describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
     expect(await tryAs(child)).toBe("opened");
   });
 
-  test("and cannot make is refused with the way to make it, which leaves its parents alone", async () => {
+  test("a data directory that cannot be created is rejected with commands that leave its parents unchanged", async () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, 0o755);
     const path = join(folder.path, "lib", "allclear");
@@ -165,7 +165,7 @@ describe.skipIf(!isRoot)("a data directory that its user cannot write", () => {
   });
 
   test.each(["allclear.db", "allclear.db-wal", "allclear.db-shm", "allclear.lock"])(
-    "in one file, %s, is refused too: SQLite would open it read-only",
+    "a file %s of another user is rejected, since SQLite would open it read-only",
     async (name) => {
       using folder = temporaryFolder();
       chmodSync(folder.path, 0o755);

@@ -18,7 +18,7 @@ function makeDatabase(file: string): void {
 const addNote = (sqlite: Database) => void sqlite.run("INSERT INTO notes VALUES ('edited')");
 
 describe("editing a database that is not in use", () => {
-  test("stores the edit in the one file", () => {
+  test("an edit of an unused database is stored in the one file", () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "copy.db");
     makeDatabase(file);
@@ -28,7 +28,7 @@ describe("editing a database that is not in use", () => {
     expect(committedNotes(file)).toEqual(["edited"]);
   });
 
-  test("passes the error of the edit on and does not call the file damaged", () => {
+  test("an error of an edit is passed on and not reported as damage", () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "copy.db");
     makeDatabase(file);
@@ -40,7 +40,7 @@ describe("editing a database that is not in use", () => {
     editSoundDatabase(file, "The copy", addNote);
   });
 
-  test("is refused, without the edit, for a file that is no database of Allclear", () => {
+  test("a file that is no database of Allclear is rejected without the edit", () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "copy.db");
     writeFileSync(file, "text ".repeat(1_000));

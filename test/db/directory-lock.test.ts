@@ -30,7 +30,7 @@ function linkedDirectories(folder: string, link: (target: string, path: string) 
 }
 
 describe("the lock of a data directory", () => {
-  test("is one process's; another is told which process has it, by what command", async () => {
+  test("the lock is held by one process, and another is told its process id and command", async () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
@@ -44,7 +44,7 @@ describe("the lock of a data directory", () => {
     );
   });
 
-  test("is let go of by kill -9, and the next holder is named instead", async () => {
+  test("kill -9 releases the lock, and the next holder is named", async () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     {
@@ -59,7 +59,7 @@ describe("the lock of a data directory", () => {
     lock.release();
   });
 
-  test("is let go of by release, which leaves no note behind", async () => {
+  test("releasing the lock removes the note about its holder", async () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     lockOrExplain(directory, "serve").release();
@@ -68,7 +68,7 @@ describe("the lock of a data directory", () => {
     expect(await child.line()).toBe("held");
   });
 
-  test("survives garbage collection while it is held", async () => {
+  test("the lock survives garbage collection", async () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
@@ -78,7 +78,7 @@ describe("the lock of a data directory", () => {
     expect(tryLock(directory, "serve")).toBeUndefined();
   });
 
-  test("is exclusive within a process too, and is not lost by trying again", () => {
+  test("the lock is exclusive within a process and not lost by a second attempt", () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     const lock = lockOrExplain(directory, "serve");
@@ -92,7 +92,7 @@ describe("the lock of a data directory", () => {
     again?.release();
   });
 
-  test("holds, and is told of, where the note of its holder cannot be read", async () => {
+  test("the lock is held and reported even if the note about its holder cannot be read", async () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     const lock = lockOrExplain(directory, "serve");
@@ -103,7 +103,7 @@ describe("the lock of a data directory", () => {
     lock.release();
   });
 
-  test("is that of the database, where another folder has a symbolic link to it", async () => {
+  test("a symbolic link to the database in another folder has the same lock", async () => {
     using folder = temporaryFolder();
     const { owner, other } = linkedDirectories(folder.path, symlinkSync);
     await using server = startChild("serve-directory.ts", owner);
@@ -116,7 +116,7 @@ describe("the lock of a data directory", () => {
     claim().release();
   });
 
-  test("is refused while a server uses the database by a hard link, and had once it has ended", async () => {
+  test("the lock is rejected while a server uses the database by a hard link, and available afterwards", async () => {
     using folder = temporaryFolder();
     const { owner, other } = linkedDirectories(folder.path, linkSync);
     await using server = startChild("serve-directory.ts", owner);
@@ -133,7 +133,7 @@ describe("the lock of a data directory", () => {
     first.release();
   });
 
-  test("of SQLite on the database outlasts an upgrade, which reads the file for its copy", async () => {
+  test("SQLite's lock on the database survives an upgrade, which reads the file for its copy", async () => {
     using folder = temporaryFolder();
     const { owner, other } = linkedDirectories(folder.path, linkSync);
     using sqlite = openSqlite(join(other, "allclear.db"), 0);
@@ -146,7 +146,7 @@ describe("the lock of a data directory", () => {
     expect(await child.line()).toContain("by another name of the same file");
   });
 
-  test("is one for each database where links lead to two of them in one folder", () => {
+  test("two links in one folder to two databases have separate locks", () => {
     using folder = temporaryFolder();
     const linked = ["one", "two"].map((name) => {
       const path = join(folder.path, name);
@@ -161,7 +161,7 @@ describe("the lock of a data directory", () => {
     for (const lock of locks) lock.release();
   });
 
-  test("keeps no other folder from being used", () => {
+  test("the lock of one folder does not block another", () => {
     using one = temporaryFolder();
     using two = temporaryFolder();
     const first = lockOrExplain(openDataDirectory(one.path), "serve");
@@ -171,8 +171,8 @@ describe("the lock of a data directory", () => {
   });
 });
 
-describe.skipIf(!hasTinyDisks())("the lock on a full disk", () => {
-  test("can be taken, though no note can be left", () => {
+describe.skipIf(!hasTinyDisks())("the lock of a data directory on a full disk", () => {
+  test("the lock can be taken on a full disk, although no note can be written", () => {
     using disk = mountTinyDisk();
     const directory = openDataDirectory(disk.path);
     lockOrExplain(directory, "serve").release();

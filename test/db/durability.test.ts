@@ -4,7 +4,7 @@ import { startChild } from "../support/child";
 import { notesOf, openNotes } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
-test("kill -9 loses nothing that was acknowledged and leaves nothing half-written", async () => {
+test("kill -9 loses no acknowledged change and leaves none half-written", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "notes.db");
   const acknowledged: string[] = [];

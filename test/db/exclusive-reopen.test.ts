@@ -42,7 +42,7 @@ const STORES: StorageState = { fault: undefined, isDamaged: false };
 const MOVED: StorageState = { fault: "moved", isDamaged: false };
 
 describe("sharing a database that was opened exclusively", () => {
-  test("lets other processes use it at the first retry, and notices what they commit", async () => {
+  test("an exclusively opened database is shared at the first retry, and commits of others are noticed", async () => {
     using at = await openExclusively();
     expect(() => committedNotes(at.path)).toThrow("locked");
     const version = at.db.foreignVersion();
@@ -57,7 +57,7 @@ describe("sharing a database that was opened exclusively", () => {
     expect(await at.add("after")).toEqual(["stored"]);
   });
 
-  test("keeps the connection where the data directory was moved, and shares it once it is back", async () => {
+  test("the connection is kept while the data directory is moved away, and shared once it is back", async () => {
     using at = await openExclusively();
     renameSync(at.here, `${at.here}-away`);
     await at.clock.advance(1_000);
@@ -71,7 +71,7 @@ describe("sharing a database that was opened exclusively", () => {
     expect(committedNotes(at.path)).toEqual(["before"]);
   });
 
-  test("creates no database where the files were deleted from the data directory", async () => {
+  test("no database is created if the files were deleted from the data directory", async () => {
     using at = await openExclusively();
     for (const name of readdirSync(at.here)) rmSync(join(at.here, name));
     await at.clock.advance(60_000);
@@ -94,7 +94,7 @@ describe("a database that cannot be opened again", () => {
     other.run(`PRAGMA application_id = ${APPLICATION_ID}`);
   }
 
-  test("refuses reads and writes as unavailable until a retry opens it", async () => {
+  test("reads and writes are unavailable until a retry opens the database", async () => {
     using at = await openExclusively();
     await failOpening(at);
     const version = at.db.foreignVersion();
@@ -116,7 +116,7 @@ describe("a database that cannot be opened again", () => {
     expect(at.logged.at(-1)?.msg).toBe("changes are stored again");
   });
 
-  test("is not created where it was deleted meanwhile, nor replaced by another that lies there", async () => {
+  test("a retry neither creates a deleted database nor opens another one in its place", async () => {
     using at = await openExclusively();
     await failOpening(at);
     renameSync(at.path, `${at.path}-away`);
@@ -140,7 +140,7 @@ describe("a database that cannot be opened again", () => {
     expect(notesOf(at.db)).toEqual(["before"]);
   });
 
-  test("can be closed, and refuses what waits", async () => {
+  test("a database that cannot be opened again can be closed and rejects waiting changes", async () => {
     using at = await openExclusively();
     await failOpening(at);
     const change = at.add("refused");

@@ -7,7 +7,7 @@ import { addNote, committedNotes, notesOf, openNotes, outcomesOf } from "../supp
 import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
 
 describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
-  test("a change is refused and reading goes on; once there is space, it can be stored", async () => {
+  test("a change on a full disk is rejected while reads continue, and stored once there is space", async () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     using notes = openNotes(path);
@@ -28,7 +28,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
     expect(committedNotes(path)).toEqual(["after", "before"]);
   });
 
-  test("a change too large for what is left is refused, a smaller one after it is stored", async () => {
+  test("a change too large for the free space is rejected, and a smaller one after it is stored", async () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     using notes = openNotes(path);
@@ -41,7 +41,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
 
   // With a checkpoint after every commit the main file has to grow too, not only the log.
   test.each([1_000, 1])(
-    "while it fills up, what was acknowledged is there after a restart and what was refused is not (checkpoint every %d pages)",
+    "while the disk fills up, exactly the acknowledged changes survive a restart (checkpoint every %d pages)",
     async (checkpointPages) => {
       using disk = mountTinyDisk("1m");
       const path = join(disk.path, "notes.db");
@@ -63,7 +63,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
     },
   );
 
-  test("closing leaves the log for the next start, which finds everything, full disk or not", async () => {
+  test("closing on a full disk keeps the log for the next start, which finds everything", async () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     const notes = openNotes(path);
@@ -82,7 +82,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
     expect(notesOf(reopened.db)).toHaveLength(100);
   });
 
-  test("opening a database that was closed well reads it, and stores changes once there is space", async () => {
+  test("a database that was closed properly can be read on a full disk, and stores changes once there is space", async () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     {
@@ -107,7 +107,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
     expect(committedNotes(path)).toHaveLength(101);
   });
 
-  test("a database opened on it is shared with other processes at a later retry where the first has no room", async () => {
+  test("a database opened on a full disk is shared with other processes once a retry finds space", async () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     {
@@ -128,7 +128,7 @@ describe.skipIf(!hasTinyDisks())("on a disk that is full", () => {
     expect(committedNotes(path)).toEqual(["after", "before"]);
   });
 
-  test("a database that is not there cannot be made: the refusal is a sentence", () => {
+  test("creating a database on a full disk is rejected with a sentence", () => {
     using disk = mountTinyDisk();
     const path = join(disk.path, "notes.db");
     disk.fill();

@@ -11,7 +11,7 @@ import {
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("group commit", () => {
-  test("callers of one turn share one commit, callers of different turns do not", async () => {
+  test("writes of one turn of the event loop share a commit, those of different turns do not", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -26,7 +26,7 @@ describe("group commit", () => {
     expect(committedTransactions(path) - before).toBe(4);
   });
 
-  test("nobody is acknowledged before the commit that holds their change", async () => {
+  test("no write is acknowledged before the commit that contains it", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -49,7 +49,7 @@ describe("group commit", () => {
     expect(acknowledged).toEqual(["a", "b"]);
   });
 
-  test("each caller gets the answer of their own callback, in the order of asking", async () => {
+  test("each write returns the result of its own callback, in order", async () => {
     using notes = openNotes();
     const answers = await Promise.all(
       ["a", "b", "c"].map((name) =>
@@ -62,7 +62,7 @@ describe("group commit", () => {
     expect(answers).toEqual([["a"], ["a", "b"], ["a", "b", "c"]]);
   });
 
-  test("a thousand callers are all served, and the event loop turns between their batches", async () => {
+  test("a thousand concurrent writes are all stored, and the event loop turns between their batches", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -80,7 +80,7 @@ describe("group commit", () => {
     expect(committedTransactions(path) - before).toBe(4);
   });
 
-  test("a batch that has taken ten milliseconds leaves the rest to the next one", async () => {
+  test("a batch that has taken ten milliseconds leaves the remaining writes to the next one", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const clock = createTestClock();

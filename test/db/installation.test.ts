@@ -26,7 +26,7 @@ function makeDatabase(path: string, extraMigrations = 0): void {
 }
 
 describe("a server", () => {
-  test("claims its data directory and migrates", () => {
+  test("a server locks its data directory and migrates the database", () => {
     using folder = temporaryFolder();
     const server = openForServer(configFor(folder));
     expect(server.migration).toMatchObject({ from: 0, to: SCHEMA_VERSION });
@@ -38,7 +38,7 @@ describe("a server", () => {
     lock?.release();
   });
 
-  test("never waits in SQLite for another process, and stores the change afterwards", async () => {
+  test("a server never waits in SQLite for another process, and stores the change afterwards", async () => {
     using folder = temporaryFolder();
     const server = openForServer(configFor(folder));
     using other = new Database(server.directory.database);
@@ -53,7 +53,7 @@ describe("a server", () => {
     server.close();
   });
 
-  test("is refused beside another, which goes on untouched", async () => {
+  test("a second server is rejected, and the first one is not affected", async () => {
     using folder = temporaryFolder();
     await using child = startChild("hold-directory.ts", folder.path, "serve");
     expect(await child.line()).toBe("held");
@@ -62,7 +62,7 @@ describe("a server", () => {
     expect(start).toThrow(`in use by process ${child.pid} (allclear serve).`);
   });
 
-  test("lets go of the directory when its database cannot be opened", () => {
+  test("a server releases the directory if its database cannot be opened", () => {
     using folder = temporaryFolder();
     makeDatabase(folder.path, 1);
     const start = () => openForServer(configFor(folder));
@@ -76,7 +76,7 @@ describe("a server", () => {
 });
 
 describe("a command", () => {
-  test("migrates and holds the directory where no server does", () => {
+  test("a command without a server migrates and locks the directory", () => {
     using folder = temporaryFolder();
     const command = openForCommand(configFor(folder), "key list", { mayCreate: true });
     expect(command.migration).toMatchObject({ from: 0, to: SCHEMA_VERSION });
@@ -85,7 +85,7 @@ describe("a command", () => {
     openForServer(configFor(folder)).close();
   });
 
-  test("works beside a holder with its own schema, and leaves the lock to it", async () => {
+  test("a command beside a server with the same schema works and leaves the lock to the server", async () => {
     using folder = temporaryFolder();
     makeDatabase(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
@@ -97,7 +97,7 @@ describe("a command", () => {
     expect(tryLock(openDataDirectory(folder.path), "serve")).toBeUndefined();
   });
 
-  test("is refused beside a holder with another schema, naming both versions and the holder", async () => {
+  test("a command beside a server with another schema is rejected, naming both versions and the server", async () => {
     using folder = temporaryFolder();
     makeDatabase(folder.path, 1);
     await using child = startChild("hold-directory.ts", folder.path, "serve");

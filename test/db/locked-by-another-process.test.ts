@@ -24,7 +24,7 @@ function lockedBy(path: string): Database {
 }
 
 describe("while another process is writing", () => {
-  test("a change waits, and is stored once the other has finished", async () => {
+  test("a change waits for another process and is then stored", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const clock = createTestClock();
@@ -43,7 +43,7 @@ describe("while another process is writing", () => {
     expect(committedNotes(path)).toEqual(["by the other", "patient"]);
   });
 
-  test("a change is refused once it has waited five seconds, and none of it is stored", async () => {
+  test("a change is rejected after waiting five seconds, and nothing of it is stored", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const clock = createTestClock();
@@ -65,7 +65,7 @@ describe("while another process is writing", () => {
     expect(committedNotes(path)).toEqual(["late"]);
   });
 
-  test("nobody is left behind: the writer works as before when all who waited were refused", async () => {
+  test("the writer works as before after all waiting changes were rejected", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const clock = createTestClock();
@@ -80,7 +80,7 @@ describe("while another process is writing", () => {
     expect(committedNotes(path)).toEqual(["stored"]);
   });
 
-  test("reading goes on, and sees what was committed", async () => {
+  test("reads continue while another process writes, and see what was committed", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -92,7 +92,7 @@ describe("while another process is writing", () => {
     expect(notesOf(notes.db)).toEqual(["before", "not yet committed"]);
   });
 
-  test("the event loop turns on: SQLite is never waited for", async () => {
+  test("the event loop is not blocked while another process writes", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path, systemClock());
@@ -118,7 +118,7 @@ describe("while another process is writing", () => {
 });
 
 describe("a change that waits when the database is closed", () => {
-  test("is stored if the database can be had", async () => {
+  test("a change that waits at closing is stored if the database becomes free", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const notes = openNotes(path);
@@ -129,7 +129,7 @@ describe("a change that waits when the database is closed", () => {
     expect(committedNotes(path)).toEqual(["in time"]);
   });
 
-  test("is refused if it cannot, and so is every later one", async () => {
+  test("a change that waits at closing is rejected if the database stays locked, as are later ones", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const notes = openNotes(path);

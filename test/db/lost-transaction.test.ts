@@ -71,8 +71,8 @@ function prepared(path: string, ending: Ending): NotesDatabase {
   return notes;
 }
 
-describe.each(ENDINGS)("a transaction that is ended by $name", (ending) => {
-  test("refuses everybody in it, and nothing of it is committed", async () => {
+describe.each(ENDINGS)("a transaction that $name ends", (ending) => {
+  test("every callback of a lost transaction is rejected, and nothing is committed", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = prepared(path, ending);
@@ -86,7 +86,7 @@ describe.each(ENDINGS)("a transaction that is ended by $name", (ending) => {
     expect(notes.logged.at(-1)).toMatchObject({ msg: "changes could not be stored", callbacks: 2 });
   });
 
-  test("refuses everybody also where its callback swallowed the error", async () => {
+  test("every callback of a lost transaction is rejected even if the error was caught", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = prepared(path, ending);
@@ -106,7 +106,7 @@ describe.each(ENDINGS)("a transaction that is ended by $name", (ending) => {
     expect(committedNotes(path)).toEqual([]);
   });
 
-  test("leaves those who come after it to a transaction of their own", async () => {
+  test("callbacks after a lost transaction get a transaction of their own", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = prepared(path, ending);
@@ -122,7 +122,7 @@ describe.each(ENDINGS)("a transaction that is ended by $name", (ending) => {
 });
 
 describe("a callback whose transaction was ended by an error that it swallowed", () => {
-  test("cannot write or read any more, so no statement of it commits by itself", async () => {
+  test("a callback that caught the error of a lost transaction can no longer read or write", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -154,7 +154,7 @@ describe("a COMMIT that fails", () => {
     note TEXT REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED
   ) STRICT`;
 
-  test("refuses everybody in it, stores nothing, and the writer works again", async () => {
+  test("a failed COMMIT rejects all callbacks, stores nothing, and the writer works again", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -178,7 +178,7 @@ describe("a COMMIT that fails", () => {
   });
 });
 
-test("the refusal says when to try again and keeps its cause for the log", async () => {
+test("the error of a failed COMMIT has a retry time and its cause for the log", async () => {
   using notes = openNotes();
   const change = notes.db.write(() => void notes.sqlite.run("ROLLBACK"));
   expect(await change.catch((error: unknown) => error)).toMatchObject({

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { addNote, openNotes } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
-describe("the figures of a database", () => {
-  test("tell its size and its log's, and the transactions with the changes in them", async () => {
+describe("the metrics of a database", () => {
+  test("the metrics of a database contain its size, its log's size, transactions and changes", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -29,7 +29,7 @@ describe("the figures of a database", () => {
     expect(db.figures().walBytes).toBe(0);
   });
 
-  test("count what could not be stored", async () => {
+  test("the metrics of a database count rejected changes", async () => {
     using folder = temporaryFolder();
     using notes = openNotes(join(folder.path, "notes.db"));
     const { db, sqlite } = notes;

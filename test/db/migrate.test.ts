@@ -86,7 +86,7 @@ function hasTable(sqlite: Database, name: string): boolean {
 }
 
 describe("migrating", () => {
-  test("makes a new database whole, copies nothing, and does nothing the second time", () => {
+  test("migrating creates a new database without a copy, and does nothing the second time", () => {
     using at = place();
     expect(migrate(at.sqlite, at.directory)).toEqual({
       from: 0,
@@ -108,7 +108,7 @@ describe("migrating", () => {
     expect(pragma(at.sqlite, "foreign_keys")).toBe(1);
   });
 
-  test("copies an older database first; the copy is sound and as it was", () => {
+  test("migrating an older database first makes a sound copy", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -125,7 +125,7 @@ describe("migrating", () => {
     expect(count(before, "children")).toBe(2);
   });
 
-  test("keeps the children of a table that is rebuilt, and enforces foreign keys again", () => {
+  test("migrating keeps the child rows of a rebuilt table and enforces foreign keys again", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -139,7 +139,7 @@ describe("migrating", () => {
     expect(count(at.sqlite, "children")).toBe(0);
   });
 
-  test("rolls all pending migrations back when one fails, and names the one and the copy", () => {
+  test("a failed migration rolls all pending ones back and names itself and the copy", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -161,7 +161,7 @@ describe("migrating", () => {
     expect(migrate(at.sqlite, at.directory, [PARENTS])).toMatchObject({ from: 1, to: 1 });
   });
 
-  test("makes one copy of a database however often its upgrade fails, and another once it has changed", () => {
+  test("repeated failures of an upgrade make one copy, and another once the database has changed", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -189,7 +189,7 @@ describe("migrating", () => {
     expect(copiesOf(at)).toHaveLength(3);
   });
 
-  test("goes on after an upgrade that was killed, with its copy, and leaves nothing unfinished", async () => {
+  test("an upgrade that was killed continues with its copy and leaves nothing unfinished", async () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -214,7 +214,7 @@ describe("migrating", () => {
     expect(copiesOf(at)).toEqual([copy]);
   });
 
-  test("refuses a migration that leaves broken foreign keys", () => {
+  test("a migration that leaves broken foreign keys is rejected", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -226,7 +226,7 @@ describe("migrating", () => {
     expect(schemaVersion(at.sqlite)).toBe(1);
   });
 
-  test("refuses a database that was made with another text of a migration", () => {
+  test("a database made with another text of a migration is rejected", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     const edited = { ...PARENTS, sql: `${PARENTS.sql} ` };
@@ -237,7 +237,7 @@ describe("migrating", () => {
     expect(existsSync(at.directory.backups)).toBe(false);
   });
 
-  test("refuses a newer schema and names both versions", () => {
+  test("a database with a newer schema is rejected, naming both versions", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS, REBUILD]);
     const open = () => migrate(at.sqlite, at.directory, [PARENTS]);
@@ -246,7 +246,7 @@ describe("migrating", () => {
     expect(schemaVersion(at.sqlite)).toBe(2);
   });
 
-  test("does nothing at all where the copy cannot be made", () => {
+  test("migrating does nothing if the copy cannot be made", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     fillParents(at.sqlite);
@@ -258,7 +258,7 @@ describe("migrating", () => {
     expect(count(at.sqlite, "children")).toBe(2);
   });
 
-  test("says so, changing nothing, when another process is writing", () => {
+  test("migrating while another process writes is rejected and changes nothing", () => {
     using at = place();
     migrate(at.sqlite, at.directory, [PARENTS]);
     using other = new Database(at.directory.database);

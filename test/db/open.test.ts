@@ -8,7 +8,7 @@ import { addNote, openNotes } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("a database that was opened", () => {
-  test("has the settings that the guarantees rest on, new or not", () => {
+  test("an opened database has the required settings, whether new or not", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     for (const _opening of ["new", "again"]) {
@@ -26,12 +26,12 @@ describe("a database that was opened", () => {
     }
   });
 
-  test("waits in SQLite only for as long as it was told to", () => {
+  test("SQLite waits for a lock only as long as the given time", () => {
     using sqlite = openSqlite(":memory:", 5_000);
     expect(pragma(sqlite, "busy_timeout")).toBe(5_000);
   });
 
-  test("refuses a statement whose parameter is missing instead of storing NULL", () => {
+  test("a statement with a missing parameter is rejected instead of storing NULL", () => {
     using sqlite = openSqlite(":memory:", 0);
     sqlite.run("CREATE TABLE something (id INTEGER PRIMARY KEY, name TEXT) STRICT");
     const insert = sqlite.prepare("INSERT INTO something (name) VALUES ($name)");
@@ -40,7 +40,7 @@ describe("a database that was opened", () => {
     expect(sqlite.query("SELECT name FROM something").all()).toEqual([{ name: "right" }]);
   });
 
-  test("lets go of its files when it is closed, whatever statements were prepared", async () => {
+  test("closing releases the files of a database regardless of prepared statements", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     const notes = openNotes(path);
@@ -63,14 +63,14 @@ describe("a file that is no database of Allclear's", () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   }
 
-  test("is refused and left as it is: text", () => {
+  test("a text file is rejected as a database and not changed", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     writeFileSync(path, "This is not a database. ".repeat(200));
     expectRefused(path, `${path} is not a database, or it is damaged.`);
   });
 
-  test("is refused and left as it is: another program's database", () => {
+  test("a database of another program is rejected and not changed", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     const other = new Database(path);
@@ -79,7 +79,7 @@ describe("a file that is no database of Allclear's", () => {
     expectRefused(path, `${path} is another program's database.`);
   });
 
-  test("is refused with a sentence: a folder", () => {
+  test("a folder is rejected as a database with a sentence", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     mkdirSync(path);
@@ -89,7 +89,7 @@ describe("a file that is no database of Allclear's", () => {
 });
 
 describe("the version of foreign changes", () => {
-  test("changes with another connection's commit, and not with our own or another's rollback", async () => {
+  test("foreignVersion changes with another connection's commit only", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     using notes = openNotes(path);
@@ -107,7 +107,7 @@ describe("the version of foreign changes", () => {
     expect(notes.db.foreignVersion()).not.toBe(first);
   });
 
-  test("stays as it was while the database cannot be read, and a timer may go on asking", () => {
+  test("foreignVersion does not change or throw while the database cannot be read", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.db");
     {

@@ -51,7 +51,7 @@ const addUser = (app: TestApp, name: string, role: "owner" | "admin" | "editor" 
   app.ctx.db.write((tx) => createUser(app.ctx, tx, person(name, role), CLI_ACTOR));
 
 describe("a restored database", () => {
-  test("revives no session and no link of then, and keeps users and keys", async () => {
+  test("a restore revives no session or one-time link and keeps users and keys", async () => {
     using site = await backedUpSite(async (app) => {
       const { ctx } = app;
       await app.signedIn("owner");
@@ -70,7 +70,7 @@ describe("a restored database", () => {
     expect(count(backup, "sessions")).toBe(1);
   });
 
-  test("refuses the keys that were revoked since the backup, and takes the others", async () => {
+  test("keys revoked since the backup stay revoked after a restore, and others work", async () => {
     using site = await backedUpSite(
       async (app) => [await app.createKey(), await app.createKey()] as const,
       async ({ ctx }, [gone]) => ctx.db.write((tx) => revokeKey(ctx, tx, gone.key.id, CLI_ACTOR)),
@@ -88,7 +88,7 @@ describe("a restored database", () => {
     });
   });
 
-  test("takes a rotated key by its new value alone, and an old value for its overlap", async () => {
+  test("a key rotated since the backup works with its new value, and the old one during its overlap", async () => {
     const values: string[] = [];
     using site = await backedUpSite(
       async (app) => [await app.createKey(), await app.createKey(), await app.createKey()] as const,
@@ -114,7 +114,7 @@ describe("a restored database", () => {
     });
   });
 
-  test("keeps users disabled, roles lowered and passwords changed, and raises no role", async () => {
+  test("users stay disabled, and lowered roles and changed passwords are kept after a restore", async () => {
     using site = await backedUpSite(
       async (app) => {
         await addUser(app, "owner", "owner");
@@ -152,7 +152,7 @@ describe("a restored database", () => {
     expect(row(same)).toMatchObject({ role: "editor", password_hash: "hash of same" });
   });
 
-  test("takes heartbeats by the rotated token alone, and signs with the rotated secret", async () => {
+  test("heartbeat tokens and signing secrets rotated since the backup are kept after a restore", async () => {
     const rotated = { token: "", secret: "" };
     const post = (app: TestApp, key: string, path: string, json?: unknown) =>
       app.call(`/api/v1${path}`, { key, method: "POST", ...(json ? { json } : {}) });
@@ -193,7 +193,7 @@ describe("a restored database", () => {
     });
   });
 
-  test("sends to no destination that was changed, disabled or deleted since, and to the others as before", async () => {
+  test("webhooks changed, disabled or deleted since the backup send nothing after a restore", async () => {
     const HOOK = "https://receiver.example.com/";
     const key = { value: "" };
     const send = (app: TestApp, method: string, path: string, json?: unknown) =>
@@ -253,7 +253,7 @@ describe("a restored database", () => {
     expect([row("off").enabled, row("on").enabled]).toEqual([0, 1]);
   });
 
-  test("says in its activity that it was restored, and what was carried over", async () => {
+  test("the audit log says that a database was restored and what was carried over", async () => {
     using site = await backedUpSite(
       (app) => app.createKey(),
       async ({ ctx }, { key }) => ctx.db.write((tx) => revokeKey(ctx, tx, key.id, CLI_ACTOR)),
@@ -268,7 +268,7 @@ describe("a restored database", () => {
     });
   });
 
-  test("is whole again, with every role, once the replaced database is restored", async () => {
+  test("restoring the replaced database brings all roles back", async () => {
     using site = await backedUpSite(
       async (app) => {
         await addUser(app, "owner", "owner");
@@ -294,7 +294,7 @@ describe("a restored database", () => {
   });
 });
 
-test("a backup of an older schema is restored with its keys as they are revoked now", async () => {
+test("restoring a backup of an older schema keeps revoked keys revoked", async () => {
   using folder = temporaryFolder();
   const { database } = openDataDirectory(folder.path);
   const backup = join(folder.path, "backup.db");
@@ -360,7 +360,7 @@ test("every column that may hold a credential has a rule for restoring, or a rea
   expect(columns.length).toBeGreaterThan(5);
 });
 
-describe("a restore without a database to learn from", () => {
+describe("a restore without a complete database to carry over from", () => {
   const everything = async (app: TestApp) => {
     const owner = await addUser(app, "owner", "owner");
     const { key, value } = await app.createKey();
@@ -395,7 +395,7 @@ describe("a restore without a database to learn from", () => {
     await site.withApp(async (app) => expect(await tryKey(app, value)).toBe("accepted"));
   });
 
-  test("that is damaged in one table takes over what it can read, and names the rest", async () => {
+  test("a restore over a damaged table carries over what can be read and names the rest", async () => {
     using site = await backedUpSite(everything, async ({ ctx }, { key }) =>
       ctx.db.write((tx) => revokeKey(ctx, tx, key.id, CLI_ACTOR)),
     );
@@ -407,7 +407,7 @@ describe("a restore without a database to learn from", () => {
     expect(report.revived.map(({ id }) => id)).toEqual([site.made.owner.id]);
   });
 
-  test("that lacks the credentials of the backup lists those that work again", async () => {
+  test("a restore over a database without the backup's credentials lists those that work again", async () => {
     using site = await backedUpSite(everything);
     rmSync(site.directory.database);
     await site.withApp(async (app) => void (await app.createKey()));
@@ -437,7 +437,7 @@ function ruinTable(file: string, table: string): void {
   writeFileSync(file, bytes);
 }
 
-test("a new database is for its owner and their group, whatever the directory is", async () => {
+test("a new database can be read only by its owner and group, whatever the directory's permissions", async () => {
   using folder = temporaryFolder();
   const databasePath = join(folder.path, "open-to-all.db");
   await using app = await createTestApp({ databasePath });

@@ -75,7 +75,7 @@ function alter(file: string, ...statements: string[]): void {
 }
 
 describe("restoring", () => {
-  test("puts the backup in the database's place and keeps the old file", () => {
+  test("a restore replaces the database by the backup and keeps the old file", () => {
     using at = place();
     const { kept } = restoreDatabase(at.directory, at.backup);
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
@@ -86,7 +86,7 @@ describe("restoring", () => {
     expect(migrate(restored, at.directory)).toMatchObject({ from: SCHEMA_VERSION });
   });
 
-  test("keeps of the old database also what was still in its log", async () => {
+  test("a restore keeps what was still in the old database's log", async () => {
     using at = place();
     {
       await using writer = startChild("store-notes.ts", at.directory.database);
@@ -100,14 +100,14 @@ describe("restoring", () => {
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
   });
 
-  test("works where there is no database yet", () => {
+  test("a restore works without an existing database", () => {
     using at = place();
     const empty = openDataDirectory(join(at.folder, "elsewhere"));
     expect(restoreDatabase(empty, at.backup).kept).toBeUndefined();
     expect(committedNotes(empty.database)).toEqual(["past"]);
   });
 
-  test("works over a database that is damaged beyond opening, and keeps that too", () => {
+  test("a restore works over a database damaged beyond opening, and keeps that file", () => {
     using at = place();
     writeFileSync(at.directory.database, "ruined ".repeat(1_000));
     const { kept } = restoreDatabase(at.directory, at.backup);
@@ -115,7 +115,7 @@ describe("restoring", () => {
     expect(readFileSync(kept ?? "", "utf8")).toStartWith("ruined ");
   });
 
-  test("never replays the log of a database that is gone over the restored one", async () => {
+  test("a restore never replays an old log over the restored database", async () => {
     using at = place();
     const directory = openDataDirectory(join(at.folder, "elsewhere"));
     // Of the same origin, so that the pages in its log would fit the restored database.
@@ -131,7 +131,7 @@ describe("restoring", () => {
     expect(committedNotes(directory.database)).toEqual(["past"]);
   });
 
-  test("takes a copied database whole, the log beside it included", async () => {
+  test("a restore of a copied database includes the log beside it", async () => {
     using at = place();
     const copied = join(at.folder, "copied.db");
     makeDatabase(copied, "in the file");
@@ -145,7 +145,7 @@ describe("restoring", () => {
     expect(existsSync(`${copied}-wal`)).toBe(true);
   });
 
-  test("leaves the database as it was when it is killed, and its copy goes with the next start", async () => {
+  test("a killed restore leaves the database as it was, and the next start removes its copy", async () => {
     using at = place();
     const pipe = join(at.folder, "backup.pipe");
     expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
@@ -163,7 +163,7 @@ describe("restoring", () => {
     expect(committedNotes(at.directory.database)).toEqual(["present"]);
   });
 
-  test("killed at any moment leaves the old database with its log or the restored one, each whole", async () => {
+  test("a restore killed at any time leaves either the old database with its log or the restored one", async () => {
     using at = place();
     const { database } = at.directory;
     {
@@ -211,7 +211,7 @@ describe("restoring", () => {
     expect(ends).toEqual(new Set(["old", "restored"]));
   });
 
-  test("lets no command work on the database that it is about to replace", async () => {
+  test("no command can use the database that a restore replaces", async () => {
     using at = place();
     const pipe = join(at.folder, "backup.pipe");
     expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
@@ -226,7 +226,7 @@ describe("restoring", () => {
     revoke().close();
   });
 
-  test("is refused while another process reads the database, whose log could not be kept", () => {
+  test("a restore is rejected while another process reads the database", () => {
     using at = place();
     using reader = new Database(at.directory.database);
     using writer = new Database(at.directory.database);
@@ -245,7 +245,7 @@ describe("restoring", () => {
     expect(committedNotes(kept ?? "")).toEqual(["in the log", "present"]);
   });
 
-  test("is refused while another process has the database for itself", () => {
+  test("a restore is rejected while another process has locked the database", () => {
     using at = place();
     using other = new Database(at.directory.database);
     other.run("PRAGMA locking_mode = EXCLUSIVE");
@@ -258,7 +258,7 @@ describe("restoring", () => {
     expect(committedNotes(kept ?? "")).toEqual(["by the other process", "present"]);
   });
 
-  test("keeps its unfinished copy from other users, also if the backup is readable by all", async () => {
+  test("an unfinished restore cannot be read by other users, even if the backup can", async () => {
     using at = place();
     const bytes = readFileSync(at.backup);
     const pipe = join(at.folder, "backup.pipe");
@@ -276,7 +276,7 @@ describe("restoring", () => {
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
   });
 
-  test("gives a database that can be written, whatever the backup's permissions are", () => {
+  test("a restored database can be written, whatever the backup's permissions", () => {
     using at = place();
     chmodSync(at.backup, 0o444);
     restoreDatabase(at.directory, at.backup);
@@ -284,7 +284,7 @@ describe("restoring", () => {
   });
 });
 
-test("an error while credentials are carried over is not called damage, and nothing is replaced", () => {
+test("an error while carrying over credentials is not reported as damage, and nothing is replaced", () => {
   using at = place();
   alter(
     at.backup,
@@ -395,7 +395,7 @@ const UNFIT: Unfit[] = [
 ];
 
 describe.each(UNFIT)("restoring $name", ({ make, message }) => {
-  test("is refused, naming the file, and the present database is untouched", () => {
+  test("the restore is rejected, naming the file, and the database is not changed", () => {
     using at = place();
     const file = make(at);
     const before = readFileSync(at.directory.database);
@@ -410,7 +410,7 @@ describe.each(UNFIT)("restoring $name", ({ make, message }) => {
   });
 });
 
-describe("the commands", () => {
+describe("the commands backup and restore", () => {
   async function run(...args: string[]) {
     const lines: string[] = [];
     const code = await runCommandLine(
@@ -425,7 +425,7 @@ describe("the commands", () => {
     return { code, text: lines.join("\n") };
   }
 
-  test("back up and restore, and name the file that the old database is kept in", async () => {
+  test("the commands back up and restore, and name the file of the old database", async () => {
     using at = place();
     const file = join(at.folder, "now.db");
     expect(await run("backup", file, "--data-dir", at.directory.path)).toEqual({
@@ -440,7 +440,7 @@ describe("the commands", () => {
     expect(committedNotes(file)).toEqual(["present"]);
   });
 
-  test("restore is refused while a server holds the directory, naming it; backup is not", async () => {
+  test("beside a server, restore is rejected naming it, and backup works", async () => {
     using at = place();
     await using server = startChild("hold-directory.ts", at.directory.path, "serve");
     expect(await server.line()).toBe("held");
@@ -456,7 +456,7 @@ describe("the commands", () => {
     expect(committedNotes(file)).toEqual(["present"]);
   });
 
-  test("restore lets go of the directory, after a refusal too", async () => {
+  test("restore releases the directory, also after a rejection", async () => {
     using at = place();
     copyFileSync(at.backup, join(at.folder, "good.db"));
     writeFileSync(at.backup, "bad");

@@ -87,21 +87,24 @@ async function declaredTables(): Promise<Map<string, Table>> {
 const declared = await declaredTables();
 
 describe("the tables of src/db/tables", () => {
-  test("are those that the migrations make, all of them and no other", () => {
+  test("the declared tables are exactly those that the migrations create", () => {
     using sqlite = migrated();
     const made = tableNames(sqlite).filter((name) => name !== "schema_migrations");
     expect([...declared.keys()].sort()).toEqual(made);
     expect(made).toContain("events");
   });
 
-  test.each([...declared.keys()])("%s has the migrated columns and primary key", (name) => {
-    using sqlite = migrated();
-    expect(declared.get(name)).toEqual(readTable(sqlite, name));
-  });
+  test.each([...declared.keys()])(
+    "the declared table %s has the migrated columns and primary key",
+    (name) => {
+      using sqlite = migrated();
+      expect(declared.get(name)).toEqual(readTable(sqlite, name));
+    },
+  );
 });
 
 describe("the migrated schema", () => {
-  test("has STRICT tables only", () => {
+  test("all tables of the schema are STRICT", () => {
     using sqlite = migrated();
     const strict = sqlite
       .query<{ name: string }, []>(
@@ -111,7 +114,7 @@ describe("the migrated schema", () => {
     expect(strict.map((row) => row.name)).toEqual(tableNames(sqlite));
   });
 
-  test("enforces its foreign keys", () => {
+  test("the schema enforces its foreign keys", () => {
     using sqlite = migrated();
     const orphan = () =>
       sqlite.run("INSERT INTO page_slugs (slug, page_id, created_at) VALUES ('a', 'nobody', 0)");
@@ -136,7 +139,7 @@ function withoutComments(sql: string): string {
   return sql.replace(/--.*$/gm, "").replace(/\/\*[\s\S]*?\*\//g, "");
 }
 
-describe("forbidden", () => {
+describe("forbidden SQL", () => {
   test.each([
     "CREATE TABLE a (b TEXT REFERENCES c (d) DEFERRABLE INITIALLY DEFERRED)",
     "INSERT OR ROLLBACK INTO a VALUES (1)",
@@ -146,13 +149,13 @@ describe("forbidden", () => {
     expect(FORBIDDEN.filter(({ pattern }) => pattern.test(sql))).toHaveLength(1);
   });
 
-  test.each([...MIGRATIONS])("is in no migration: $number $name", ({ sql }) => {
+  test.each([...MIGRATIONS])("migration $number $name contains no forbidden SQL", ({ sql }) => {
     const text = withoutComments(sql);
     const found = [...FORBIDDEN, RUNNERS_OWN].filter(({ pattern }) => pattern.test(text));
     expect(found.map(({ what }) => what)).toEqual([]);
   });
 
-  test("is in no statement of the sources", async () => {
+  test("no statement of the sources contains forbidden SQL", async () => {
     const found: string[] = [];
     let files = 0;
     for await (const file of new Glob("src/**/*.{ts,tsx}").scan(ROOT)) {
@@ -169,7 +172,7 @@ describe("forbidden", () => {
 });
 
 describe("the folder migrations/", () => {
-  test("is what the build embeds: every file, under its number and name, in order", async () => {
+  test("the build embeds every migration file under its number and name, in order", async () => {
     const files = [...new Glob("*").scanSync(join(ROOT, "migrations"))].sort();
     const embedded = MIGRATIONS.map(
       ({ number, name }) => `${String(number).padStart(4, "0")}_${name}.sql`,

@@ -52,13 +52,13 @@ const FULL = {
 };
 
 describe("a statement", () => {
-  test("gives back what was stored, in every kind of column", async () => {
+  test("a statement returns what was stored, in every kind of column", async () => {
     using at = openThings();
     await at.db.write((tx) => insertThing(tx, FULL));
     expect(findThing(at.db, { id: "a" })).toEqual(FULL);
   });
 
-  test("stores NULL for null and for what is left out, in every kind of column", async () => {
+  test("a statement stores NULL for null and for omitted values, in every kind of column", async () => {
     using at = openThings();
     const nulls = { facts: "null", isOpen: "null", bytes: "null" };
     await at.db.write((tx) => {
@@ -80,14 +80,14 @@ describe("a statement", () => {
     });
   });
 
-  test("answers undefined for no row, an empty list for no rows, and 0 for nothing changed", async () => {
+  test("a statement returns undefined without a row, an empty list without rows, and 0 without changes", async () => {
     using at = openThings();
     expect(findThing(at.db, { id: "nobody" })).toBeUndefined();
     expect(listThings(at.db, {})).toEqual([]);
     expect(await at.db.write((tx) => setFacts(tx, { id: "nobody", facts: 1 }))).toBe(0);
   });
 
-  test("that replaces a row throws where there is none, and the transaction is undone", async () => {
+  test("a statement that replaces a missing row throws, and its transaction is rolled back", async () => {
     using at = openThings();
     const change = at.db.write((tx) => {
       insertThing(tx, FULL);
@@ -97,7 +97,7 @@ describe("a statement", () => {
     expect(listThings(at.db, {})).toEqual([]);
   });
 
-  test("of a store works on each database apart", async () => {
+  test("a statement of a store works on several databases independently", async () => {
     using one = openThings();
     using two = openThings();
     await one.db.write((tx) => insertThing(tx, FULL));

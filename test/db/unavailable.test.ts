@@ -42,7 +42,7 @@ async function expectReadsGoOn(app: TestApp, component: string, key: string): Pr
 }
 
 describe.skipIf(!hasTinyDisks())("a server whose disk is full", () => {
-  test("answers a change with 503 and Retry-After, writes nothing, and goes on reading", async () => {
+  test("a change on a full disk is 503 with Retry-After and writes nothing, while reads continue", async () => {
     using disk = mountTinyDisk();
     const { app, component, key, setStatus } = await fillDemoData(join(disk.path, "allclear.db"));
     await using _ = app;
@@ -64,7 +64,7 @@ describe.skipIf(!hasTinyDisks())("a server whose disk is full", () => {
     expect(page.body.components[0].status).toBe("major_outage");
   });
 
-  test("keeps what it counted of keys until it can write it down", async () => {
+  test("counted requests of keys are kept on a full disk until they can be stored", async () => {
     using disk = mountTinyDisk();
     const { app, key } = await fillDemoData(join(disk.path, "allclear.db"));
     await using _ = app;
@@ -84,7 +84,7 @@ describe.skipIf(!hasTinyDisks())("a server whose disk is full", () => {
 });
 
 describe("a server whose database another process has locked", () => {
-  test("answers a change with 503 after five seconds, writes nothing, and goes on reading", async () => {
+  test("a change is 503 after another process held the database for five seconds, while reads continue", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     const { app, component, key, setStatus } = await fillDemoData(databasePath);
@@ -110,7 +110,7 @@ describe("a server whose database another process has locked", () => {
     expect(app.events()).toHaveLength(1);
   });
 
-  test("stores a change that waited less, and answers it as always", async () => {
+  test("a change that waited less than five seconds is stored and answered as usual", async () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     const { app, setStatus } = await fillDemoData(databasePath);

@@ -61,7 +61,7 @@ function openBroken(path: string) {
 }
 
 describe("the upgrade of a database with a page that was deleted during its maintenance", () => {
-  test("ends what the deletion left open, and leaves the other page as it was", () => {
+  test("the upgrade ends what the page's deletion left open and does not change the other page", () => {
     using folder = temporaryFolder();
     const { directory, sqlite, rows } = openBroken(folder.path);
     using _ = sqlite;
@@ -116,7 +116,7 @@ describe("the upgrade of a database with a page that was deleted during its main
     expect(pragma(sqlite, "foreign_key_check")).toBeFalsy();
   });
 
-  test("is served with webhooks and monitors that name no deleted page", async () => {
+  test("after the upgrade, webhooks and monitors name no deleted page", async () => {
     using folder = temporaryFolder();
     const { directory, sqlite } = openBroken(folder.path);
     sqlite.close();

@@ -56,8 +56,8 @@ function openDemoData(path: string) {
   return { directory, sqlite, read, tables };
 }
 
-describe("a database that watched nothing", () => {
-  test("is upgraded with all that it holds, watches nothing still, and shows no response times", () => {
+describe("a database from before monitors", () => {
+  test("the upgrade keeps all rows and adds no monitors or response times", () => {
     using folder = temporaryFolder();
     const { directory, sqlite, read, tables } = openDemoData(folder.path);
     using _ = sqlite;
@@ -77,7 +77,7 @@ describe("a database that watched nothing", () => {
     expect(pragma(sqlite, "foreign_key_check")).toBeFalsy();
   });
 
-  test("reads as components that show none", () => {
+  test("after the upgrade, components show no response time", () => {
     using folder = temporaryFolder();
     const { directory, sqlite } = openDemoData(folder.path);
     migrate(sqlite, directory, MIGRATIONS);

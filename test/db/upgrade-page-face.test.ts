@@ -26,8 +26,8 @@ const PAGES = `
     5, NULL, NULL, NULL, NULL, NULL, 1, 5, 5, NULL);
 `;
 
-describe("a database whose pages had no face of their own", () => {
-  test("is upgraded with every page as it was, without a domain and without a logo", () => {
+describe("a database from before domains and logos", () => {
+  test("the upgrade keeps every page and adds no domain or logo", () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(join(folder.path, "data"));
     using sqlite = openSqlite(directory.database, 0);
@@ -48,7 +48,7 @@ describe("a database whose pages had no face of their own", () => {
     expect(pragma(sqlite, "foreign_key_check")).toBeFalsy();
   });
 
-  test("reads as pages that have none", () => {
+  test("after the upgrade, pages have neither domain nor logo", () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(join(folder.path, "data"));
     using sqlite = openSqlite(directory.database, 0);

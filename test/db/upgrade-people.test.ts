@@ -56,8 +56,8 @@ function readAll(sqlite: Database): Rows {
   );
 }
 
-describe("a database as the first schema left it", () => {
-  test("is brought to the schema with people with every row as it was, and no user", () => {
+describe("a database of the first schema", () => {
+  test("the upgrade keeps every row and adds no user", () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(join(folder.path, "data"));
     using sqlite = openSqlite(directory.database, 0);
@@ -78,7 +78,7 @@ describe("a database as the first schema left it", () => {
     expect(readAll(copy)).toEqual(before);
   });
 
-  test("loses nothing to an upgrade that fails half-way, and is upgraded once it can be", () => {
+  test("an upgrade that fails half-way loses nothing and can be repeated", () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(join(folder.path, "data"));
     using sqlite = openSqlite(directory.database, 0);

@@ -47,8 +47,8 @@ function openDemoData(path: string) {
   return { directory, sqlite, readAll };
 }
 
-describe("a database that told nobody", () => {
-  test("is upgraded with every row as it was, and has no endpoint and nothing to deliver", () => {
+describe("a database from before webhooks", () => {
+  test("the upgrade keeps every row and adds no endpoint or delivery", () => {
     using folder = temporaryFolder();
     const { directory, sqlite, readAll } = openDemoData(folder.path);
     using _ = sqlite;
@@ -64,7 +64,7 @@ describe("a database that told nobody", () => {
     expect(pragma(sqlite, "foreign_keys")).toBe(1);
   });
 
-  test("reads as one in which nothing waits: what happened before it could be told is told to nobody", () => {
+  test("after the upgrade, no delivery is pending for earlier events", () => {
     using folder = temporaryFolder();
     const { directory, sqlite } = openDemoData(folder.path);
     migrate(sqlite, directory, MIGRATIONS);
@@ -80,7 +80,7 @@ describe("a database that told nobody", () => {
     db.close();
   });
 
-  test("loses nothing to an upgrade that fails half-way, and is upgraded once it can be", () => {
+  test("an upgrade that fails half-way loses nothing and can be repeated", () => {
     using folder = temporaryFolder();
     const { directory, sqlite, readAll } = openDemoData(folder.path);
     using _ = sqlite;

@@ -5,7 +5,7 @@ import { settle } from "../support/clock";
 import { addNote, notes as notesTable, notesOf, openNotes, outcomesOf } from "../support/database";
 
 describe("one callback of db.write", () => {
-  test("that throws is rolled back alone; its neighbours commit", async () => {
+  test("a callback that throws is rolled back alone, and others of its batch commit", async () => {
     using notes = openNotes();
     const outcomes = await outcomesOf(
       notes.db.write((tx) => addNote(tx, "before")),
@@ -19,7 +19,7 @@ describe("one callback of db.write", () => {
     expect(notesOf(notes.db)).toEqual(["after", "before"]);
   });
 
-  test("that breaks a constraint is rolled back alone, and hears which", async () => {
+  test("a callback that violates a constraint is rolled back alone and gets that error", async () => {
     using notes = openNotes();
     const outcomes = await outcomesOf(
       notes.db.write((tx) => addNote(tx, "taken")),
@@ -33,7 +33,7 @@ describe("one callback of db.write", () => {
     expect(notesOf(notes.db)).toEqual(["after", "taken"]);
   });
 
-  test("that meets a failing disk is refused alone with unavailable, and the log has the cause", async () => {
+  test("a callback that meets a failing disk is rejected alone as unavailable, and the cause is logged", async () => {
     using notes = openNotes();
     const cause = Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_READ" });
     const outcomes = await outcomesOf(
@@ -49,7 +49,7 @@ describe("one callback of db.write", () => {
     expect(JSON.stringify(notes.logged)).toContain("disk I/O error");
   });
 
-  test("may catch a constraint's error and go on: only that statement is undone", async () => {
+  test("a callback can catch a constraint error, which undoes only that statement", async () => {
     using notes = openNotes();
     await notes.db.write((tx) => {
       addNote(tx, "taken");
@@ -59,7 +59,7 @@ describe("one callback of db.write", () => {
     expect(notesOf(notes.db)).toEqual(["another", "taken"]);
   });
 
-  test("that opens another db.write throws, and neither is stored", async () => {
+  test("a callback that calls db.write throws, and neither is stored", async () => {
     using notes = openNotes();
     const outcomes = await outcomesOf(
       notes.db.write((tx) => {
@@ -73,7 +73,7 @@ describe("one callback of db.write", () => {
     expect(notesOf(notes.db)).toEqual(["neighbour"]);
   });
 
-  test("that is asynchronous is refused, before and after its await nothing of it is stored", async () => {
+  test("an asynchronous callback is rejected, and nothing before or after its await is stored", async () => {
     using notes = openNotes();
     let afterAwait: unknown;
     const outcomes = await outcomesOf(
@@ -98,7 +98,7 @@ describe("one callback of db.write", () => {
     expect(notesOf(notes.db)).toEqual(["neighbour"]);
   });
 
-  test("that answers a query which it forgot to run is refused, and the query never runs", async () => {
+  test("a callback that returns a query without running it is rejected, and the query never runs", async () => {
     using notes = openNotes();
     const orm = drizzle(notes.sqlite);
     const [outcome] = await outcomesOf(
@@ -110,8 +110,8 @@ describe("one callback of db.write", () => {
   });
 });
 
-describe("a transaction", () => {
-  test("is dead when its callback has returned: reading, writing and afterCommit throw", async () => {
+describe("a finished transaction", () => {
+  test("a transaction cannot be used after its callback has returned", async () => {
     using notes = openNotes();
     let kept: Tx | undefined;
     await notes.db.write((tx) => {
@@ -126,7 +126,7 @@ describe("a transaction", () => {
     expect(notesOf(notes.db)).toEqual(["in time"]);
   });
 
-  test("is dead for the callbacks of others, in its own batch too", async () => {
+  test("a transaction cannot be used by other callbacks, even in the same batch", async () => {
     using notes = openNotes();
     let kept: Tx | undefined;
     const outcomes = await outcomesOf(
@@ -140,7 +140,7 @@ describe("a transaction", () => {
     expect(notesOf(notes.db)).toEqual(["mine"]);
   });
 
-  test("is dead when its callback has thrown", async () => {
+  test("a transaction cannot be used after its callback has thrown", async () => {
     using notes = openNotes();
     let kept: Tx | undefined;
     const [outcome] = await outcomesOf(

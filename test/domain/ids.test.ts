@@ -16,7 +16,7 @@ function toUuid(id: string): string {
 }
 
 describe("an id", () => {
-  test("is its prefix and a UUIDv7 of its moment, in 26 characters", () => {
+  test("an id is its prefix and a UUIDv7 of its time in 26 characters", () => {
     const newId = createIdFactory(createTestClock(), systemRandom);
     for (const prefix of ["key", "page", "cmp"] as const) {
       const id = newId(prefix);
@@ -27,7 +27,7 @@ describe("an id", () => {
     }
   });
 
-  test("sorts behind every id made before it, whatever the wall clock does", () => {
+  test("an id sorts after all earlier ones, however the wall clock moves", () => {
     const moves = fc.array(fc.integer({ min: -2_000, max: 2_000 }), { maxLength: 200 });
     fc.assert(
       fc.property(moves, fc.uint8Array({ minLength: 10, maxLength: 10 }), (steps, tail) => {
@@ -44,7 +44,7 @@ describe("an id", () => {
     );
   });
 
-  test("sorts behind the newest that an earlier process made, also where the clock was set back since", () => {
+  test("an id sorts after the newest of an earlier process, even if the clock was set back", () => {
     const earlier = createIdFactory(createTestClock(), systemRandom);
     const newest = Array.from({ length: 5_000 }, () => earlier("upd")).at(-1) ?? "";
     for (const step of [-3_600_000, -1, 0, 1, 3_600_000]) {
@@ -57,7 +57,7 @@ describe("an id", () => {
     }
   });
 
-  test("differs from all others of its millisecond, 10,000 of them, by its counter alone", () => {
+  test("ten thousand ids of one millisecond differ by their counter alone", () => {
     const newId = createIdFactory(createTestClock(), (size) => new Uint8Array(size).fill(0xff));
     const ids = Array.from({ length: 10_000 }, () => newId("evt"));
     expect(new Set(ids).size).toBe(10_000);
@@ -65,7 +65,7 @@ describe("an id", () => {
   });
 });
 
-test("a text is an id of a prefix only in that prefix's whole shape", () => {
+test("a text is an id of a prefix only if its whole shape matches", () => {
   const newId = createIdFactory(createTestClock(), systemRandom);
   const id = newId("cmp");
   expect(isId("cmp", id)).toBe(true);

@@ -31,7 +31,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe("a TCP connection", () => {
-  test("is opened to the address, and closed by who asked for it", async () => {
+  test("a TCP connection is opened to the given address and closed by the caller", async () => {
     await using server = await startRawServer(silent);
     const connection = successOf(await connectTo(server, { isTls: false }));
     expect(connection).toMatchObject({ address: "127.0.0.1", certificate: null });
@@ -39,12 +39,12 @@ describe("a TCP connection", () => {
     await server.allClosed();
   });
 
-  test("that is refused is a fault", async () => {
+  test("a refused TCP connection is a fault", async () => {
     const fault = faultOf(await connectTo({ port: await closedPort() }, { isTls: false }));
     expect(fault).toMatchObject({ kind: "connect", message: "The connection was refused." });
   });
 
-  test("goes to the next address where one refuses", async () => {
+  test("a TCP connection is tried to the next address if one refuses", async () => {
     await using server = await startRawServer(silent);
     const { egress } = await createTestEgress({ "two.test": [["127.0.0.2", "127.0.0.1"]] });
     const connection = successOf(
@@ -59,7 +59,7 @@ describe("a TCP connection", () => {
     connection.close();
   });
 
-  test("is not begun after the deadline", async () => {
+  test("a TCP connection is not begun after the deadline", async () => {
     await using server = await startRawServer(silent);
     const fault = faultOf(
       await connectTo(server, { host: "127.0.0.1", isTls: false, signal: AbortSignal.abort() }),
@@ -69,8 +69,8 @@ describe("a TCP connection", () => {
   });
 });
 
-describe("a certificate", () => {
-  test("is asked for by the name without the dot that may end it", async () => {
+describe("the certificate of a TLS connection", () => {
+  test("a certificate is verified for the name without a trailing dot", async () => {
     const told = Promise.withResolvers<unknown>();
     await using server = await startTlsServer("good", (socket) => {
       told.resolve((socket as TLSSocket).servername);
@@ -90,7 +90,7 @@ describe("a certificate", () => {
     connection.close();
   });
 
-  test("of a trusted authority for the name is right, and is told", async () => {
+  test("a certificate of a trusted authority for the name is accepted and returned", async () => {
     await using server = await startTlsServer("good", silent);
     for (const host of ["localhost", "shop.test", "127.0.0.1"]) {
       const connection = successOf(await connectTo(server, { host }));
@@ -110,17 +110,20 @@ describe("a certificate", () => {
     ["other", "localhost", "The certificate is for another name."],
     ["good", "other.test", "The certificate is for another name."],
     ["other", "127.0.0.1", "The certificate is for another name."],
-  ] as const)("that is wrong is a fault that says why: %s for %s", async (name, host, message) => {
-    await using server = await startTlsServer(name, silent);
-    const fault = faultOf(await connectTo(server, { host }));
-    expect(fault).toMatchObject({ kind: "tls", message, certificate: { problem: message } });
-    await server.allClosed();
-    const connection = successOf(await connectTo(server, { host, verify: false }));
-    expect(connection.certificate?.problem).toBe(message);
-    connection.close();
-  });
+  ] as const)(
+    "a wrong certificate is a fault with its reason: %s for %s",
+    async (name, host, message) => {
+      await using server = await startTlsServer(name, silent);
+      const fault = faultOf(await connectTo(server, { host }));
+      expect(fault).toMatchObject({ kind: "tls", message, certificate: { problem: message } });
+      await server.allClosed();
+      const connection = successOf(await connectTo(server, { host, verify: false }));
+      expect(connection.certificate?.problem).toBe(message);
+      connection.close();
+    },
+  );
 
-  test("of an authority that nobody trusts is a fault", async () => {
+  test("a certificate of an unknown authority is a fault", async () => {
     await using server = await startTlsServer("good", silent);
     const distrusting = createEgress({ clock: createTestClock(), config: { outboundAllow: [] } });
     const target = { host: "127.0.0.1", port: server.port, tls: { verify: true } };
@@ -154,7 +157,7 @@ describe("a TLS handshake", () => {
     await server.allClosed();
   });
 
-  test("that is never answered ends with the deadline", async () => {
+  test("a TLS handshake without an answer ends with the deadline", async () => {
     const deadline = new AbortController();
     await using server = await startRawServer((socket) =>
       socket.on("data", () => deadline.abort()),

@@ -25,7 +25,7 @@ const numbers = (...values: number[]) =>
     }),
   );
 
-describe("a question to a resolver", () => {
+describe("a DNS query", () => {
   test.each<[DnsRecordType, Buffer[], string[]]>([
     ["A", [Buffer.from([192, 0, 2, 1]), Buffer.from([192, 0, 2, 2])], ["192.0.2.1", "192.0.2.2"]],
     ["AAAA", [Buffer.from([0x20, 1, 0xd, 0xb8, ...Array(11).fill(0), 1])], ["2001:db8::1"]],
@@ -56,7 +56,7 @@ describe("a question to a resolver", () => {
     expect(found.toSorted()).toEqual(expected.toSorted());
   });
 
-  test("is asked anew each time: nothing is remembered, whatever the record allows", async () => {
+  test("a DNS query is never answered from a cache", async () => {
     const there = { records: [Buffer.from([192, 0, 2, 1])] };
     let reply: DnsReply = there;
     await using server = await startDnsServer(() => reply);
@@ -73,12 +73,12 @@ describe("a question to a resolver", () => {
     ["that there is no such record", { records: [] }, "The name has no such record."],
     ["that it failed", SERVFAIL, "The resolver could not answer (SERVFAIL)."],
     ["that it refuses", REFUSED, "The resolver refused to answer."],
-  ])("that is answered %s is a fault", async (_what, reply, message) => {
+  ])("a DNS query answered %s is a fault", async (_what, reply, message) => {
     await using server = await startDnsServer(() => reply);
     expect(faultOf(await ask(server.address))).toMatchObject({ kind: "dns", message });
   });
 
-  test("that is not answered ends with the deadline", async () => {
+  test("a DNS query without an answer ends with the deadline", async () => {
     const deadline = new AbortController();
     await using server = await startDnsServer(() => {
       deadline.abort();
@@ -88,7 +88,7 @@ describe("a question to a resolver", () => {
     expect(fault).toMatchObject({ kind: "timeout", message: "Timed out asking the resolver." });
   });
 
-  test("goes to no forbidden address, and to none that is no address", async () => {
+  test("a DNS query to a forbidden address or a name is rejected", async () => {
     expect(faultOf(await ask("169.254.169.254"))).toMatchObject({ kind: "refused" });
     expect(faultOf(await ask("[fe80::1]:53"))).toMatchObject({ kind: "refused" });
     expect(faultOf(await ask("dns.example.com"))).toMatchObject({ kind: "refused" });
@@ -104,6 +104,6 @@ test.each([
   ["192.0.2.1:65536", undefined],
   ["dns.example.com", undefined],
   ["", undefined],
-])("a resolver is written as an address with or without a port: %p", (text, expected) => {
+])("the resolver %p is parsed as an address with an optional port", (text, expected) => {
   expect(parseResolver(text)).toEqual(expected);
 });

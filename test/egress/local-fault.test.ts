@@ -26,7 +26,7 @@ function createShortEgress() {
 }
 
 describe("while this server has no free file descriptor", () => {
-  test("a connection that fails is a fault of its own, and for a second afterwards", async () => {
+  test("a connection without a free file descriptor is a fault of this server, for a second longer", async () => {
     const { short, egress } = createShortEgress();
     const port = closedPort();
     const kind = async () => {
@@ -42,7 +42,7 @@ describe("while this server has no free file descriptor", () => {
     expect(await kind()).toBe("connect");
   });
 
-  test("a check that fails says no_data, and down only once there are descriptors again", async () => {
+  test("a check without a free file descriptor is no_data, and a real failure counts afterwards", async () => {
     const { short, egress } = createShortEgress();
     let engine: ReturnType<typeof createMonitoring> | undefined;
     await using app = await createTestApp({
@@ -76,7 +76,7 @@ describe("while this server has no free file descriptor", () => {
     await engine?.stop();
   });
 
-  test("a delivery is charged no try, waits longer each time, and goes out afterwards", async () => {
+  test("a delivery without a free file descriptor counts no attempt and is sent afterwards", async () => {
     const answer = {
       status: 200,
       headers: new Map<string, string>(),

@@ -77,20 +77,26 @@ const PUBLIC = [
   "::ffff:8.8.8.8",
 ];
 
-describe("what monitors may reach", () => {
-  test.each(METADATA_SPELLINGS)("link-local and metadata addresses are refused: %s", (host) => {
-    expect(hostError(host, monitorPolicy)).toMatch(
-      /^is (a link-local address|an address at which)/,
-    );
-  });
+describe("addresses that monitors may reach", () => {
+  test.each(METADATA_SPELLINGS)(
+    "monitors cannot reach link-local and metadata addresses: %s",
+    (host) => {
+      expect(hostError(host, monitorPolicy)).toMatch(
+        /^is (a link-local address|an address at which)/,
+      );
+    },
+  );
 
-  test.each(NOWHERE)("addresses that no service has are refused: %s", (host) => {
+  test.each(NOWHERE)("monitors cannot reach addresses without services: %s", (host) => {
     expect(hostError(host, monitorPolicy)).toBe("is not an address that a service has");
   });
 
-  test.each([...PRIVATE, ...PUBLIC, "example.com", "nas"])("all else is allowed: %s", (host) => {
-    expect(hostError(host, monitorPolicy)).toBeUndefined();
-  });
+  test.each([...PRIVATE, ...PUBLIC, "example.com", "nas"])(
+    "monitors can reach all other addresses: %s",
+    (host) => {
+      expect(hostError(host, monitorPolicy)).toBeUndefined();
+    },
+  );
 
   test.each([
     "",
@@ -110,15 +116,15 @@ describe("what monitors may reach", () => {
     "a..b",
     "fe80::1%eth0",
     `${"a".repeat(64)}.`.repeat(5),
-  ])("what is no host is said to be none: %p", (text) => {
+  ])("a text that is no host is reported as such: %p", (text) => {
     expect(hostError(text, monitorPolicy)).toBe("must be a host name or an IP address");
   });
 });
 
-describe("what webhooks may reach", () => {
+describe("addresses that webhooks may reach", () => {
   const policy = webhookPolicy([]);
 
-  test.each(PUBLIC)("addresses of the public internet are allowed: %s", (host) => {
+  test.each(PUBLIC)("webhooks can reach public addresses: %s", (host) => {
     expect(hostError(host, policy)).toBeUndefined();
   });
 
@@ -134,18 +140,18 @@ describe("what webhooks may reach", () => {
     "fec0::1",
     "4000::1",
     "5f00::1",
-  ])("all else is refused: %s", (host) => {
+  ])("webhooks cannot reach other addresses: %s", (host) => {
     expect(hostError(host, policy)).toBeDefined();
   });
 
   test.each([...METADATA_SPELLINGS, ...NOWHERE])(
-    "and so is what monitors may not reach: %s",
+    "webhooks cannot reach what monitors cannot reach: %s",
     (host) => {
       expect(hostError(host, policy)).toBeDefined();
     },
   );
 
-  test("networks that the installation names are allowed, and no others", () => {
+  test("webhooks can reach exactly the allowed private networks", () => {
     const allowing = webhookPolicy(parseNetworks("10.0.0.0/8, fd12::/16"));
     expect(hostError("10.1.2.3", allowing)).toBeUndefined();
     expect(hostError("::ffff:10.1.2.3", allowing)).toBeUndefined();
@@ -154,7 +160,7 @@ describe("what webhooks may reach", () => {
     expect(hostError("fd13::1", allowing)).toBe("is not an address of the public internet");
   });
 
-  test("naming everything does not open link-local and metadata addresses", () => {
+  test("allowing all networks does not allow link-local and metadata addresses", () => {
     const allowing = webhookPolicy(parseNetworks("0.0.0.0/0, ::/0"));
     expect(hostError("127.0.0.1", allowing)).toBeUndefined();
     for (const host of METADATA_SPELLINGS) expect(hostError(host, allowing), host).toBeDefined();

@@ -42,8 +42,8 @@ async function ask(
   return outcome;
 }
 
-describe("an answer", () => {
-  test("is read with its status, headers and body", async () => {
+describe("an HTTP response", () => {
+  test("a response is read with status, headers and body", async () => {
     const sent = "HTTP/1.1 404 Nope\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 5\r\n\r\nhello";
     const answer = successOf(await ask(answering(sent)));
     expect(answer).toMatchObject({ status: 404, isCut: false, address: "127.0.0.1" });
@@ -62,11 +62,11 @@ describe("an answer", () => {
       "after interim ones",
       `HTTP/1.1 100 -\r\n\r\nHTTP/1.1 103 -\r\n\r\n${httpAnswer(200, "hello")}`,
     ],
-  ])("%s is read whole", async (_how, sent) => {
+  ])("a response %s is read completely", async (_how, sent) => {
     expect(text(successOf(await ask(answering(sent))).sentBody)).toBe("hello");
   });
 
-  test("over TLS comes with the certificate", async () => {
+  test("a response over TLS includes the certificate", async () => {
     await using server = await startTlsServer("good", answering(httpAnswer(200, "hello")));
     const { request } = await createTestEgress({ "shop.test": [["127.0.0.1"]] });
     const answer = successOf(await request(`https://shop.test:${server.port}/`));
@@ -74,14 +74,14 @@ describe("an answer", () => {
     expect(answer.certificate?.expiresAt).toBe(Date.UTC(2099, 0));
   });
 
-  test("to HEAD has no body, whatever length it names", async () => {
+  test("a response to HEAD has no body, whatever its Content-Length", async () => {
     const head = "HTTP/1.1 200 -\r\nContent-Length: 5000\r\n\r\n";
     expect(successOf(await ask(answering(head), { method: "HEAD" })).sentBody.length).toBe(0);
   });
 });
 
-describe("a request", () => {
-  test("carries the method, the headers and the body that were given", async () => {
+describe("an HTTP request", () => {
+  test("a request sends the given method, headers and body", async () => {
     let sent = "";
     const onConnection = answering((request) => {
       sent = request;
@@ -104,7 +104,7 @@ describe("a request", () => {
     ["s3://bucket/key"],
     ["http://user:secret@127.0.0.1/"],
     ["http://user@127.0.0.1/"],
-  ])("to %s is refused", async (url) => {
+  ])("a request to %s is rejected", async (url) => {
     const { request, asked } = await createTestEgress();
     const fault = faultOf(await request(url));
     expect(fault.kind).toBe("refused");
@@ -123,16 +123,19 @@ describe("a request", () => {
     ["X-A\r\nX-B", "1"],
     ["X-A", "s3cret\u0000"],
     ["X-A", "s3cret\u2028"],
-  ])("with the header %p: %p is refused, without repeating it", async (name, value) => {
-    await using server = await startRawServer(answering(httpAnswer(200)));
-    const { request } = await createTestEgress();
-    const fault = faultOf(
-      await request(`http://127.0.0.1:${server.port}/`, { headers: { [name]: value } }),
-    );
-    expect(fault.kind).toBe("refused");
-    expect(fault.message).not.toContain("s3cret");
-    expect(server.connections()).toBe(0);
-  });
+  ])(
+    "a request with the header %p: %p is rejected without repeating the value",
+    async (name, value) => {
+      await using server = await startRawServer(answering(httpAnswer(200)));
+      const { request } = await createTestEgress();
+      const fault = faultOf(
+        await request(`http://127.0.0.1:${server.port}/`, { headers: { [name]: value } }),
+      );
+      expect(fault.kind).toBe("refused");
+      expect(fault.message).not.toContain("s3cret");
+      expect(server.connections()).toBe(0);
+    },
+  );
 });
 
 describe("a hostile server", () => {
@@ -205,14 +208,14 @@ describe("a hostile server", () => {
     expect(fault.kind).toBe(kind as typeof fault.kind);
   });
 
-  test("that never ends its body is read to 256 KiB and left", async () => {
+  test("a server that never ends its body is read up to 256 KiB", async () => {
     const endless = withoutEnd("HTTP/1.1 200 -\r\n\r\n", "b".repeat(10_000));
     const answer = successOf(await ask(endless));
     expect(answer).toMatchObject({ status: 200, isCut: true });
     expect(answer.sentBody.length).toBe(MOST_BODY_BYTES);
   });
 
-  test("that sends pieces of one byte without end costs no more with each of them", async () => {
+  test("a server that sends endless pieces of one byte does not cost more with each", async () => {
     const pieces = "1\r\nb\r\n".repeat(5_000);
     const endless = withoutEnd("HTTP/1.1 200 -\r\nTransfer-Encoding: chunked\r\n\r\n", pieces);
     const joined = spyOn(Buffer, "concat");
@@ -226,7 +229,7 @@ describe("a hostile server", () => {
     }
   });
 
-  test("that drips is waited for until the deadline", async () => {
+  test("a server that sends slowly is read until the deadline", async () => {
     const deadline = new AbortController();
     const dripping: OnConnection = (socket) =>
       socket.once("data", () => {
@@ -243,7 +246,7 @@ describe("a hostile server", () => {
     expect(fault).toMatchObject({ kind: "timeout", message: "Timed out reading the answer." });
   });
 
-  test("that says nothing is waited for until the deadline", async () => {
+  test("a server that sends nothing is waited for until the deadline", async () => {
     const deadline = new AbortController();
     const silent: OnConnection = (socket) => socket.on("data", () => deadline.abort());
     const fault = faultOf(await ask(silent, { signal: deadline.signal }));
@@ -251,7 +254,7 @@ describe("a hostile server", () => {
   });
 });
 
-describe("a compressed body", () => {
+describe("a compressed response body", () => {
   const compressed = (coding: string, body: Buffer) =>
     answering(httpAnswer(200, body.toString("latin1"), { "Content-Encoding": coding }));
 
@@ -260,7 +263,7 @@ describe("a compressed body", () => {
     ["deflate", deflateSync("hello")],
     ["br", brotliCompressSync("hello")],
     ["identity", Buffer.from("hello")],
-  ])("is made plain: %s", async (coding, body) => {
+  ])("a compressed body is decompressed: %s", async (coding, body) => {
     const answer = successOf(await ask(compressed(coding, body)));
     const { bytes, isCut } = successOf(await readBody(answer));
     expect(text(bytes)).toBe("hello");
@@ -271,7 +274,7 @@ describe("a compressed body", () => {
     ["gzip", gzipSync],
     ["br", quickBrotli],
   ] as const)(
-    "of 64 MB that was sent in a few KB is made plain only to 256 KiB: %s",
+    "a body of 64 MB sent in a few KB is decompressed up to 256 KiB: %s",
     async (coding, compress) => {
       const bomb = compress(Buffer.alloc(64 << 20));
       const answer = successOf(await ask(compressed(coding, bomb)));
@@ -281,7 +284,7 @@ describe("a compressed body", () => {
     },
   );
 
-  test("that was cut off is made plain as far as it goes", async () => {
+  test("a truncated compressed body is decompressed as far as possible", async () => {
     // Random, so that it stays longer than what is read.
     const body = gzipSync(crypto.getRandomValues(Buffer.alloc(60_000)).toString("hex").repeat(6));
     const answer = successOf(await ask(compressed("gzip", body), { maxBodyBytes: 1_000 }));
@@ -294,7 +297,7 @@ describe("a compressed body", () => {
     ["gzip", "this is not gzip", "not compressed as its header says"],
     ["zip-of-my-own", "abc", "compressed in a way that is not read"],
     ["gzip, gzip", "abc", "compressed in a way that is not read"],
-  ])("that is none is a fault: %s", async (coding, body, message) => {
+  ])("an invalid compressed body is a fault: %s", async (coding, body, message) => {
     const answer = successOf(await ask(compressed(coding, Buffer.from(body))));
     const fault = faultOf(await readBody(answer));
     expect(fault.kind).toBe("protocol");

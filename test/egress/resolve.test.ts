@@ -8,8 +8,8 @@ import { answering, httpAnswer, startRawServer } from "../support/raw-server";
 
 const monitored = () => ({ policy: "monitor" as const, signal: patience() });
 
-describe("the address that was judged is the one that is reached", () => {
-  test("a name is asked for once; what it answers afterwards changes nothing", async () => {
+describe("name resolution of a request", () => {
+  test("a name is resolved once per request, so a second answer cannot redirect it", async () => {
     await using server = await startRawServer(answering(httpAnswer(200, "hi")));
     const { request, asked } = await createTestEgress({
       "rebinding.test": [["127.0.0.1"], ["169.254.169.254"]],
@@ -22,7 +22,7 @@ describe("the address that was judged is the one that is reached", () => {
     expect(server.connections()).toBe(1);
   });
 
-  test("the server is told the name, not the address", async () => {
+  test("the server gets the name in Host, not the address", async () => {
     let head = "";
     await using server = await startRawServer(
       answering((request) => {
@@ -37,7 +37,7 @@ describe("the address that was judged is the one that is reached", () => {
     expect(head).toContain("Connection: close\r\n");
   });
 
-  test("one forbidden address among several refuses the name, and nothing is sent", async () => {
+  test("one forbidden address among several rejects the name, and nothing is sent", async () => {
     await using server = await startRawServer(answering(httpAnswer(200)));
     const { request } = await createTestEgress({
       "mixed.test": [["127.0.0.1", "169.254.169.254"]],
@@ -53,7 +53,7 @@ describe("the address that was judged is the one that is reached", () => {
     expect(server.connections()).toBe(0);
   });
 
-  test("an address is never asked for", async () => {
+  test("an address is used without a look-up, in any notation", async () => {
     const { egress, asked } = await createTestEgress();
     expect(await egress.resolve({ host: "0x7f.1", ...monitored() })).toEqual(["127.0.0.1"]);
     expect(await egress.resolve({ host: "[::1]", ...monitored() })).toEqual(["::1"]);
@@ -63,7 +63,7 @@ describe("the address that was judged is the one that is reached", () => {
     expect(asked).toEqual([]);
   });
 
-  test("private addresses are for monitors; webhooks reach them only where they are named", async () => {
+  test("private addresses are allowed for monitors, and for webhooks only if configured", async () => {
     const names = { "inside.test": [["10.1.2.3"]] };
     const closed = await createTestEgress(names);
     const open = await createTestEgress(names, { outboundAllow: "10.0.0.0/8" });
@@ -73,7 +73,7 @@ describe("the address that was judged is the one that is reached", () => {
     expect(await open.egress.resolve(webhook)).toEqual(["10.1.2.3"]);
   });
 
-  test("a wanted family is insisted on", async () => {
+  test("a required address family is enforced", async () => {
     const { egress } = await createTestEgress({
       "both.test": [["::1", "127.0.0.1"]],
       "four.test": [["127.0.0.1"]],
@@ -85,7 +85,7 @@ describe("the address that was judged is the one that is reached", () => {
     expect(faultOf(await ask("127.0.0.1", 6)).kind).toBe("dns");
   });
 
-  test("a name without an address is a fault that says so", async () => {
+  test("a name without an address is a fault with that message", async () => {
     const { egress } = await createTestEgress({ "empty.test": [[]] });
     const ask = (host: string) => egress.resolve({ host, ...monitored() });
     expect(faultOf(await ask("nowhere.test"))).toMatchObject({
@@ -97,10 +97,10 @@ describe("the address that was judged is the one that is reached", () => {
   });
 });
 
-describe("looking names up is bounded", () => {
+describe("limits of name resolution", () => {
   const never = () => new Promise<string[]>(() => {});
 
-  test("a deadline ends the wait for a resolver that says nothing", async () => {
+  test("a look-up without an answer ends with the deadline", async () => {
     const ask = boundedLookup(never, 9);
     const deadline = new AbortController();
     const answer = ask("slow.test", undefined, deadline.signal);
@@ -108,7 +108,7 @@ describe("looking names up is bounded", () => {
     expect(typeof (await answer)).toBe("symbol");
   });
 
-  test("only so many are asked at once, and who gives up is not asked at all", async () => {
+  test("the number of concurrent look-ups is limited, and an aborted one is never started", async () => {
     const asked: string[] = [];
     const answers = new Map<string, (addresses: string[]) => void>();
     const ask = boundedLookup((name) => {
@@ -132,7 +132,7 @@ describe("looking names up is bounded", () => {
     expect(await d).toEqual(["4.4.4.4"]);
   });
 
-  test("who asks the same at the same time shares the answer; afterwards it is asked again", async () => {
+  test("concurrent look-ups of one name share one answer, which is not kept", async () => {
     let asked = 0;
     const ask = boundedLookup(async () => [`10.0.0.${++asked}`], 9);
     const both = await Promise.all([1, 2].map(() => ask("a", undefined, patience())));
@@ -141,7 +141,7 @@ describe("looking names up is bounded", () => {
     expect(await ask("a", undefined, patience())).toEqual(["10.0.0.2"]);
   });
 
-  test("a failure is told to who asked, and is not remembered", async () => {
+  test("a failed look-up rejects its callers and is not kept", async () => {
     let asked = 0;
     const ask = boundedLookup(async () => {
       asked += 1;
@@ -154,7 +154,7 @@ describe("looking names up is bounded", () => {
   });
 });
 
-describe("the machine is asked", () => {
+describe("name resolution of the system", () => {
   const failing = (code: string) => async () => {
     throw Object.assign(new Error(code), { code });
   };
@@ -177,13 +177,13 @@ describe("the machine is asked", () => {
     };
   }
 
-  test("quickly, in no thread, where that finds the name", async () => {
+  test("a name is resolved by the quick resolver if that finds it", async () => {
     const { ask, thorough } = machine(async () => ["10.0.0.1"]);
     expect(await ask("shop.test")).toEqual(["10.0.0.1"]);
     expect(thorough()).toBe(0);
   });
 
-  test("thoroughly for a name that only it knows, each time", async () => {
+  test("a name that the quick resolver does not find is resolved by the thorough one, each time", async () => {
     const { ask, thorough } = machine(failing("DNS_ENOTFOUND"));
     expect(await ask("nas.local")).toEqual(["10.0.0.2"]);
     expect(await ask("nas.local")).toEqual(["10.0.0.2"]);
@@ -191,7 +191,7 @@ describe("the machine is asked", () => {
     await expect(ask("nowhere.test")).rejects.toThrow();
   });
 
-  test("thoroughly for a minute after only that could reach a resolver", async () => {
+  test("the thorough resolver is used for a minute after the quick one timed out", async () => {
     let quick = 0;
     const { ask, clock } = machine(async () => {
       quick += 1;
@@ -205,7 +205,7 @@ describe("the machine is asked", () => {
     expect(quick).toBe(2);
   });
 
-  test("for this machine's own name, in earnest", async () => {
+  test("the system resolves localhost", async () => {
     const ask = systemLookup(systemClock());
     const addresses = await ask("localhost", undefined, patience());
     expect(addresses).not.toBeEmpty();

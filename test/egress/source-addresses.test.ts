@@ -30,7 +30,7 @@ function hasOwnNetworks(): boolean {
 }
 
 describe.skipIf(!hasOwnNetworks())("a connection from a machine without IPv6", () => {
-  test("that every IPv4 address refuses is refused, although an IPv6 address cannot be tried", () => {
+  test("a connection that IPv4 refuses is reported as refused, even if IPv6 cannot be tried", () => {
     const addresses = ["127.0.0.1", "2001:db8::1"];
     for (const order of [addresses, addresses.toReversed()]) {
       expect(inOwnNetwork(WITHOUT_IPV6, "1", CLOSED_PORT, ...order)).toEqual({
@@ -40,20 +40,20 @@ describe.skipIf(!hasOwnNetworks())("a connection from a machine without IPv6", (
     }
   });
 
-  test("to a host with IPv6 addresses alone is no fault that passes by itself", () => {
+  test("a connection to an IPv6-only host is a fault of the target, not of this server", () => {
     expect(inOwnNetwork(WITHOUT_IPV6, "1", PORT, "2001:db8::1")).toEqual({
       kind: "connect",
       message: "This machine has no IPv6 address to connect from.",
     });
   });
 
-  test("to an IPv4 address is opened", () => {
+  test("a connection to an IPv4 address is opened", () => {
     expect(inOwnNetwork(WITHOUT_IPV6, "1", PORT, "127.0.0.1")).toBe("connected");
   });
 });
 
 describe.skipIf(!hasOwnNetworks())("a connection from a machine without free ports", () => {
-  test("is a fault of this server", () => {
+  test("a connection without a free port is a fault of this server", () => {
     expect(inOwnNetwork(WITH_FEW_PORTS, "8", PORT, "127.0.0.1")).toEqual({
       kind: "local",
       message: "This machine has no port left to connect from.",

@@ -21,7 +21,7 @@ const ENTRY: AuditEntry = {
 };
 
 describe("an audit entry", () => {
-  test("says who did what to what, when and from where", async () => {
+  test("an audit entry contains actor, action, target, time and client address", async () => {
     await using app = await createTestApp();
     await app.ctx.db.write((tx) => {
       recordAudit(tx, ENTRY);
@@ -48,7 +48,7 @@ describe("an audit entry", () => {
     ]);
   });
 
-  test("commits with the change that it tells of and is undone with it", async () => {
+  test("an audit entry is committed and rolled back with its change", async () => {
     await using app = await createTestApp();
     const create = (slug: string, fails: boolean) =>
       app.ctx.db.write((tx) => {
@@ -64,7 +64,7 @@ describe("an audit entry", () => {
     expect(pages.body.data[0].page.slug).toBe("kept");
   });
 
-  test("of an actor of no known kind is refused, and the change with it", async () => {
+  test("an audit entry of an unknown kind of actor is rejected with its change", async () => {
     await using app = await createTestApp();
     const [outcome] = await outcomesOf(
       app.ctx.db.write((tx) => {

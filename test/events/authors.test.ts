@@ -20,8 +20,8 @@ function authors(app: TestApp, steps: Record<string, number>) {
   return Object.fromEntries([...found].map(([id, { label }]) => [id, label]));
 }
 
-describe("who wrote the steps of something", () => {
-  test("is told by the audit log, in their order, however close they are", async () => {
+describe("authors of several updates", () => {
+  test("authors are read from the audit log in order, even if updates are close together", async () => {
     await using app = await createTestApp();
     await log(app, "Ada", 0);
     await log(app, "Grace", 0);
@@ -33,13 +33,13 @@ describe("who wrote the steps of something", () => {
     });
   });
 
-  test("is unknown where its entry is gone; those after it are told all the same", async () => {
+  test("an author is unknown if the audit entry is gone, and later ones are still known", async () => {
     await using app = await createTestApp();
     await log(app, "Grace", 60_000);
     expect(authors(app, { one: 0, two: 60_000, three: 120_000 })).toEqual({ two: "Grace" });
   });
 
-  test("is not who did something else to it, or the same to another", async () => {
+  test("another action on the object or the same action on another object names no author", async () => {
     await using app = await createTestApp();
     await log(app, "Ada", 0, "thing.edit");
     await log(app, "Grace", 0, "thing.add", "b");

@@ -42,7 +42,7 @@ async function pageWithKey(app: TestApp) {
 }
 
 describe("an event", () => {
-  test("commits with its change and with what its subscriber writes", async () => {
+  test("an event is committed with its change and with what its subscriber writes", async () => {
     await using app = await createTestApp();
     const told: RecordedEvent[] = [];
     app.ctx.outbox.subscribe((tx, groups) => {
@@ -58,7 +58,7 @@ describe("an event", () => {
     expect(deliveries(app)).toEqual(["Delivery of cmp_1"]);
   });
 
-  test("is undone with its change, its subscriber's writes too, and its neighbour's are kept", async () => {
+  test("an event is rolled back with its change and its subscriber's writes, and others of the batch are kept", async () => {
     await using app = await createTestApp();
     app.ctx.outbox.subscribe(writeDeliveries);
     const outcomes = await outcomesOf(
@@ -73,7 +73,7 @@ describe("an event", () => {
     expect(deliveries(app)).toEqual(["Delivery of cmp_kept"]);
   });
 
-  test("is kept in the order in which it happened", async () => {
+  test("events are kept in the order in which they happened", async () => {
     await using app = await createTestApp();
     const subjects = Array.from({ length: 20 }, (_, i) => `cmp_${i}`);
     await app.ctx.db.write((tx) => {
@@ -82,7 +82,7 @@ describe("an event", () => {
     expect(app.events().map((event) => event.subjectId)).toEqual(subjects);
   });
 
-  test("reaches a subscriber with all others of its transaction, in their order", async () => {
+  test("a subscriber receives all events of a transaction together, in order", async () => {
     await using app = await createTestApp();
     const received: string[][][] = [];
     app.ctx.outbox.subscribe((_tx, groups) => {
@@ -97,7 +97,7 @@ describe("an event", () => {
     expect(received).toEqual([[["cmp_1", "cmp_2"]], [["cmp_3"]]]);
   });
 
-  test("reaches a subscriber apart from those of other groups of its transaction", async () => {
+  test("a subscriber receives each group of events of a transaction separately", async () => {
     await using app = await createTestApp();
     const received: string[][][] = [];
     app.ctx.outbox.subscribe((_tx, groups) => {
@@ -116,7 +116,7 @@ describe("an event", () => {
     expect(received).toEqual([[["cmp_1", "cmp_2"], ["cmp_3"], ["cmp_4"]]]);
   });
 
-  test("reaches every subscriber of its own application, and none of another", async () => {
+  test("an event reaches every subscriber of its own application only", async () => {
     await using one = await createTestApp();
     await using two = await createTestApp();
     const heard: string[] = [];
@@ -130,7 +130,7 @@ describe("an event", () => {
 });
 
 describe("a change through the API", () => {
-  test("commits with its event and its deliveries", async () => {
+  test("a change by API is committed with its event and its deliveries", async () => {
     await using app = await createTestApp();
     app.ctx.outbox.subscribe(writeDeliveries);
     const { setStatus, shown } = await pageWithKey(app);
@@ -140,7 +140,7 @@ describe("a change through the API", () => {
     expect(deliveries(app)).toHaveLength(1);
   });
 
-  test("is undone whole when a delivery cannot be written", async () => {
+  test("a change by API is rolled back completely if a delivery cannot be written", async () => {
     await using app = await createTestApp();
     app.ctx.outbox.subscribe((tx, groups) => {
       writeDeliveries(tx, groups);

@@ -8,7 +8,7 @@ import { startTarget } from "../support/target";
 const FAILURES = 3;
 const RETRY_MS = 10 * SECOND_MS;
 
-test("an outage is seen, dated, announced, recovered, and counted in uptime to the millisecond", async () => {
+test("an outage is detected, dated, announced, resolved and counted in uptime to the millisecond", async () => {
   let engine: ReturnType<typeof createMonitoring> | undefined;
   await using app = await createTestApp({
     monitoring: (ctx) => {

@@ -23,6 +23,6 @@ test("any 32 bytes fit 43 digits and can be read back", () => {
   );
 });
 
-test("a number that needs more digits is refused rather than cut", () => {
+test("a number that needs more digits is rejected rather than truncated", () => {
   expect(() => encodeBase62(Uint8Array.of(62), 1)).toThrow(RangeError);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseClientAddress } from "../../src/kernel/client-address";
 
-describe("an address", () => {
+describe("a client address", () => {
   test.each([
     ["203.0.113.7", "203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7", "203.0.113.7"],
@@ -9,17 +9,17 @@ describe("an address", () => {
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
     ["2001:0db8:0001:0002::1", "2001:db8:1:2::1", "2001:db8:1:2"],
     ["::1", "::1", "0:0:0:0"],
-  ])("%s is %s and is counted as %s", (text, ip, network) => {
+  ])("the address %s is normalised to %s and counted as %s", (text, ip, network) => {
     expect(parseClientAddress(text)).toEqual({ ip, network });
   });
 
-  test("of IPv6 is counted by its /64: neighbours are one client, the next /64 is another", () => {
+  test("an IPv6 address is counted by its /64", () => {
     const network = (text: string) => parseClientAddress(text)?.network;
     expect(network("2001:db8:0:1::1")).toBe(network("2001:db8:0:1:ffff:ffff:ffff:ffff"));
     expect(network("2001:db8:0:1::1")).not.toBe(network("2001:db8:0:2::1"));
   });
 
-  test("that names an interface is counted without it", () => {
+  test("an address with a network interface is counted without it", () => {
     expect(parseClientAddress("fe80::1%eth0")?.network).toBe("fe80:0:0:0");
   });
 });
@@ -40,6 +40,6 @@ test.each([
   "12345::",
   "localhost",
   " 1.2.3.4",
-])("%p is no address", (text) => {
+])("%p is not accepted as an address", (text) => {
   expect(parseClientAddress(text)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeCursor, encodeCursor } from "../../src/kernel/cursor";
 
-test("a cursor gives back the position that it was made of, and fits a URL", () => {
+test("a cursor returns the position it was made from and is safe in a URL", () => {
   const position = fc.oneof(
     fc.string(),
     fc.maxSafeInteger().filter((n) => !Object.is(n, -0)),
@@ -26,6 +26,6 @@ test.each([
   ["the same position spelled otherwise", Buffer.from(" 7").toString("base64url")],
   ["a cursor with padding", `${encodeCursor(7)}=`],
   ["a cursor with more behind it", `${encodeCursor("cmp_1")}A`],
-])("%s is no cursor", (_what, text) => {
+])("%s is not accepted as a cursor", (_what, text) => {
   expect(decodeCursor(text)).toBeUndefined();
 });

@@ -21,8 +21,8 @@ function diskError(message = "disk I/O error"): Error {
   return Object.assign(new Error(message), { code: "SQLITE_IOERR_WRITE" });
 }
 
-describe("an error that repeats", () => {
-  test("is written once with its stack, then counted, at most once a minute", async () => {
+describe("a repeated error in the log", () => {
+  test("a repeated error is logged once with its stack, then counted at most once a minute", async () => {
     const { clock, log, lines, said } = createLog();
     for (let i = 0; i < 1_235; i++) {
       log.error({ err: diskError(), request: `req_${i}`, callbacks: i }, "a request failed");
@@ -46,7 +46,7 @@ describe("an error that repeats", () => {
     expect(said().at(-1)).toBe("a request failed (repeated 10 times)");
   });
 
-  test("is written in full again after a minute without it", async () => {
+  test("an error is logged completely again after a minute without it", async () => {
     const { clock, log, said } = createLog();
     log.error({ err: diskError() }, "a request failed");
     await clock.advance(MINUTE);
@@ -54,7 +54,7 @@ describe("an error that repeats", () => {
     expect(said()).toEqual(["a request failed", "a request failed"]);
   });
 
-  test("is the same one where something wraps it that differs each time", () => {
+  test("an error counts as repeated even if the errors that wrap it differ", () => {
     const { log, lines } = createLog();
     for (let i = 0; i < 3; i++) {
       log.error(
@@ -65,7 +65,7 @@ describe("an error that repeats", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("is written again if the level, the message, or the message or place of the error differs", () => {
+  test("an error is logged again if level or message differ, or the error's own message or place", () => {
     const { log, said } = createLog();
     const here = diskError();
     const there = diskError();
@@ -80,14 +80,14 @@ describe("an error that repeats", () => {
     expect(said()).toHaveLength(5);
   });
 
-  test("is summarised when the process ends", () => {
+  test("counted errors are summarised when the process ends", () => {
     const { log, said } = createLog();
     for (let i = 0; i < 3; i++) log.warn({ err: diskError() }, "it waits");
     log.flush();
     expect(said()).toEqual(["it waits", "it waits (repeated 2 times)"]);
   });
 
-  test("reveals no secret of its message in the summary", () => {
+  test("the summary of a repeated error reveals no secret", () => {
     const { log, lines } = createLog();
     const secret = `allclear_${"a".repeat(49)}`;
     for (let i = 0; i < 2; i++) log.error({ err: new Error(`no ${secret}`) }, "it failed");
@@ -97,7 +97,7 @@ describe("an error that repeats", () => {
   });
 });
 
-test("warnings without an error repeat where their texts are equal", () => {
+test("warnings without an error count as repeated if their texts are equal", () => {
   const { log, lines } = createLog();
   for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.1"])
     log.warn({ address }, "seen");
@@ -105,13 +105,13 @@ test("warnings without an error repeat where their texts are equal", () => {
   expect(lines).toHaveLength(3);
 });
 
-test("lines below a warning are all written", () => {
+test("log lines below a warning are never suppressed", () => {
   const { log, lines } = createLog();
   for (let i = 0; i < 3; i++) log.info({ i }, "listening");
   expect(lines).toHaveLength(3);
 });
 
-test("at most 200 errors are counted at a time, and no count is lost", async () => {
+test("at most 200 different errors are counted at a time, and no count is lost", async () => {
   const { clock, log, lines } = createLog();
   let timers = 0;
   const counting = {

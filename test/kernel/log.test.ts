@@ -5,7 +5,7 @@ import { createTestLog } from "../support/log";
 const TOKEN = "2njCM0Suv6JWV2dnAekXafwwhu4oz61CatjqZcK7EAB";
 
 describe("the log", () => {
-  test("keeps of an error its words and its trace, redacted, and nothing that it was given", () => {
+  test("a logged error keeps type, redacted message, stack and cause, and no arguments", () => {
     const { log, lines } = createTestLog("error");
     const url = `http://[/admin/setup/${TOKEN}`;
     try {
@@ -21,14 +21,14 @@ describe("the log", () => {
     expect(err["cause"]).toMatchObject({ type: "TypeError", code: "ERR_INVALID_URL" });
   });
 
-  test("keeps what is thrown and no error", () => {
+  test("a thrown value that is no error is logged", () => {
     const { log, lines } = createTestLog("error");
     log.error({ err: "only words" }, "failed");
     expect(lines[0]).toMatchObject({ err: { type: "string", message: "only words" } });
   });
 });
 
-describe("a path in the log", () => {
+describe("redaction of paths in the log", () => {
   test.each([
     `/admin/setup/${TOKEN}`,
     `/admin//setup/${TOKEN}`,
@@ -38,7 +38,7 @@ describe("a path in the log", () => {
     `/elsewhere?next=/admin/setup/${TOKEN}`,
     "/admin/setup/short-and-mistyped",
     `/x?access_token=${TOKEN}`,
-  ])("%s holds no token", (path) => {
+  ])("the path %s is logged without its token", (path) => {
     expect(redactUrl(path)).not.toContain(TOKEN);
     expect(redactUrl(path)).not.toContain("short-and-mistyped");
     expect(redactUrl(path)).toContain("[redacted]");
@@ -48,7 +48,7 @@ describe("a path in the log", () => {
     "/api/v1/components/cmp_01kah2v9w0e0rs6x0h3ye0a1bc",
     "/assets/allclear.0123456789abcdef.css",
     "/status/acme?x=1",
-  ])("%s is kept as it is", (path) => {
+  ])("the path %s is logged unchanged", (path) => {
     expect(redactUrl(path)).toBe(path);
     expect(redactText(path)).toBe(path);
   });

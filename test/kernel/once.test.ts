@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { once } from "../../src/kernel/once";
 
-describe("what is done once", () => {
-  test("is done for all who ask meanwhile, and there is nothing to wait for afterwards", async () => {
+describe("an initialisation that runs once", () => {
+  test("concurrent callers share one initialisation, and later ones do not wait", async () => {
     let count = 0;
     const ask = once(async () => {
       await Promise.resolve();
@@ -14,7 +14,7 @@ describe("what is done once", () => {
     expect(count).toBe(1);
   });
 
-  test("is done again where it failed, and tells all who waited", async () => {
+  test("a failed initialisation rejects all waiting callers and is repeated", async () => {
     let isBroken = true;
     const ask = once(async () => {
       await Promise.resolve();

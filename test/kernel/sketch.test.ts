@@ -21,7 +21,7 @@ function exactQuantile(values: readonly number[], part: number): number {
 }
 
 describe("a sketch", () => {
-  test("knows every quantile to within its error", () => {
+  test("a sketch returns every quantile within its error", () => {
     fc.assert(
       fc.property(latencies, fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 1), (values, part) => {
         const exact = exactQuantile(values, part);
@@ -31,7 +31,7 @@ describe("a sketch", () => {
     );
   });
 
-  test("of some sketches is the sketch of all their values", () => {
+  test("merged sketches equal the sketch of all values", () => {
     fc.assert(
       fc.property(fc.array(latencies, { maxLength: 6 }), (parts) => {
         const merged = mergeSketches(parts.map((values) => sketchOf(values)));
@@ -40,7 +40,7 @@ describe("a sketch", () => {
     );
   });
 
-  test("comes back from its bytes as it was", () => {
+  test("a sketch is read back from its bytes", () => {
     fc.assert(
       fc.property(latencies, (values) => {
         const sketch = sketchOf(values);
@@ -51,18 +51,18 @@ describe("a sketch", () => {
     );
   });
 
-  test("of an hour of checks takes less than a hundred bytes", () => {
+  test("a sketch of an hour of checks takes less than a hundred bytes", () => {
     const hour = Array.from({ length: 60 }, (_, minute) => 80 + ((minute * 37) % 120));
     expect(sketchToBytes(sketchOf(hour)).length).toBeLessThan(100);
   });
 
-  test("of nothing has no quantile", () => {
+  test("an empty sketch has no quantile", () => {
     expect(quantileOf(sketchOf([]), 0.5)).toBeNull();
     expect(sketchToBytes(sketchOf([])).length).toBe(0);
     expect(sketchFromBytes(Buffer.of())).toEqual(sketchOf([]));
   });
 
-  test("that was cut short is refused", () => {
+  test("truncated bytes of a sketch are rejected", () => {
     const bytes = sketchToBytes(sketchOf([1_000, 2_000]));
     expect(() => sketchFromBytes(bytes.subarray(0, -1))).toThrow("cut short");
   });

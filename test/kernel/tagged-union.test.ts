@@ -13,13 +13,13 @@ const Shape = ByTag<unknown>("kind", {
   ),
 });
 
-describe("an object of several shapes", () => {
-  test("is well by the shape that its tag names", () => {
+describe("a tagged union", () => {
+  test("a tagged union accepts an object by the shape of its tag", () => {
     expect(schemaErrors(Shape, { kind: "circle", radius: 1 })).toEqual([]);
     expect(schemaErrors(Shape, { kind: "text", font: { name: "Inter" } })).toEqual([]);
   });
 
-  test("is complained of by that shape alone, every field of it, however deep it stands", () => {
+  test("errors of a tagged union are those of the tagged shape only, at any depth", () => {
     const faults = [
       { pointer: "#/font/name", detail: "is empty" },
       { pointer: "#/size", detail: "is not a known field" },
@@ -31,7 +31,7 @@ describe("an object of several shapes", () => {
     );
   });
 
-  test("is told of its tag where that is missing or names no shape, not even one of JavaScript's own", () => {
+  test("a missing or unknown tag is the only error, also for names such as __proto__", () => {
     expect(schemaErrors(Shape, {})).toEqual([{ pointer: "#/kind", detail: "is required" }]);
     for (const kind of ["square", "constructor", "__proto__", 1, null]) {
       expect(schemaErrors(Shape, { kind })).toEqual([
@@ -43,7 +43,7 @@ describe("an object of several shapes", () => {
     }
   });
 
-  test("is published as one of the shapes", () => {
+  test("a tagged union is published as a list of its shapes", () => {
     const { oneOf } = JSON.parse(JSON.stringify(Shape));
     expect(oneOf.map((one: typeof Shape) => one["properties"].kind.const)).toEqual([
       "circle",

@@ -20,7 +20,7 @@ export function testScreens(screens: readonly Screen[]): void {
     });
 
     test.each(screens.map((screen) => [screen.name, screen] as const))(
-      "is clean under axe, fits a phone, and asks nobody else for anything: %s",
+      "the screen has no axe violations, fits a phone and loads nothing from other hosts: %s",
       async (_name, screen) => {
         const { origin, axe } = screen.open(demoSites).site;
         const { page, requests, complaints } = await tour.show(screen);

@@ -13,7 +13,7 @@ describeGallery("every component in a browser", (gallery) => {
     { name: "in forced colours", look: { forcedColors: "active" as const } },
     { name: "with more contrast", look: { contrast: "more" as const } },
   ])(
-    "is clean under axe, complains of nothing and fits: $name",
+    "the gallery has no axe violations, no console errors and fits the window: $name",
     async ({ look }) => {
       const page = await gallery().open(look);
       expect(await gallery().axe(page)).toEqual([]);
@@ -27,7 +27,7 @@ describeGallery("every component in a browser", (gallery) => {
     60_000,
   );
 
-  test("what is touched on a phone is 44 pixels high", async () => {
+  test("controls are at least 44 pixels high on a phone", async () => {
     const page = await gallery().open({ viewport: PHONE });
     const low = await page.evaluate(() =>
       [...document.querySelectorAll(".button, .input, .choice label, .option, .menu a, .tabs a")]
@@ -39,14 +39,14 @@ describeGallery("every component in a browser", (gallery) => {
     await page.context().close();
   }, 60_000);
 
-  test("nothing moves for those who asked for that", async () => {
+  test("nothing is animated with reduced motion", async () => {
     const page = await gallery().open({ reducedMotion: "reduce" });
     const moving = await page.evaluate(() => document.getAnimations().length);
     expect(moving).toBe(0);
     await page.context().close();
   }, 60_000);
 
-  test("on a phone the navigation is behind a button, with or without a script", async () => {
+  test("on a phone the navigation is behind a button, with and without JavaScript", async () => {
     for (const javaScriptEnabled of [true, false]) {
       const page = await gallery().open({ viewport: PHONE, javaScriptEnabled });
       const link = page.getByRole("link", { name: "API Keys" });
@@ -59,7 +59,7 @@ describeGallery("every component in a browser", (gallery) => {
     }
   }, 60_000);
 
-  test("without a script there is no button that needs one, and a dialog is a page", async () => {
+  test("without JavaScript, buttons that need it are hidden and a dialog opens as a page", async () => {
     const page = await gallery().open({ javaScriptEnabled: false });
     for (const name of ["Copy key", "Copy", "Test key"]) {
       expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);

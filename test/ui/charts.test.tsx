@@ -19,12 +19,12 @@ describe("a sparkline", () => {
       .sort((a, b) => a.x - b.x)
       .map(({ height }) => height);
 
-  test("is as high as its highest value, and shows that there was something where there was little", () => {
+  test("a sparkline scales to its highest value and shows small values as a minimum height", () => {
     expect(drawn([0, 1, 500, 1_000])).toEqual([1, 2, 8, 16]);
     expect(draw([0, 5])).toContain('<path class="zero" d="M0 16v-1h3v1">');
   });
 
-  test("of nothing, of zeros and of one value is drawn without a number that is none", () => {
+  test("a sparkline of no values, zeros or one value is drawn without invalid numbers", () => {
     expect(drawn([])).toEqual([]);
     expect(drawn([0, 0])).toEqual([1, 1]);
     expect(drawn([7])).toEqual([16]);
@@ -51,7 +51,7 @@ describe("the bars of days", () => {
       bars: (Number(length) + 1) / 4,
     }));
 
-  test("are as high as the day was good: full only if all of it was, and never gone", () => {
+  test("a day bar is full only if the whole day was good, and has a minimum height", () => {
     const bad = (goodShare: number): StatusDay => ({ ...good, status: "major_outage", goodShare });
     expect(barOf(draw(good))).toEqual([32]);
     expect(barOf(draw(bad(0.9999)))).toEqual([31]);
@@ -60,7 +60,7 @@ describe("the bars of days", () => {
     expect(barOf(draw(bad(7), bad(-1)))).toEqual([32, 6]);
   });
 
-  test("say their day, status and minutes, worst first, and so does the table behind them", () => {
+  test("a day bar and its table name day, status and minutes, worst first", () => {
     const html = draw({
       day: "2026-11-21",
       status: "major_outage",
@@ -73,13 +73,13 @@ describe("the bars of days", () => {
     expect(html).toContain("<td>12 min major outage, 1 h 10 min degraded performance</td>");
   });
 
-  test("are one stop for the keyboard: today", () => {
+  test("the bars of days are one stop for the keyboard: today", () => {
     const bad: StatusDay = { ...good, day: "2026-11-21", goodShare: 0.5 };
     const bars = elementsOf(draw(good, bad)).filter(({ attributes }) => "data-day" in attributes);
     expect(bars.map(({ attributes }) => attributes["tabindex"])).toEqual(["-1", "0"]);
   });
 
-  test("are one element where one after another was wholly good, and told from the first to the last", () => {
+  test("consecutive good days are one element, named from the first to the last", () => {
     const days = ["2026-11-18", "2026-11-19", "2026-11-20"].map((day) => ({ ...good, day }));
     const bad: StatusDay = { ...good, day: "2026-11-21", status: "major_outage", goodShare: 0.5 };
     const html = draw(...days, bad, { ...good, day: "2026-11-22" });
@@ -93,7 +93,7 @@ describe("the bars of days", () => {
     expect(html).toContain('<th scope="row">18 November 2026 to 20 November 2026</th>');
   });
 
-  test("are an outline each where one after another nothing is known", () => {
+  test("consecutive days without data are one element with an outline for each", () => {
     const day: StatusDay = { day: "2026-11-20", status: null, goodShare: 0, minutes: {} };
     const html = draw(day, { ...day, day: "2026-11-21" });
     expect(html).toContain("<title>20 November 2026 to 21 November 2026: No data</title>");
@@ -101,19 +101,19 @@ describe("the bars of days", () => {
     expect(lines(html)).toEqual([]);
   });
 
-  test("tell a day of which nothing is known from a bad one, in word and in shape", () => {
+  test("a day without data differs from a bad one in words and shape", () => {
     const html = draw({ day: "2026-11-20", status: null, goodShare: 0, minutes: {} });
     expect(html).toContain("20 November 2026: No data");
     expect(html).toContain("is-unknown");
     expect(barOf(html)).toEqual([32]);
   });
 
-  test("stripe maintenance", () => {
+  test("days of maintenance are striped", () => {
     const html = draw({ ...good, status: "under_maintenance", goodShare: 0.5 });
     expect(html).toContain('class="day-stripes"');
   });
 
-  test("of no days are a sentence", () => {
+  test("without days a sentence is shown instead of bars", () => {
     expect(draw()).toBe('<p class="muted">No day of Checkout is recorded yet.</p>');
   });
 });

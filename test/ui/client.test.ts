@@ -20,7 +20,7 @@ async function onPage(
 }
 
 describeGallery("copying", (gallery) => {
-  test("puts the whole text on the clipboard and says so", async () => {
+  test("the copy button puts the whole text on the clipboard and confirms it", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
     await onPage(gallery(), { permissions }, async (page) => {
       await page.getByRole("button", { name: "Copy key" }).click();
@@ -30,7 +30,7 @@ describeGallery("copying", (gallery) => {
     });
   }, 60_000);
 
-  test("works on a plain http host of a home network, which has no clipboard of its own", async () => {
+  test("the copy button works over plain HTTP, without the clipboard API", async () => {
     await onPage(gallery(), { isPlainHost: true }, async (page) => {
       expect(await page.evaluate(() => isSecureContext)).toBe(false);
       await page.evaluate(() =>
@@ -46,7 +46,7 @@ describeGallery("copying", (gallery) => {
 });
 
 describeGallery("a dialog", (gallery) => {
-  test("shows the part of its page, closes with Escape and gives the focus back", async () => {
+  test("a dialog shows its part of the page, closes with Escape and returns the focus", async () => {
     await onPage(gallery(), {}, async (page) => {
       const opener = page.getByRole("link", { name: "Open the dialog" });
       await opener.click();
@@ -61,7 +61,7 @@ describeGallery("a dialog", (gallery) => {
     });
   }, 60_000);
 
-  test("is left by the link that would lead away from its page, and by the cross", async () => {
+  test("a dialog closes by its cancel link and by its close button", async () => {
     await onPage(gallery(), {}, async (page) => {
       for (const leave of [
         page.getByRole("dialog").getByRole("link", { name: "Keep it" }),
@@ -74,7 +74,7 @@ describeGallery("a dialog", (gallery) => {
     });
   }, 60_000);
 
-  test("posts its form as the page would", async () => {
+  test("a dialog submits its form like the page", async () => {
     await onPage(gallery(), {}, async (page) => {
       gallery().answers.set("POST /gallery", () => new Response("Revoked."));
       await page.getByRole("link", { name: "Open the dialog" }).click();
@@ -84,7 +84,7 @@ describeGallery("a dialog", (gallery) => {
     });
   }, 60_000);
 
-  test("gives way to the page where another answer came: one must sign in first", async () => {
+  test("a dialog is replaced by the page if the server answers with another one, such as sign-in", async () => {
     await onPage(gallery(), {}, async (page) => {
       gallery().answers.set("GET /gallery", () => Response.redirect("/sign-in", 303));
       gallery().answers.set("GET /sign-in", () => new Response("Sign in"));
@@ -98,7 +98,7 @@ describeGallery("a dialog", (gallery) => {
 });
 
 describeGallery("a form", (gallery) => {
-  test("is sent once, however often its button is pressed, with the button usable after a return", async () => {
+  test("a form is submitted once, however often its button is pressed, and is usable after going back", async () => {
     await onPage(gallery(), {}, async (page) => {
       const answer = Promise.withResolvers<Response>();
       gallery().answers.set("POST /gallery", () => answer.promise);
@@ -124,7 +124,7 @@ describeGallery("a form", (gallery) => {
     });
   }, 60_000);
 
-  test("is filled in by a preset without loading, and its summary follows", async () => {
+  test("a preset fills in a form without loading a page and updates its summary", async () => {
     await onPage(gallery(), {}, async (page) => {
       const summary = page.locator(".summary").getByRole("listitem");
       expect(await summary.allTextContents()).toEqual(["Create and update incidents."]);
@@ -143,7 +143,7 @@ describeGallery("a form", (gallery) => {
     });
   }, 60_000);
 
-  test("shows what belongs to its last choice only while that is chosen", async () => {
+  test("a field that belongs to a choice is visible only while that is chosen", async () => {
     await onPage(gallery(), {}, async (page) => {
       const date = page.getByLabel("Date", { exact: true });
       expect(await date.isVisible()).toBe(false);
@@ -153,8 +153,8 @@ describeGallery("a form", (gallery) => {
   }, 60_000);
 });
 
-describeGallery("a secret", (gallery) => {
-  test("is tried with the server, and how it went is said in words", async () => {
+describeGallery("a secret on a page", (gallery) => {
+  test("the test button sends the secret to the API and shows the result in words", async () => {
     await onPage(gallery(), {}, async (page) => {
       gallery().answers.set("GET /api/v1/key", (request) => {
         const value = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
@@ -168,7 +168,7 @@ describeGallery("a secret", (gallery) => {
     });
   }, 60_000);
 
-  test("that no longer works is answered with the server's own sentence", async () => {
+  test("the test button shows the server's error for a secret that does not work", async () => {
     const page = await gallery().open();
     gallery().answers.set("GET /api/v1/key", () =>
       Response.json({ title: "Revoked key", detail: "This key was revoked." }, { status: 401 }),
@@ -179,7 +179,7 @@ describeGallery("a secret", (gallery) => {
     await page.context().close();
   }, 60_000);
 
-  test("is gone from a page that was left, which the server is asked for anew on the way back", async () => {
+  test("a secret is removed when its page is left, and the page is loaded again on return", async () => {
     await onPage(gallery(), {}, async (page) => {
       const secrets = page.locator("[data-secret]");
       expect((await secrets.allTextContents()).join("")).toContain("allclear_");
@@ -197,7 +197,7 @@ describeGallery("a secret", (gallery) => {
 });
 
 describeGallery("times and days", (gallery) => {
-  test("tell the exact time where one is, and in UTC", async () => {
+  test("a relative time shows the exact local time and UTC as its title", async () => {
     const look = { timezoneId: "Asia/Tokyo", locale: "en-GB" };
     await onPage(gallery(), look, async (page) => {
       const title = await page.getByText("104 days ago").first().getAttribute("title");
@@ -208,7 +208,7 @@ describeGallery("times and days", (gallery) => {
     });
   }, 60_000);
 
-  test("are walked with the arrow keys, each told below the bars", async () => {
+  test("arrow keys move through the days, and each is described below the bars", async () => {
     await onPage(gallery(), {}, async (page) => {
       const bars = page.locator(".day-bars").first();
       await bars.locator("[data-day]").last().focus();

@@ -131,16 +131,19 @@ const COMPONENTS: Record<string, VNode> = {
   ),
 };
 
-describe("text is escaped in", () => {
-  test.each(Object.entries(COMPONENTS))("%s", (_name, component) => {
-    const html = renderToString(component);
-    expect(html).toContain("&lt;script");
-    expect(html).not.toContain("<script");
-    // Nor does a quote end an attribute.
-    expect(html).not.toContain(`"'`);
-  });
+describe("escaping of hostile text", () => {
+  test.each(Object.entries(COMPONENTS))(
+    "the component %s escapes hostile text",
+    (_name, component) => {
+      const html = renderToString(component);
+      expect(html).toContain("&lt;script");
+      expect(html).not.toContain("<script");
+      // Nor does a quote end an attribute.
+      expect(html).not.toContain(`"'`);
+    },
+  );
 
-  test("the title and the frame of a screen", () => {
+  test("title and frame of a screen escape hostile text", () => {
     const { html } = renderScreen({
       title: EVIL,
       user: { name: EVIL, email: EVIL, role: "viewer" },

@@ -33,7 +33,7 @@ function render(hint?: string, error?: string) {
 }
 
 describe("a field", () => {
-  test("is tied to its label, its hint and its error, by ids that are there once", () => {
+  test("a field refers to its label, hint and error by unique ids", () => {
     const elements = elementsOf(render("A hint.", "is required"));
     const ids = valuesOf(elements, "id");
     expect(new Set(ids).size).toBe(ids.length);
@@ -48,7 +48,7 @@ describe("a field", () => {
     }
   });
 
-  test("says that it is wrong only when it is, and points at nothing that is not there", () => {
+  test("a field is marked invalid only with an error and refers to no missing element", () => {
     const wrong = elementsOf(render(undefined, "is required"));
     // The input, the select and both boxes.
     expect(valuesOf(wrong, "aria-invalid")).toEqual(["true", "true", "true", "true"]);
@@ -60,19 +60,19 @@ describe("a field", () => {
     ]);
   });
 
-  test("tells what is wrong as a sentence, whether it was given one or only its end", () => {
+  test("an error of a field is a sentence, even if it was given as the end of one", () => {
     expect(render(undefined, "is required")).toContain("<span>Name is required.</span>");
     expect(render(undefined, "No such user.")).toContain("<span>No such user.</span>");
   });
 
-  test("keeps what was typed, except a password", () => {
+  test("a field shows its typed value unless it is a password", () => {
     const text = <TextField label="Name" name="name" value="Deploy bot" />;
     const password = <TextField label="Password" name="password" type="password" value="hunter2" />;
     expect(renderToString(text)).toContain('value="Deploy bot"');
     expect(renderToString(password)).not.toContain("hunter2");
   });
 
-  test("keeps what was chosen", () => {
+  test("a field shows its chosen options", () => {
     const elements = elementsOf(
       renderToString(
         <>
@@ -94,7 +94,7 @@ describe("a field", () => {
 });
 
 describe("the summary of what is wrong with a form", () => {
-  test("is an alert that takes the focus, and leads to each field", () => {
+  test("the summary of errors is an alert that takes the focus and links to each field", () => {
     const errors = [
       { name: "name", label: "Name", detail: "is required" },
       { name: "scopes", label: "Scopes", detail: "Choose one." },
@@ -109,7 +109,7 @@ describe("the summary of what is wrong with a form", () => {
     expect(html).toContain("Scopes</a>: Choose one.");
   });
 
-  test("is not there when nothing is wrong", () => {
+  test("the summary of errors is omitted without errors", () => {
     expect(renderToString(<ErrorSummary errors={[]} />)).toBe("");
   });
 });

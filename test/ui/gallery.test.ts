@@ -17,8 +17,8 @@ async function textOf(path: string): Promise<string> {
   return new TextDecoder().decode(asset.bytes);
 }
 
-describe("the page of all components", () => {
-  test("has no style attribute, no event handler and no script or style of its own", () => {
+describe("the gallery", () => {
+  test("the gallery has no style attributes, event handlers or inline scripts and styles", () => {
     const attributes = elements.flatMap((element) => Object.keys(element.attributes));
     expect(attributes.filter((name) => name === "style" || name.startsWith("on"))).toEqual([]);
     expect(elements.filter(({ tag }) => tag === "style")).toEqual([]);
@@ -30,13 +30,13 @@ describe("the page of all components", () => {
     expect(elements.length).toBeGreaterThan(300);
   });
 
-  test("allows nothing but what this server sends", () => {
+  test("the policy of the gallery allows only files of this server", () => {
     expect(gallery.policy).toBe(
       "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
   });
 
-  test("gives every id once, and every label, description and link in the page has its target", () => {
+  test("ids are unique, and every label, description and link has its target", () => {
     const ids = valuesOf(elements, "id");
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     const desired = [
@@ -49,7 +49,7 @@ describe("the page of all components", () => {
     expect(desired.length).toBeGreaterThan(20);
   });
 
-  test("hides what only a script can work", () => {
+  test("controls that need JavaScript are hidden without it", () => {
     const scripted = elements.filter(({ attributes }) => "data-scripted" in attributes);
     expect(scripted.length).toBeGreaterThan(3);
     expect(scripted.filter(({ attributes }) => !("hidden" in attributes))).toEqual([]);
@@ -57,24 +57,24 @@ describe("the page of all components", () => {
 });
 
 describe("the files of the dashboard", () => {
-  test("are under 12 KB together, compressed", async () => {
+  test("style and script of the dashboard are under 12 KB together, compressed", async () => {
     const bytes = gzipSync((await textOf(paths.style)) + (await textOf(paths.script))).byteLength;
     expect(bytes).toBeLessThan(12 * 1_024);
     expect(gzipSync(await textOf(paths.script)).byteLength).toBeLessThan(4 * 1_024);
   });
 
-  test("what an order's page has besides is under 2.5 KB, compressed", async () => {
+  test("the script for ordered lists is under 2.5 KB, compressed", async () => {
     expect(gzipSync(await textOf(ORDERING_SCRIPT)).byteLength).toBeLessThan(2.5 * 1_024);
   });
 
-  test("ask for nothing else", async () => {
+  test("style and scripts load nothing from elsewhere", async () => {
     expect(await textOf(paths.style)).not.toMatch(/url\(|@import|https?:/);
     for (const script of [paths.script, ORDERING_SCRIPT]) {
       expect(await textOf(script)).not.toMatch(/\bimport\b|https?:\/\/\w|eval\(|innerHTML/);
     }
   });
 
-  test("hold a rule for every class that the components use", async () => {
+  test("the style has a rule for every class that components use", async () => {
     const css = await textOf(paths.style);
     const used = new Set(valuesOf(elements, "class").flatMap((list) => list.split(" ")));
     // A quiet button is a button without more.
@@ -83,7 +83,7 @@ describe("the files of the dashboard", () => {
     expect(missing).toEqual([]);
   });
 
-  test("are served under names that hold their hash, for ever", async () => {
+  test("style, script and icon are served under hashed names and cached forever", async () => {
     await using app = await createTestApp();
     for (const [path, mediaType] of [
       [paths.style, "text/css;charset=utf-8"],
@@ -101,7 +101,7 @@ describe("the files of the dashboard", () => {
     );
   });
 
-  test("stay out of the public page, whose own style is inline and small", () => {
+  test("the public page contains none of the dashboard's styles, and its own are inline and small", () => {
     const { html } = renderDocument({ title: "Acme", children: "" });
     expect(html).toContain(".banner");
     expect(html).not.toMatch(/\.shell|\.button|allclear\.[0-9a-f]{16}/);

@@ -28,14 +28,14 @@ describe("a chart of lines", () => {
     { name: "13:00", values: [10, 10] },
   ];
 
-  test("has a gap where nothing is known, and a dash for what stands alone", () => {
+  test("a line has a gap where values are missing and a dash for a single value", () => {
     const html = draw(points);
     expect(lineIn(html, 0)).toBe("M5 50L15 25M32 75h6");
     expect(lineIn(html, 1)).toBe("M2 0h6M32 75h6");
     expect(html).toContain('<path class="chart-mark" d="M25 100v-8"');
   });
 
-  test("says each point in words, and the same in its table, newest first", () => {
+  test("each point of a line chart is described in words, and listed in its table newest first", () => {
     const html = draw(points);
     const titles = [...html.matchAll(/<title>([^<]*)/g)].map((match) => match[1]);
     expect(titles).toEqual([
@@ -47,12 +47,12 @@ describe("a chart of lines", () => {
     expect(html.replaceAll(/<[^>]*>/g, " ")).toContain("13:00  10 ms  10 ms  –");
   });
 
-  test("is one stop for the keyboard: the last point", () => {
+  test("a line chart is one stop for the keyboard: its last point", () => {
     const places = elementsOf(draw(points)).filter(({ attributes }) => "data-day" in attributes);
     expect(places.map(({ attributes }) => attributes["tabindex"])).toEqual(["-1", "-1", "-1", "0"]);
   });
 
-  test("of nothing, of one value and of zeros is drawn without a number that is none", () => {
+  test("a line chart of no values, one value or zeros is drawn without invalid numbers", () => {
     for (const values of [[], [[null, null]], [[0, 0]], [[7, 7]]]) {
       const html = draw(values.map((each, index) => ({ name: String(index), values: each })));
       expect(html).not.toMatch(/NaN|Infinity|undefined/);
@@ -75,7 +75,7 @@ describe("a chart of bars", () => {
     />,
   );
 
-  test("stacks its parts from the foot up", () => {
+  test("a bar chart stacks the parts of a bar from bottom to top", () => {
     const bars = elementsOf(html).filter(({ attributes }) =>
       attributes["class"]?.startsWith("chart-bar"),
     );
@@ -83,13 +83,13 @@ describe("a chart of bars", () => {
     expect(drawn).toEqual(["100 0", "100 0", "75 25", "0 75"]);
   });
 
-  test("says what each is made of", () => {
+  test("each bar names the counts of its parts", () => {
     const titles = [...html.matchAll(/<title>([^<]*)/g)].map((match) => match[1]);
     expect(titles).toEqual(["May: none", "June: 1 major, 3 minor"]);
   });
 });
 
-describe("the values beside a chart", () => {
+describe("the axis of a chart", () => {
   const CASES: [highest: number, ticks: number[]][] = [
     [0, [0, 1, 2]],
     [1, [0, 1, 2]],
@@ -102,7 +102,7 @@ describe("the values beside a chart", () => {
     [59_999, [0, 30_000, 60_000]],
   ];
   test.each(CASES)(
-    "end with a round number that is no lower than the highest: %d",
+    "the axis ends with a round number not below the highest value: %d",
     (highest, ticks) => {
       expect(ticksFor([0, highest])).toEqual(ticks);
     },

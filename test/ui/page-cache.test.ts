@@ -11,7 +11,7 @@ function createCountingCache() {
 }
 
 describe("a page cache", () => {
-  test("renders a page once for equal properties, and again for others", () => {
+  test("a page cache renders a page once for equal properties and again for others", () => {
     const { rendered, pages } = createCountingCache();
     for (let count = 0; count < 500; count++) pages({ name: "one" });
     expect(pages({ name: "two" }).html).toBe("<p>two</p>");
@@ -19,7 +19,7 @@ describe("a page cache", () => {
     expect(rendered).toEqual(["one", "two"]);
   });
 
-  test("keeps a hundred pages and forgets the one that was not used for longest", () => {
+  test("a page cache keeps a hundred pages and drops the least recently used", () => {
     const { rendered, pages } = createCountingCache();
     for (let count = 0; count <= 100; count++) pages({ name: String(count) });
     pages({ name: "1" });

@@ -12,7 +12,7 @@ describe("a link's target", () => {
     "http://nas/",
     "https://status.example.com:8443/a?b=c",
     "HTTPS://EXAMPLE.COM",
-  ])("may be %s", (url) => {
+  ])("a link to %s is accepted", (url) => {
     expect(safeHref(url)).toBe(url);
   });
 
@@ -40,11 +40,11 @@ describe("a link's target", () => {
     "http://[",
     "evil.example",
     "",
-  ])("is never %j", (url) => {
+  ])("a link to %j is rejected", (url) => {
     expect(safeHref(url)).toBeUndefined();
   });
 
-  test("that is refused is not rendered at all", () => {
+  test("a rejected link is rendered without href", () => {
     const link = (href: string) => renderToString(h(ButtonLink, { href, children: "Go" }));
     expect(link("javascript:alert(1)")).not.toContain("href");
     expect(link("/admin")).toContain('href="/admin"');

@@ -13,13 +13,13 @@ function valueOf(value: string | undefined): string {
 }
 
 describe("a text area", () => {
-  test("shows every line of its text, also an empty one at its beginning", () => {
+  test("a text area keeps empty lines at the beginning and end of its text", () => {
     expect(valueOf("\nFirst\n")).toBe("\nFirst\n");
     expect(valueOf("\r\nFirst")).toBe("\nFirst");
     expect(valueOf("\n\n")).toBe("\n\n");
   });
 
-  test("shows a text that begins at once, and none, as they are", () => {
+  test("a text area shows other texts and no text unchanged", () => {
     expect(valueOf("First\nSecond")).toBe("First\nSecond");
     expect(valueOf("")).toBe("");
     expect(valueOf(undefined)).toBe("");

@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 10, 21, 14, 32);
 
-describe("a moment relative to now", () => {
+describe("a relative time", () => {
   test.each([
     [0, "just now"],
     [SECOND - 1, "just now"],
@@ -23,7 +23,7 @@ describe("a moment relative to now", () => {
     [365 * DAY - 1, "364 days ago"],
     [365 * DAY, "1 year ago"],
     [800 * DAY, "2 years ago"],
-  ])("that is %d ms past counts whole units: %s", (distance, text) => {
+  ])("a time %d ms ago is counted in whole units: %s", (distance, text) => {
     expect(relativeTime(NOW - distance, NOW)).toBe(text);
   });
 
@@ -38,18 +38,18 @@ describe("a moment relative to now", () => {
     [7 * DAY - 40, "in 7 days"],
     [7 * DAY, "in 7 days"],
     [365 * DAY, "in 1 year"],
-  ])("that is %d ms ahead is rounded, and never says 60 of a unit: %s", (distance, text) => {
+  ])("a time %d ms ahead is rounded to whole units: %s", (distance, text) => {
     expect(relativeTime(NOW + distance, NOW)).toBe(text);
   });
 });
 
-test("exact times name their day, their second and their zone", () => {
+test("exact times contain day, second and time zone", () => {
   expect(exactTime("2026-11-01T04:05:06.789Z")).toBe("1 November 2026, 04:05:06 UTC");
   expect(longDay("2027-02-12")).toBe("12 February 2027");
   expect(shortDay("2027-02-12T00:00:00.000Z")).toBe("12 Feb 2027");
 });
 
-test("durations are whole minutes, in hours where there are any", () => {
+test("durations are in whole minutes and hours", () => {
   expect([0, 0.6, 59, 60, 70, 1_440].map(duration)).toEqual([
     "0 min",
     "1 min",
