@@ -35,14 +35,14 @@ function openGuard() {
 }
 
 describe("the descriptor guard", () => {
-  test("closes nothing while enough descriptors are free", async () => {
+  test("the guard closes nothing while enough descriptors are free", async () => {
     const { clock, acts, guard } = openGuard();
     await clock.advance(60_000);
     expect(acts).toEqual([]);
     expect(guard.lastUnreachableAt()).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  test("closes idle connections, and no others, while few descriptors are left", async () => {
+  test("the guard closes only idle connections while few descriptors are left", async () => {
     const { clock, process, acts, guard } = openGuard();
     process.used = LIMIT / 2;
     await clock.advance(1_500);
@@ -50,7 +50,7 @@ describe("the descriptor guard", () => {
     expect(guard.lastUnreachableAt()).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  test("closes all connections and opens the port again if that frees too few", async () => {
+  test("the guard closes all connections and opens the port again if that frees too few", async () => {
     const { clock, process, acts, guard } = openGuard();
     process.used = LIMIT;
     await clock.advance(1_000);
@@ -62,7 +62,7 @@ describe("the descriptor guard", () => {
     expect(guard.lastUnreachableAt()).toBe(clock.monotonic() - 5_000);
   });
 
-  test("closes all connections although a check between two shortages finds descriptors free", async () => {
+  test("the guard closes all connections even if a check between two shortages finds descriptors free", async () => {
     const { clock, process, acts } = openGuard();
     process.used = LIMIT;
     await clock.advance(500);
@@ -73,7 +73,7 @@ describe("the descriptor guard", () => {
     expect(acts).toContain("all");
   });
 
-  test("closes no active connection for two shortages that are seconds apart", async () => {
+  test("the guard closes no active connection for two shortages that are seconds apart", async () => {
     const { clock, process, acts } = openGuard();
     for (let round = 0; round < 3; round++) {
       process.used = LIMIT;
@@ -84,7 +84,7 @@ describe("the descriptor guard", () => {
     expect(acts).toEqual(["idle", "idle", "idle"]);
   });
 
-  test("keeps the port closed for longer each time clients exhaust the descriptors again", async () => {
+  test("the guard keeps the port closed for longer each time clients exhaust the descriptors again", async () => {
     const { clock, process, acts } = openGuard();
     process.used = LIMIT;
     const closedMs: number[] = [];
@@ -99,7 +99,7 @@ describe("the descriptor guard", () => {
     expect(closedMs.slice(0, 6)).toEqual([0, 500, 1_000, 2_000, 4_000, 8_000]);
   });
 
-  test("tries again to open a port that cannot be opened, and is unreachable until then", async () => {
+  test("the guard tries again to open a port that cannot be opened", async () => {
     const { clock, process, acts, guard } = openGuard();
     process.used = LIMIT;
     process.isOpening = false;

@@ -112,7 +112,7 @@ describe("bodies of unknown length", () => {
     expect((await site.signOut()).status).toBe(303);
   });
 
-  test("of callers with credentials never keep those without out", async () => {
+  test("bodies of callers with credentials never block those without", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
     const signedOut = site.signOut();
@@ -151,7 +151,7 @@ test("the global limit of bodies blocks only large and unbounded ones", async ()
   expect((await site.begin()).status).toBe(200);
 });
 
-test("bodies without credentials from many addresses fill a quarter of the room of all, so one with a key is taken", async () => {
+test("bodies without credentials fill at most a quarter of the global limit, so one with a key is accepted", async () => {
   await using site = await openSite();
   // Otherwise the sign-outs reserve room only after the request with the key.
   await site.app.app.loadDashboard();

@@ -127,7 +127,7 @@ describe.skipIf(!hasTinyDisks())("the readiness of a server whose disk is full",
 });
 
 describe("the readiness of a server whose database another process has locked", () => {
-  test("is 503 for writes within five seconds, and at once from then on, until the lock is released", async () => {
+  test("readiness for writes is 503 within five seconds while another process writes, until the lock is released", async () => {
     using folder = temporaryFolder();
     const { app, databasePath } = await createSite(folder.path);
     await using _ = app;
@@ -160,7 +160,7 @@ describe("the readiness of a server whose database another process has locked", 
 });
 
 describe("the readiness of a server whose change waits for a locked database", () => {
-  test("is 503 for writes at once after two seconds, and 200 once the change is stored", async () => {
+  test("readiness for writes is 503 at once if a change has waited two seconds, and 200 once that is stored", async () => {
     using folder = temporaryFolder();
     const { app, databasePath, setStatus } = await createSite(folder.path);
     await using _ = app;
@@ -179,7 +179,7 @@ describe("the readiness of a server whose change waits for a locked database", (
 });
 
 describe("a server whose data directory was moved away", () => {
-  test("refuses changes, says why in its readiness alone, serves pages, and stores once it is back", async () => {
+  test("a server whose data directory was moved rejects changes, serves pages, and stores changes once it is back", async () => {
     using folder = temporaryFolder();
     const [here, away] = [join(folder.path, "data"), join(folder.path, "elsewhere")];
     mkdirSync(here);

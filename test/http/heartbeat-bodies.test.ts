@@ -43,7 +43,7 @@ async function openSite() {
 }
 
 describe("the body of a heartbeat", () => {
-  test("is refused where it is compressed, and taken where it is not", async () => {
+  test("a compressed heartbeat is rejected", async () => {
     await using site = await openSite();
     using zipped = await site.begin(["Content-Encoding: gzip", "Content-Length: 4"]);
     zipped.send("abcd");
@@ -60,7 +60,7 @@ describe("the body of a heartbeat", () => {
     expect(site.messages()).toEqual(["abcd"]);
   });
 
-  test("that trickles in is recorded after 10 seconds with what has come, and the connection is closed", async () => {
+  test("a heartbeat that arrives slowly is recorded after 10 seconds with what has arrived, and the connection is closed", async () => {
     await using site = await openSite();
     using connection = await site.begin([CHUNKED]);
     connection.send("5\r\ndisk \r\n");
@@ -75,7 +75,7 @@ describe("the body of a heartbeat", () => {
     expect(site.messages()).toEqual(["disk full"]);
   });
 
-  test("that never ends is answered after its beginning, and the connection is closed", async () => {
+  test("a heartbeat without end is answered after its first 1,000 characters, and the connection is closed", async () => {
     await using site = await openSite();
     using connection = await site.begin([CHUNKED]);
     const answer = parseAnswer(await sendForever(connection));
@@ -84,7 +84,7 @@ describe("the body of a heartbeat", () => {
     expect(site.messages()).toEqual(["a".repeat(1_000)]);
   });
 
-  test("that never ends is left unread where the query has a message, and the connection is closed", async () => {
+  test("a heartbeat with a message in the query is answered without reading its body, and the connection is closed", async () => {
     await using site = await openSite();
     using connection = await site.begin([CHUNKED], "?msg=done");
     const answer = parseAnswer(await sendForever(connection));
@@ -92,7 +92,7 @@ describe("the body of a heartbeat", () => {
     expect(site.messages()).toEqual(["done"]);
   });
 
-  test("that arrives after its token was rotated counts for nothing", async () => {
+  test("a heartbeat that arrives after its token was rotated is not recorded", async () => {
     await using site = await openSite();
     using connection = await site.begin(["Content-Length: 4"]);
     await untilRead(site);
@@ -102,7 +102,7 @@ describe("the body of a heartbeat", () => {
     expect(site.heartbeats).toEqual([]);
   });
 
-  test("whose sender goes away half-way is recorded with what has come", async () => {
+  test("a heartbeat whose connection ends early is recorded with what has arrived", async () => {
     await using site = await openSite();
     {
       using connection = await site.begin(["Content-Length: 1000"]);
@@ -115,7 +115,7 @@ describe("the body of a heartbeat", () => {
     expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
   });
 
-  test("counts at most 16 KiB, so 256 of one address are taken at once and one more waits", async () => {
+  test("a heartbeat reserves 16 KiB, so 256 of one address are accepted at once and one more is rate_limited", async () => {
     await using site = await openSite();
     const headers = { "transfer-encoding": "chunked" };
     const key = await site.app.keyWith("manage:monitors");

@@ -132,7 +132,7 @@ describe("errors of one answer", () => {
     expect(errors.map(({ pointer }) => pointer).sort()).toEqual(["#/body", "#/name", "#/page"]);
   });
 
-  test("are collected up to the same number where a config is validated by its monitor's type", async () => {
+  test("the limit of 100 errors applies to the configuration of a monitor's type", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("manage:monitors");
     const monitor = { type: "http", name: "Shop", config: { url: "https://example.com/" } };
@@ -180,14 +180,14 @@ describe("a query with unknown parameters", () => {
     return expectProblem(answer, "invalid_request").errors;
   };
 
-  test("is answered with at most 100 of them and the number of the others", async () => {
+  test("a query with unknown parameters has at most 100 errors and the number of the others", async () => {
     const errors = await refuseQuery(4_000);
     expect(errors).toHaveLength(101);
     expect(errors[0]).toEqual({ pointer: "#/x0", detail: "is not a known field" });
     expect(errors.at(-1)).toEqual({ detail: "3,900 more fields are wrong" });
   });
 
-  test("is answered with all of them where they are 100", async () => {
+  test("a query with 100 unknown parameters has an error for each", async () => {
     const errors = await refuseQuery(100);
     expect(errors).toHaveLength(100);
     expect(errors.at(-1)?.pointer).toBe("#/x99");

@@ -21,7 +21,7 @@ describe("error pages for rate limits", () => {
     expect(ways).toEqual(["/", "/", "/", "/status/acme", "/"]);
   });
 
-  test("says how to keep what was typed where a form was sent, and only there", async () => {
+  test("a rate limit page for a form, and only that, says how to keep what was typed", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     await app.call("/");
     const form = { email: "ada@example.com", password: "a password" };

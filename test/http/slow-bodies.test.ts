@@ -34,8 +34,8 @@ async function signIn({ origin }: ServedApp): Promise<number> {
   return answer.status;
 }
 
-describe("bodies that their senders keep on the way", () => {
-  test("never keep a plain form of the same address out", async () => {
+describe("bodies that arrive slowly", () => {
+  test("slow bodies never block a plain form of the same address", async () => {
     await using site = await serveApp({ clock: createTestClock() });
     await userWithPassword(site.app, "ada@example.com");
     using first = await holdSignOut(site);
@@ -46,7 +46,7 @@ describe("bodies that their senders keep on the way", () => {
     expect([first.received(), second.received()]).toEqual(["", ""]);
   });
 
-  test("are ended after 10 seconds and the time that 256 KiB may take, and give their room back", async () => {
+  test("a slow body without credentials is ended after 26 seconds and frees its slot", async () => {
     const clock = createTestClock();
     await using site = await serveApp({ clock });
     using first = await holdSignOut(site);
@@ -65,7 +65,7 @@ describe("bodies that their senders keep on the way", () => {
     expect(await whole.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 303");
   });
 
-  test("are ended sooner where their declared length is smaller, and later with a key", async () => {
+  test("a slow body is ended sooner if its declared length is smaller, and later with a key", async () => {
     const clock = createTestClock();
     await using site = await serveApp({ clock });
     const { components } = await site.app.page({}, ["API"]);
@@ -91,22 +91,25 @@ describe("bodies that their senders keep on the way", () => {
   });
 });
 
-describe("a body that its route does not read", () => {
+describe("a body of a route that reads none", () => {
   test.each([
     "GET /",
     "HEAD /",
     "GET /status/acme/summary.json",
     "GET /healthz",
     "GET /admin/sign-in",
-  ])("is no longer taken after the answer where it comes in chunks: %s", async (requestLine) => {
-    await using site = await serveApp({ clock: createTestClock() });
-    await site.app.page({}, ["API"]);
-    using connection = await beginRequest(site, requestLine, ["Transfer-Encoding: chunked"]);
-    const answer = parseAnswer(await sendForever(connection));
-    expect([answer?.status, answer?.headers["connection"]]).toEqual([200, "close"]);
-  });
+  ])(
+    "a chunked body that the route does not read ends with the answer: %s",
+    async (requestLine) => {
+      await using site = await serveApp({ clock: createTestClock() });
+      await site.app.page({}, ["API"]);
+      using connection = await beginRequest(site, requestLine, ["Transfer-Encoding: chunked"]);
+      const answer = parseAnswer(await sendForever(connection));
+      expect([answer?.status, answer?.headers["connection"]]).toEqual([200, "close"]);
+    },
+  );
 
-  test("leaves the connection open where its length is declared", async () => {
+  test("a body of declared length that the route does not read keeps the connection open", async () => {
     await using site = await serveApp({ clock: createTestClock() });
     using connection = await beginRequest(site, "GET /healthz", ["Content-Length: 4"]);
     connection.send("abcd");
@@ -117,7 +120,7 @@ describe("a body that its route does not read", () => {
   });
 });
 
-test("a sign-in that is refused for want of room takes no attempt", async () => {
+test("a sign-in rejected by the limit of bodies counts as no attempt", async () => {
   await using site = await serveApp({ clock: createTestClock() });
   await userWithPassword(site.app, "ada@example.com");
   using _first = await holdSignOut(site);

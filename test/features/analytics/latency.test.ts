@@ -74,7 +74,7 @@ function expectRecounted(results: readonly CheckRow[], line: Line) {
 }
 
 describe("latency", () => {
-  test("equals a recount of the results, rolled up or not, by hour and in all", async () => {
+  test("latency equals a recount of the results, rolled up or not, by hour and in total", async () => {
     await using site = await createAnalyticsSite();
     const { shop, search } = await watched(site);
     for (const { row, results } of [shop, search]) {
@@ -92,7 +92,7 @@ describe("latency", () => {
     }
   });
 
-  test("of a component or a page is that of each of its monitors, and of all together", async () => {
+  test("latency of a component or page is that of each of its monitors and of all together", async () => {
     await using site = await createAnalyticsSite();
     const { shop, search } = await watched(site);
     const ids = (data: Line[]) => data.map(({ id }) => id);
@@ -106,14 +106,14 @@ describe("latency", () => {
     expect(ids((await site.read("latency")).body.data)).toHaveLength(3);
   });
 
-  test("of what never answered is null", async () => {
+  test("latency is null without a response", async () => {
     await using site = await createAnalyticsSite();
     const { body } = await site.read("latency?page=acme");
     expect(body.data).toEqual([]);
     expect(body.total).toMatchObject({ checks: 0, count: 0, avg_ms: null, p50_ms: null });
   });
 
-  test("is told of twenty monitors at most", async () => {
+  test("latency is limited to twenty monitors", async () => {
     await using site = await createAnalyticsSite();
     const { API = "" } = site.components;
     const add = () =>

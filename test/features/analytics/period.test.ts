@@ -21,8 +21,8 @@ const rejection = (input: Parameters<typeof readPeriod>[0]) => {
   }
 };
 
-describe("the time that is meant", () => {
-  test("is the last 30 UTC days, today included, unless something else is said", () => {
+describe("the period of analytics", () => {
+  test("the default period is the last 30 UTC days, today included", () => {
     const { from, to, edges } = told({});
     expect([from, to]).toEqual(["2026-02-09T00:00:00.000Z", "2026-03-10T12:34:56.789Z"]);
     expect(edges).toHaveLength(1);
@@ -32,7 +32,7 @@ describe("the time that is meant", () => {
     expect(past.edges).toHaveLength(30);
   });
 
-  test("ends now at the latest, and begins before it ends", () => {
+  test("a period ends now at the latest and must start before its end", () => {
     expect(told({ to: "2030-01-01T00:00:00Z" }).to).toBe("2026-03-10T12:34:56.789Z");
     const from = "2026-03-10T12:34:56.788Z";
     expect(told({ from }).from).toBe(from);
@@ -42,7 +42,7 @@ describe("the time that is meant", () => {
     expect(rejection({ from, to: "2026-03-01T00:00:00Z" })).toBe("#/from");
   });
 
-  test("is divided at the edges of UTC's calendar, its ends where they were said", () => {
+  test("a period is divided at the boundaries of UTC hours, days and months", () => {
     const input = { from: "2026-01-30T10:30:00Z", to: "2026-03-01T00:00:00Z" };
     expect(told({ ...input, interval: "month" }).edges).toEqual([
       "2026-01-30T10:30:00.000Z",
@@ -52,7 +52,7 @@ describe("the time that is meant", () => {
     expect(hours.edges).toEqual(["2026-01-30T10:30:00.000Z", "2026-01-30T11:00:00.000Z"]);
   });
 
-  test("has no more lines than an answer may, and is refused before they are made", () => {
+  test("a period with too many intervals is rejected before they are made", () => {
     const from = (hours: number) =>
       toIso(Math.floor(NOW / HOUR_MS) * HOUR_MS - (hours - 1) * HOUR_MS);
     expect(told({ from: from(LINES_MAX), interval: "hour" }).edges).toHaveLength(LINES_MAX);
@@ -62,7 +62,7 @@ describe("the time that is meant", () => {
     expect(told({ from: "1970-01-01T00:00:00Z" }).edges).toHaveLength(1);
   });
 
-  test("is wholly divided, without gaps, whatever it is", () => {
+  test("the intervals of any period cover it without gaps", () => {
     const instant = fc.integer({ min: NOW - 25 * DAY_MS, max: NOW - 1 });
     const name: fc.Arbitrary<IntervalName> = fc.constantFrom(...INTERVALS);
     fc.assert(

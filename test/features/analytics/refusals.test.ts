@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { expectProblem } from "../../support/app";
 import { createAnalyticsSite } from "../../support/analytics";
 
-test("what cannot be meant is refused, and says which parameter; beside it, what can", async () => {
+test("an analytics request with invalid parameters is rejected and names the parameter", async () => {
   await using site = await createAnalyticsSite();
   const { API = "" } = site.components;
   for (const name of ["uptime", "latency", "incidents", "requests"]) {

@@ -5,8 +5,8 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createAnalyticsSite } from "../../support/analytics";
 
-describe("the use of keys", () => {
-  test("is counted by key and hour as it was answered, with when each was last used", async () => {
+describe("request analytics", () => {
+  test("requests are counted by key, hour and result, with the last use of each key", async () => {
     await using site = await createAnalyticsSite();
     const { app } = site;
     const busy = await app.createKey({ name: "Busy", rate_limit: 5, scopes: ["read:status"] });
@@ -55,7 +55,7 @@ describe("the use of keys", () => {
     await site.refused("requests?key=key_nobody", "key");
   });
 
-  test("is counted by whole hours, and the answer says which", async () => {
+  test("requests are counted by whole hours, which the answer states", async () => {
     await using site = await createAnalyticsSite();
     const { app } = site;
     const { key, value } = await app.createKey({ scopes: ["read:status"] });
@@ -69,7 +69,7 @@ describe("the use of keys", () => {
     expect((await site.read(`requests?key=${key.id}&${after}`)).body.total.total).toBe(0);
   });
 
-  test("is the same by day and by month when hours are not kept any more", async () => {
+  test("request counts by day and month stay the same after hourly counts were removed", async () => {
     await using site = await createAnalyticsSite();
     const { app } = site;
     const { key, value } = await app.createKey({ scopes: ["read:status"] });
@@ -94,7 +94,7 @@ describe("the use of keys", () => {
     expect(await figures()).toEqual(before);
   });
 
-  test("is of no page, component or monitor", async () => {
+  test("requests cannot be filtered by page, nor uptime by key", async () => {
     await using site = await createAnalyticsSite();
     await site.refused("requests?page=acme", "page");
     await site.refused("uptime?key=key_x", "key");

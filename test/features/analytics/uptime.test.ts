@@ -43,7 +43,7 @@ const isOpenAt = (ms: number) => (each: { startedAt: number; endedAt: number | n
   each.startedAt <= ms && (each.endedAt === null || each.endedAt > ms);
 
 describe("the uptime of components", () => {
-  test("equals a count of every minute, by day and by hour, one by one and together", async () => {
+  test("uptime of components equals a count of every minute, by day and hour, for each and together", async () => {
     await using site = await createAnalyticsSite();
     const { app } = site;
     const component = fc.record({
@@ -122,7 +122,7 @@ describe("the uptime of components", () => {
     }
   });
 
-  test("says what the status page says", async () => {
+  test("uptime of components equals that of the status page", async () => {
     await using site = await createAnalyticsSite();
     const key = await site.app.keyWith("read:status", "write:components", "read:analytics");
     const { API = "" } = site.components;
@@ -142,7 +142,7 @@ describe("the uptime of components", () => {
     expect(total.uptime).toBe(0.95);
   });
 
-  test("of all pages has private ones too, and nothing that was deleted", async () => {
+  test("uptime of all pages includes private ones and no deleted objects", async () => {
     await using site = await createAnalyticsSite();
     const { app } = site;
     const hidden = await app.page({ slug: "inside", name: "Inside", visibility: "private" }, [
@@ -164,7 +164,7 @@ describe("the uptime of components", () => {
 });
 
 describe("the uptime of a monitor", () => {
-  test("equals a count of every minute of its states", async () => {
+  test("uptime of a monitor equals a count of every minute of its states", async () => {
     await using site = await createAnalyticsSite();
     const { app } = site;
     const changes = fc.sample(fc.tuple(minute, fc.constantFrom(...MONITOR_STATES)), {

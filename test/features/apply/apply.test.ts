@@ -32,7 +32,7 @@ async function read(app: TestApp, slug = "northwind") {
 }
 
 describe("apply", () => {
-  test("makes what the file says, in its order", async () => {
+  test("apply creates the objects of the file in its order", async () => {
     await using app = await createTestApp();
     const outcome = await apply(app, FILE);
     expect(linesOf(outcome)).toEqual([
@@ -59,7 +59,7 @@ describe("apply", () => {
     ]);
   });
 
-  test("running it twice changes nothing: no version, no event, no audit row", async () => {
+  test("applying a file twice changes nothing, not even versions, events or audit entries", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = await read(app);
@@ -72,7 +72,7 @@ describe("apply", () => {
     expect(app.events()).toEqual([]);
   });
 
-  test("changes what differs, says from what to what, and never touches a status", async () => {
+  test("apply changes what differs, reports old and new values, and never changes a status", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const { components } = await read(app);
@@ -98,7 +98,7 @@ describe("apply", () => {
     });
   });
 
-  test("a component that moves to another group or place stays the same component", async () => {
+  test("a component that moves to another group or position stays the same component", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = await read(app);
@@ -116,7 +116,7 @@ describe("apply", () => {
     expect(search.id).toBe(before.components[2].id);
   });
 
-  test("previous_refs and previous_slugs rename, and the old slug goes on answering", async () => {
+  test("previous_refs and previous_slugs rename objects, and the old slug still redirects", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = await read(app);
@@ -131,7 +131,7 @@ describe("apply", () => {
     expect((await apply(app, renamed)).changes).toEqual([]);
   });
 
-  test("no two entries of a file become the same page, whatever slugs it had before", async () => {
+  test("two entries of a file never become the same page, whatever its earlier slugs", async () => {
     await using app = await createTestApp();
     await apply(app, "pages: [{ slug: acme, ref: acme, name: Acme }]");
     const swapped =
@@ -140,7 +140,7 @@ describe("apply", () => {
     expect((await read(app, "acme")).page).toMatchObject({ slug: "acme", name: "Acme" });
   });
 
-  test("what leaves the file stays until it is pruned, and pruning takes only what apply made", async () => {
+  test("objects missing from the file stay until they are pruned, and pruning removes only those of apply", async () => {
     await using app = await createTestApp();
     const byHand = await app.page({ slug: "by-hand", name: "By hand" });
     await apply(app, FILE);
@@ -158,14 +158,14 @@ describe("apply", () => {
     ]);
   });
 
-  test("the first page takes the place of the sample", async () => {
+  test("the first page of a file replaces the sample page", async () => {
     await using app = await createTestApp();
     await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
     await apply(app, FILE.replaceAll("northwind", "sample"));
     expect((await read(app, "sample")).page).toMatchObject({ sample: false, default: true });
   });
 
-  test("a refusal by the database undoes the whole file and names the line", async () => {
+  test("an error of the database rolls back the whole file and names the line", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "by-hand", name: "By hand" });
     await apply(app, FILE);

@@ -13,9 +13,9 @@ const TEXTS: Record<string, string> = {
   "nothing but blanks and lines, the last one longest": " \n\n   ",
 };
 
-describe("a description with", () => {
+describe("descriptions that YAML cannot write plainly", () => {
   for (const [what, description] of Object.entries(TEXTS)) {
-    test(`${what} is read as it was written`, () => {
+    test(`a description with ${what} is read back as it was written`, () => {
       const content = {
         pages: [
           {

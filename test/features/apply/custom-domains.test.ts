@@ -12,7 +12,7 @@ const domainsOf = ({ ctx }: TestApp, slug = "acme") =>
   findPageBySlug(ctx.db, { slug })?.customDomains;
 
 describe("a page's custom domains in a file", () => {
-  test("are kept as requests name them, and the second run changes nothing", async () => {
+  test("custom domains of a file are stored normalised, and a second run changes nothing", async () => {
     await using app = await createTestApp();
     const file = fileWith("Status.Acme.Example", "münchen.example");
     await apply(app, file);
@@ -20,7 +20,7 @@ describe("a page's custom domains in a file", () => {
     expect((await apply(app, file)).changes).toEqual([]);
   });
 
-  test("are told when they change, also by their order, and go where the file leaves them out", async () => {
+  test("changes of custom domains are reported, including their order and removal", async () => {
     await using app = await createTestApp();
     await apply(app, fileWith("a.example", "b.example"));
     expect(linesOf(await apply(app, fileWith("b.example", "a.example")))).toEqual([
@@ -30,7 +30,7 @@ describe("a page's custom domains in a file", () => {
     expect(domainsOf(app)).toEqual([]);
   });
 
-  test("are refused by the line of the wrong one, with nothing changed", async () => {
+  test("an invalid custom domain is rejected with its line, and nothing is changed", async () => {
     await using app = await createTestApp();
     await apply(app, fileWith("a.example"));
     const audited = app.audit().length;
@@ -42,7 +42,7 @@ describe("a page's custom domains in a file", () => {
     expect(app.audit()).toHaveLength(audited);
   });
 
-  test("go from one page to another in whatever order the two stand, and change places", async () => {
+  test("custom domains can move and be exchanged between pages of a file in any order", async () => {
     await using app = await createTestApp();
     const file = (acme: string, beta: string) => `pages:
   - { slug: acme, name: Acme, custom_domains: [${acme}] }
@@ -60,7 +60,7 @@ describe("a page's custom domains in a file", () => {
     expect((await apply(app, swapped)).changes).toEqual([]);
   });
 
-  test("of a page that is not in the file are not taken from it", async () => {
+  test("a custom domain of a page outside the file cannot be taken", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "other", name: "Other", custom_domains: ["a.example"] });
     const audited = app.audit().length;

@@ -11,7 +11,7 @@ function problemsOf(text: string): string[] {
   return [];
 }
 
-describe("a file with a mistake is refused, each mistake with its line", () => {
+describe("mistakes in a configuration file", () => {
   test.each<[string, string, string[]]>([
     [
       "a key twice",
@@ -99,17 +99,17 @@ describe("a file with a mistake is refused, each mistake with its line", () => {
     ],
     ["nothing at all", "", ["line 1: the file must be an object"]],
     ["no pages", "{}", ["line 1: pages is required"]],
-  ])("%s", (_name, text, problems) => {
+  ])("a file with this mistake is rejected with its line: %s", (_name, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);
   });
 
-  test("what is no YAML", () => {
+  test("a text that is not YAML is rejected with its line", () => {
     expect(problemsOf("pages: [")[0]).toStartWith("line 1: ");
     expect(problemsOf("pages:\n\t- slug: a")[0]).toStartWith("line 2: ");
     expect(problemsOf("pages: !!js/function 'x'")[0]).toStartWith("line 1: ");
   });
 
-  test("a file that is whole is none", () => {
+  test("a correct file has no errors", () => {
     expect(problemsOf("pages:\n  - slug: acme\n    name: x\n    groups: []")).toEqual([]);
   });
 });

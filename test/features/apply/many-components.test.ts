@@ -37,7 +37,7 @@ test("a file that changes nothing is applied with as few statements for 200 comp
   expect(many.rows - few.rows).toBe(190);
 });
 
-test("what it costs to change all components grows as their number does, not as its square", async () => {
+test("the cost of changing all components grows linearly with their number", async () => {
   const few = await costOf(fileOf(10), fileOf(10, "other"));
   const many = await costOf(fileOf(200), fileOf(200, "other"));
   expect(many.statements).toBeGreaterThan(few.statements);
@@ -45,7 +45,7 @@ test("what it costs to change all components grows as their number does, not as 
   expect(many.rows - few.rows).toBe(190);
 });
 
-test("to make components costs as much for each, however many there are", async () => {
+test("the cost of creating a component does not depend on their number", async () => {
   const none = "pages: []";
   const few = await costOf(none, fileOf(10));
   const many = await costOf(none, fileOf(200));

@@ -45,7 +45,7 @@ test("a file that changes nothing is applied with as few statements for 100 moni
   expect(await costOf(fileOf(100), fileOf(100))).toBe(few);
 });
 
-test("what it costs to make or to change monitors grows as their number does, not as its square", async () => {
+test("the cost of creating and changing monitors grows linearly with their number", async () => {
   for (const [before, few, many] of [
     ["pages: []", fileOf(10), fileOf(100)],
     [undefined, fileOf(10, 7), fileOf(100, 7)],

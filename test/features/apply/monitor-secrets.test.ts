@@ -53,14 +53,14 @@ async function createSite(): Promise<TestApp> {
   return app;
 }
 
-describe("a secret in a file", () => {
-  test("may be made of variables, and a doubled dollar sign is one", async () => {
+describe("secrets of a monitor in a file", () => {
+  test("a secret of a monitor can contain variables, and a doubled dollar sign means one", async () => {
     await using app = await createSite();
     expect(kept(app)).toEqual(STORED);
     expect((await apply(app, GIVEN, false, ENV)).changes).toEqual([]);
   });
 
-  test("whose variable is not set, or is empty, is refused with its line", async () => {
+  test("a secret with a missing or empty variable is rejected with its line", async () => {
     await using app = await createTestApp();
     expect(await rejectionOf(app, GIVEN, { PASSWORD: "" })).toBe(
       [
@@ -72,14 +72,14 @@ describe("a secret in a file", () => {
     expect(kept(app)).toEqual(STORED);
   });
 
-  test("whose variable holds what no header can is refused without a word of it", async () => {
+  test("a variable with an invalid header value is rejected without revealing it", async () => {
     await using app = await createTestApp();
     const rejection = await rejectionOf(app, GIVEN, { ...ENV, API_TOKEN: `${TOKEN}\nX: y` });
     expect(rejection).toStartWith("line 10: monitors[0].config.headers.Authorization has a value");
     expect(rejection).not.toContain(TOKEN);
   });
 
-  test("is made of variables in no field but those that are secrets", async () => {
+  test("variables are replaced in secret fields only", async () => {
     await using app = await createTestApp();
     const text = fileWith("headers: {}", "https://api.acme.example/?key=${API_TOKEN}");
     await apply(app, text, false, ENV);
@@ -87,7 +87,7 @@ describe("a secret in a file", () => {
     expect(config?.["url"]).toBe("https://api.acme.example/?key=${API_TOKEN}");
   });
 
-  test("that is absent, or null, is kept", async () => {
+  test("a secret that is omitted or null is kept", async () => {
     await using app = await createSite();
     for (const lines of ["", "headers: { Authorization: null, X-Tenant: }\nbody: null"]) {
       expect((await apply(app, fileWith(lines))).changes).toEqual([]);
@@ -98,7 +98,7 @@ describe("a secret in a file", () => {
     expect(kept(app)).toEqual(STORED);
   });
 
-  test("that is to be kept where there is none is refused with its line", async () => {
+  test("an omitted secret that is not stored is rejected with its line", async () => {
     await using app = await createTestApp();
     const text = fileWith("headers:\n  Authorization:\nbody: null");
     expect(await rejectionOf(app, text)).toBe(
@@ -114,7 +114,7 @@ describe("a secret in a file", () => {
     expect((await apply(app, fileWith("headers: { X-Tenant: null }"))).changes).toHaveLength(1);
   });
 
-  test("goes where an empty text, or a list of headers without it, takes it away", async () => {
+  test("an empty text or a list without the header removes a secret", async () => {
     await using app = await createSite();
     const fewer = fileWith("headers: { X-Tenant: null }\nbody: ''");
     const { changes } = await apply(app, fewer);
@@ -127,7 +127,7 @@ describe("a secret in a file", () => {
     expect((await apply(app, fileWith("headers: {}"))).changes).toEqual([]);
   });
 
-  test("stays with the server that it was given for, unless it is given again", async () => {
+  test("a secret must be given again for another server", async () => {
     await using app = await createSite();
     const elsewhere = "https://elsewhere.example/login";
     const rejection = await rejectionOf(app, fileWith("", elsewhere));
@@ -139,7 +139,7 @@ describe("a secret in a file", () => {
   });
 });
 
-test("no secret is told: not by what an apply did, nor by its log, audit or events, nor in an export", async () => {
+test("secrets of monitors are in no report, log, audit entry, event or export", async () => {
   await using app = await createSite();
   const other = { API_TOKEN: `${TOKEN}-2`, PASSWORD };
   const outcome = await apply(app, GIVEN, false, other);

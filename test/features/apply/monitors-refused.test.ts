@@ -14,7 +14,7 @@ const rejectionOf = async (app: TestApp, text: string): Promise<string> => {
 
 const lineOf = (text: string, what: string) => text.slice(0, text.indexOf(what)).split("\n").length;
 
-test("the file that is broken below is one that is taken", async () => {
+test("the unchanged file of these tests is accepted", async () => {
   await using app = await createTestApp();
   expect((await apply(app, FILE)).changes).toHaveLength(10);
 });
@@ -75,18 +75,21 @@ test.each([
   },
   { right: "other/mail", wrong: "other/post", says: "components[1] is no component: other/post" },
   { right: "other/mail", wrong: "mail", says: "components[1] is no component: mail" },
-])("$says: refused by its line, and nothing is made", async ({ right, wrong, without, says }) => {
-  await using app = await createTestApp();
-  const text = FILE.replace(right, wrong).replace(without ?? "", "");
-  const rejection = await rejectionOf(app, text);
-  expect(rejection).toStartWith(`line ${lineOf(text, wrong)}: `);
-  expect(rejection).toContain(says);
-  expect(rejection).not.toContain("\n");
-  expect(app.audit()).toEqual([]);
-  expect(await readMonitors(app)).toEqual([]);
-});
+])(
+  "a file is rejected with its line, and nothing is created: $says",
+  async ({ right, wrong, without, says }) => {
+    await using app = await createTestApp();
+    const text = FILE.replace(right, wrong).replace(without ?? "", "");
+    const rejection = await rejectionOf(app, text);
+    expect(rejection).toStartWith(`line ${lineOf(text, wrong)}: `);
+    expect(rejection).toContain(says);
+    expect(rejection).not.toContain("\n");
+    expect(app.audit()).toEqual([]);
+    expect(await readMonitors(app)).toEqual([]);
+  },
+);
 
-test("another type under the ref of one that is there is refused, and leaves it as it is", async () => {
+test("another type under an existing ref is rejected and leaves the monitor unchanged", async () => {
   await using app = await createTestApp();
   await apply(app, FILE);
   const before = await readMonitors(app);

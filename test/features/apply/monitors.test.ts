@@ -20,7 +20,7 @@ async function componentIds(app: TestApp): Promise<Record<string, string>> {
 }
 
 describe("monitors in a file", () => {
-  test("are made: below a component, of several, also on another page, and of none", async () => {
+  test("monitors of a file are created below a component, for several on two pages, and for none", async () => {
     await using app = await createTestApp();
     const outcome = await apply(app, FILE);
     expect(linesOf(outcome).filter((line) => line.includes("monitor"))).toEqual([
@@ -61,7 +61,7 @@ describe("monitors in a file", () => {
     ]);
   });
 
-  test("are as they are after a second run: no version, no event, no audit row", async () => {
+  test("applying monitors twice changes no version, event or audit entry", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = await read(app);
@@ -71,7 +71,7 @@ describe("monitors in a file", () => {
     expect(await read(app)).toEqual(before);
   });
 
-  test("are changed in what differs, each field told; what the file leaves out has its default again", async () => {
+  test("apply changes differing fields of a monitor and resets omitted ones to their defaults", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const [health] = await read(app);
@@ -89,7 +89,7 @@ describe("monitors in a file", () => {
     expect(after[3]).toMatchObject({ paused: false, state: "pending" });
   });
 
-  test("stay the same under another ref and below another component", async () => {
+  test("a monitor with another ref or below another component stays the same monitor", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = await read(app);
@@ -108,7 +108,7 @@ describe("monitors in a file", () => {
     expect((await apply(app, moved)).changes).toEqual([]);
   });
 
-  test("that leave the file stay until they are pruned, and pruning takes only what apply made", async () => {
+  test("monitors missing from the file stay until they are pruned, and only those of apply are", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("manage:monitors");
     const byHand = { type: "http", name: "By hand", config: { url: "https://x.example/" } };
@@ -127,7 +127,7 @@ describe("monitors in a file", () => {
     expect((await read(app)).map(({ name }: { name: string }) => name)).toEqual(["By hand"]);
   });
 
-  test("are in the file of one page where they watch it, and that is found unchanged", async () => {
+  test("the exported file of a page contains the monitors of its components and applies without changes", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const page = findPageBySlug(app.ctx.db, { slug: "other" });
@@ -160,14 +160,14 @@ describe("monitors in a file", () => {
     expect((await apply(app, writeApplyFile(said, []))).changes).toEqual([]);
   });
 
-  test("name a page also by a slug that it had before", async () => {
+  test("a monitor of a file can name its page by an earlier slug", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const renamed = FILE.replace("slug: other,", "slug: another, previous_slugs: [other],");
     expect(linesOf(await apply(app, renamed))).toEqual(['~ page other: slug "other" → "another"']);
   });
 
-  test("that were made by hand are found by their ref, changed, and never pruned", async () => {
+  test("a hand-made monitor with the ref of the file is changed and never pruned", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("manage:monitors");
     const json = { type: "push", name: "Nightly backup", config: {} };
@@ -179,7 +179,7 @@ describe("monitors in a file", () => {
     expect((await read(app)).map(({ id }: { id: string }) => id)).toEqual([body.id]);
   });
 
-  test("that push have a token that nobody is told, until another is asked for", async () => {
+  test("the token of a push monitor in a file is not shown until it is rotated", async () => {
     await using api = await createMonitorApi({ logLevel: "trace" });
     const { app } = api;
     const outcome = await apply(app, FILE);

@@ -51,8 +51,8 @@ const GROUPS = {
   Core: { position: 8, components: { API: 3, Jobs: 8 } },
 };
 
-describe("the order in a file is an order, not numbers", () => {
-  test("a page that stands in the file's order keeps the positions that it has", async () => {
+describe("positions of objects in a file", () => {
+  test("a page in the order of the file keeps its positions", async () => {
     await using app = await createTestApp();
     const components = await pageWith(app, GROUPS);
     const same = fileOf([], { Web: ["Shop", "Search"], Core: ["API", "Jobs"] });
@@ -60,7 +60,7 @@ describe("the order in a file is an order, not numbers", () => {
     expect(components()).toEqual(["API 3", "Shop 7", "Jobs 8", "Search 9"]);
   });
 
-  test("a page from which something is removed keeps the positions of the rest", async () => {
+  test("a page from which an object is removed keeps the positions of the others", async () => {
     await using app = await createTestApp();
     await apply(app, fileOf(["Shop", "API", "Jobs"], {}));
     expect(linesOf(await apply(app, fileOf(["Shop", "Jobs"], {}), true))).toEqual([

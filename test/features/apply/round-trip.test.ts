@@ -77,8 +77,8 @@ const ENV = {
   SIGNING: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
 };
 
-describe("whatever was done to an installation", () => {
-  test("what export writes is read as what export said, and applied to it changes nothing", async () => {
+describe("export and apply of arbitrary installations", () => {
+  test("an export is read back as it was made, and applying it changes nothing", async () => {
     await using app = await createTestApp();
     let [pages, monitors, webhooks] = [0, 0, 0];
     await fc.assert(
@@ -104,7 +104,7 @@ describe("whatever was done to an installation", () => {
     expect(webhooks).toBeGreaterThan(10);
   });
 
-  test("what export writes makes the same of an empty installation, once its secrets are given", async () => {
+  test("an export with its secrets creates an equal installation", async () => {
     await using app = await createTestApp();
     await using other = await createTestApp();
     await fc.assert(

@@ -46,8 +46,8 @@ async function createSite(): Promise<TestApp> {
   return app;
 }
 
-describe("a secret of a webhook in a file", () => {
-  test("may be made of a variable: what signs, a URL that is one, a token", async () => {
+describe("secrets of a webhook in a file", () => {
+  test("signing secrets, secret URLs and tokens can be given by variables", async () => {
     await using app = await createSite();
     expect(kept(app)).toMatchObject({
       deployments: { secret: ENV.SIGNING },
@@ -58,7 +58,7 @@ describe("a secret of a webhook in a file", () => {
     expect((await apply(app, FILE, false, ENV)).changes).toEqual([]);
   });
 
-  test("whose variable is not set is refused with its line", async () => {
+  test("a secret with a missing or empty variable is rejected with its line", async () => {
     await using app = await createTestApp();
     const { SLACK_URL: _, ...fewer } = ENV;
     expect(await rejectionOf(app, FILE, { ...fewer, SIGNING: "" })).toBe(
@@ -71,7 +71,7 @@ describe("a secret of a webhook in a file", () => {
     expect(Object.keys(kept(app))).toHaveLength(4);
   });
 
-  test("is made of variables in no field but those that are secrets", async () => {
+  test("variables are replaced in secret fields only", async () => {
     await using app = await createTestApp();
     const url = "https://ci.example.com/?key=${SIGNING}";
     await apply(app, FILE.replace("https://ci.example.com/hooks/allclear", url), false, ENV);
@@ -81,7 +81,7 @@ describe("a secret of a webhook in a file", () => {
   test.each([
     ["null", KEPT],
     ["absent", LEFT_OUT],
-  ])("that is %s is kept", async (_, text) => {
+  ])("a secret that is %s is kept", async (_, text) => {
     await using app = await createSite();
     const before = kept(app);
     expect((await apply(app, text)).changes).toEqual([]);
@@ -93,7 +93,7 @@ describe("a secret of a webhook in a file", () => {
     expect(kept(app)).toEqual(before);
   });
 
-  test("that is to be kept where there is none is refused with its line", async () => {
+  test("an omitted secret that is not stored is rejected with its line", async () => {
     await using app = await createTestApp();
     const unknown =
       "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
@@ -120,14 +120,14 @@ describe("a secret of a webhook in a file", () => {
     expect((await apply(app, only("Phones", LEFT_OUT))).changes).toHaveLength(1);
   });
 
-  test("that signs is made where nobody has to know it: a service for people verifies nothing", async () => {
+  test("a signing secret that the file omits is created", async () => {
     await using app = await createSite();
     const secrets = Object.values(kept(app)).map(({ secret }) => secret);
     for (const secret of secrets) expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(new Set(secrets).size).toBe(4);
   });
 
-  test("that signs is rotated where the file gives another: the one before signs for a day", async () => {
+  test("another signing secret in the file rotates it, and the old one signs for a day", async () => {
     await using app = await createSite();
     const outcome = await apply(app, FILE, false, { ...ENV, SIGNING: OTHER_ENV.SIGNING });
     expect(outcome.changes.map(describeChange)).toEqual([
@@ -142,7 +142,7 @@ describe("a secret of a webhook in a file", () => {
     expect(app.audit().at(-1)?.action).toBe("webhook.rotate_secret");
   });
 
-  test("that is none is refused without a word of it", async () => {
+  test("an invalid secret is rejected without revealing it", async () => {
     await using app = await createTestApp();
     const rejection = await rejectionOf(app, FILE, {
       ...ENV,
@@ -160,7 +160,7 @@ describe("a secret of a webhook in a file", () => {
     expect(other).toBe("line 12: url must be the URL of an incoming webhook");
   });
 
-  test("goes where an empty text takes it away and it can be done without", async () => {
+  test("an empty text removes an optional secret", async () => {
     await using app = await createSite();
     const without = FILE.replace("${NTFY_TOKEN}", "");
     expect((await apply(app, without, false, ENV)).changes.map(describeChange)).toEqual([
@@ -173,7 +173,7 @@ describe("a secret of a webhook in a file", () => {
     );
   });
 
-  test("stays with the server that it was given for, unless it is given again", async () => {
+  test("a secret must be given again for another server", async () => {
     await using app = await createSite();
     const elsewhere = (text: string) => text.replace("https://ntfy.sh/", "https://ntfy.example/");
     expect(await rejectionOf(app, elsewhere(LEFT_OUT))).toBe(
@@ -186,7 +186,7 @@ describe("a secret of a webhook in a file", () => {
     });
   });
 
-  test("that is a URL is not uncovered by another format", async () => {
+  test("a secret URL must be given again for another format", async () => {
     await using app = await createSite();
     expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: discord"))).toBe(
       "line 9: url must be given with another format, since the one that is there is a secret",
@@ -199,7 +199,7 @@ describe("a secret of a webhook in a file", () => {
   });
 });
 
-test("no secret is told: not by what an apply did, nor by its log, audit or events, nor in an export", async () => {
+test("secrets of webhooks are in no report, log, audit entry, event or export", async () => {
   await using app = await createSite();
   const outcome = await apply(app, FILE, false, OTHER_ENV);
   expect(outcome.changes.map(describeChange)).toEqual([

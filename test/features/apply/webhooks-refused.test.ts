@@ -14,7 +14,7 @@ const rejectionOf = async (app: TestApp, text: string): Promise<string> => {
 
 const lineOf = (text: string, what: string) => text.slice(0, text.indexOf(what)).split("\n").length;
 
-test("the file that is broken below is one that is taken", async () => {
+test("the unchanged file of these tests is accepted", async () => {
   await using app = await createTestApp();
   expect((await apply(app, FILE, false, WEBHOOK_ENV)).changes).toHaveLength(6);
 });
@@ -102,18 +102,21 @@ test.each([
     wrong: "description: …",
     says: "webhooks[1] has no description to make a ref from: give it a ref",
   },
-])("$says: refused by its line, and nothing is made", async ({ right, wrong, at, says }) => {
-  await using app = await createTestApp();
-  const text = FILE.replace(right, wrong);
-  const rejection = await rejectionOf(app, text);
-  expect(rejection).toStartWith(`line ${lineOf(text, at ?? wrong)}: `);
-  expect(rejection).toContain(says);
-  expect(rejection).not.toContain("\n");
-  expect(app.audit()).toEqual([]);
-  expect(await readWebhooks(app)).toEqual([]);
-});
+])(
+  "a file is rejected with its line, and nothing is created: $says",
+  async ({ right, wrong, at, says }) => {
+    await using app = await createTestApp();
+    const text = FILE.replace(right, wrong);
+    const rejection = await rejectionOf(app, text);
+    expect(rejection).toStartWith(`line ${lineOf(text, at ?? wrong)}: `);
+    expect(rejection).toContain(says);
+    expect(rejection).not.toContain("\n");
+    expect(app.audit()).toEqual([]);
+    expect(await readWebhooks(app)).toEqual([]);
+  },
+);
 
-test("a network that is allowed may be delivered to, and no other", async () => {
+test("webhooks of a file can be in allowed private networks only", async () => {
   const text = FILE.replace("https://ci.example.com/", "http://10.1.2.3/");
   await using strict = await createTestApp();
   expect(await rejectionOf(strict, text)).toContain("url has a host that is");

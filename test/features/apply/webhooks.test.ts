@@ -20,7 +20,7 @@ const SHORT =
   "pages: []\nwebhooks:\n  - { ref: one, url: https://a.example/, secret: '${SIGNING}' }\n";
 
 describe("webhooks in a file", () => {
-  test("are made: with a filter, at a URL that is a secret, with a token, and switched off", async () => {
+  test("webhooks of a file are created with a filter, a secret URL, a token, and disabled", async () => {
     await using app = await createTestApp();
     const outcome = await apply(app, FILE);
     expect(linesOf(outcome).filter((line) => line.includes("webhook"))).toEqual([
@@ -59,7 +59,7 @@ describe("webhooks in a file", () => {
     ]);
   });
 
-  test("are found unchanged: no version, no event, no audit row", async () => {
+  test("applying webhooks twice changes no version, event or audit entry", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = [listAllWebhooks(app.ctx.db, {}), app.audit(), app.events()];
@@ -67,7 +67,7 @@ describe("webhooks in a file", () => {
     expect([listAllWebhooks(app.ctx.db, {}), app.audit(), app.events()]).toEqual(before);
   });
 
-  test("are changed in what differs, each field told; what the file leaves out has its default again", async () => {
+  test("apply changes differing fields of a webhook and resets omitted ones to their defaults", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const changed = FILE.replace("    events: [incident.created, incident.resolved]\n", "")
@@ -92,7 +92,7 @@ describe("webhooks in a file", () => {
     expect((await read(app))[2].settings).toEqual({ chat_id: "-100200" });
   });
 
-  test("stay the same under another ref, and under another description", async () => {
+  test("a webhook with another ref or description stays the same webhook", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const before = await read(app);
@@ -112,7 +112,7 @@ describe("webhooks in a file", () => {
     expect((await apply(app, renamed)).changes).toEqual([]);
   });
 
-  test("that leave the file stay until they are pruned, and pruning takes only what apply made", async () => {
+  test("webhooks missing from the file stay until they are pruned, and only those of apply are", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("manage:webhooks");
     const json = { url: "https://by-hand.example/" };
@@ -126,7 +126,7 @@ describe("webhooks in a file", () => {
     expect((await read(app)).map(({ ref }: { ref: string }) => ref)).toEqual(["by-hand-example"]);
   });
 
-  test("that were made by hand are found by their ref, changed, and never pruned", async () => {
+  test("a hand-made webhook with the ref of the file is changed and never pruned", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("manage:webhooks");
     const json = { url: "https://one.example/", description: "one" };
@@ -139,7 +139,7 @@ describe("webhooks in a file", () => {
     expect((await read(app)).map(({ id }: { id: string }) => id)).toEqual([body.id]);
   });
 
-  test("name a page also by a slug that it had before", async () => {
+  test("a webhook of a file can name its page by an earlier slug", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const renamed = FILE.replace("slug: acme,", "slug: another, previous_slugs: [acme],");
@@ -147,7 +147,7 @@ describe("webhooks in a file", () => {
     expect((await read(app))[0].page).toBe("another");
   });
 
-  test("that were disabled by how deliveries went stay so, and are told as if they were not", async () => {
+  test("an automatically disabled webhook stays disabled and is exported as enabled", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const disabled = { enabled: false, disabledReason: "It answered 410 Gone.", disabledAt: 1 };
@@ -174,7 +174,7 @@ describe("webhooks in a file", () => {
     ]);
   });
 
-  test("of one page are in its file, and no others", async () => {
+  test("the exported file of a page contains its webhooks only", async () => {
     await using app = await createTestApp();
     await apply(app, FILE.replace("pages:\n", "pages:\n  - { slug: other, name: Other }\n"));
     const fileOf = (slug: string) =>
@@ -193,7 +193,7 @@ describe("webhooks in a file", () => {
     expect(await fileOf("other")).not.toHaveProperty("webhooks");
   });
 
-  test("of a deleted page are in no exported file, and a file that names another page creates them again", async () => {
+  test("webhooks of a deleted page are not exported, and a file with another page creates them again", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
     const { id = "" } = findPageBySlug(app.ctx.db, { slug: "acme" }) ?? {};

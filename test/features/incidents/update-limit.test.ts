@@ -58,7 +58,7 @@ describe("the updates of an incident", () => {
     expectProblem(answer, "conflict");
   });
 
-  test("stay 251 where one is moved to a time at which it would reopen the resolved incident", async () => {
+  test("the resolving update of a full incident cannot be moved before another update", async () => {
     await using site = await createIncidentSite();
     const { id, started_at: start } = await site.open();
     await site.app.clock.advance(60_000);
@@ -84,7 +84,7 @@ describe("the updates of an incident", () => {
     expect((await site.read(id)).updates).toHaveLength(251);
   });
 
-  test("may be moved so that an incident with room for more is open again", async () => {
+  test("the resolving update of an incident that is not full can be moved, which reopens it", async () => {
     await using site = await createIncidentSite();
     const { id, started_at: start } = await site.open();
     await site.app.clock.advance(60_000);

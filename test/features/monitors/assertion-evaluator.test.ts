@@ -134,7 +134,7 @@ describe("an evaluation of assertions in the worker thread", () => {
     expect(threads[0]?.isEnded).toBe(false);
   });
 
-  test("whose deadline passed before it began says nothing about its target", async () => {
+  test("an evaluation whose deadline passed before it began has an unknown outcome", async () => {
     const { threads, start } = createFakeThreads();
     const evaluator = new AssertionEvaluator(createTestClock(), start);
     const passed = AbortSignal.abort();
@@ -149,7 +149,7 @@ describe("an evaluation of assertions in the worker thread", () => {
     ["while another check runs", false],
     ["in the last slice", true],
   ])(
-    "that waited for others for most of its time is unknown at its deadline, %s",
+    "an evaluation that mostly waited for others is unknown at its deadline, %s",
     async (_, isRunning) => {
       const { threads, start } = createFakeThreads();
       const clock = createTestClock();
@@ -174,7 +174,7 @@ describe("an evaluation of assertions in the worker thread", () => {
     },
   );
 
-  test("that used the thread for most of its time fails although another check runs", async () => {
+  test("an evaluation that mostly used the thread fails although another check runs", async () => {
     const { threads, start } = createFakeThreads();
     const clock = createTestClock();
     const evaluator = new AssertionEvaluator(clock, start);
@@ -217,7 +217,7 @@ describe("an evaluation of assertions in the worker thread", () => {
   });
 });
 
-describe("the assertions of a check", () => {
+describe("assertions of a check", () => {
   const check = async (assertion: Assertion, text: string, headers: [string, string][] = []) => {
     const { threads, start } = createFakeThreads();
     const deadline = new AbortController();
@@ -247,7 +247,7 @@ describe("the assertions of a check", () => {
     expect(await check(assertion, text)).toBe("thread");
   });
 
-  test("shares one allowance for inline evaluation with the checks that end in the same turn", async () => {
+  test("inline evaluations of checks that end in one turn share one time allowance", async () => {
     const { threads, start } = createFakeThreads();
     const deadline = new AbortController();
     const evaluator = new AssertionEvaluator(createTestClock(), start);

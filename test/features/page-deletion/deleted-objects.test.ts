@@ -89,7 +89,7 @@ const report = ({ api, old }: Site, more: object) =>
   });
 
 describe("deleting a page", () => {
-  test("cancels its maintenance and deletes its open incidents, with an event and an audit row each", async () => {
+  test("deleting a page cancels its maintenance and deletes its open incidents, each with event and audit entry", async () => {
     await using site = await createSite();
     const { app, api, admin } = site;
     const planned = await plan(site, 5);
@@ -133,7 +133,7 @@ describe("deleting a page", () => {
     );
   });
 
-  test("ends every cause of its components, and none of another page", async () => {
+  test("deleting a page ends every cause of its components and none of other pages", async () => {
     await using site = await createSite();
     const { app, api, live, old } = site;
     await report(site, {});
@@ -158,7 +158,7 @@ describe("deleting a page", () => {
     expect(shop.body.status).toBe("degraded_performance");
   });
 
-  test("takes its components from monitors, and pauses those that watch no other", async () => {
+  test("deleting a page removes its components from monitors and pauses monitors without others", async () => {
     await using site = await createSite();
     const { app, live, old, api } = site;
     const shop = live.components["Shop"];
@@ -192,7 +192,7 @@ describe("deleting a page", () => {
     ]);
   });
 
-  test("deletes its webhooks, and leaves those of other pages and of every page", async () => {
+  test("deleting a page deletes its webhooks and keeps those of other pages and of every page", async () => {
     await using site = await createSite();
     const { app, api } = site;
     const make = (page: string | null) => api("POST", "/webhooks", { url: RECEIVER, page });
@@ -217,7 +217,7 @@ describe("deleting a page", () => {
     expectProblem(await site.get(`/maintenance/${running}`), "not_found");
   });
 
-  test("is asked about with the number of everything that ends with it", async () => {
+  test("the confirmation to delete a page counts everything that ends with it", async () => {
     await using site = await createSite();
     const { app, admin, old, live, api } = site;
     const path = `/admin/pages/${old.page.id}/delete`;
@@ -238,7 +238,7 @@ describe("deleting a page", () => {
     ]);
   });
 
-  test("that is refused for another slug ends nothing", async () => {
+  test("deleting a page with a wrong slug ends nothing", async () => {
     await using site = await createSite();
     const { app, admin, old } = site;
     const { id } = await plan(site, 3);
@@ -265,7 +265,7 @@ const HOOK = (page: string, more = "") =>
   `{ref: hook, url: "${RECEIVER}", page: ${page}${more && `, ${more}`}}`;
 
 describe("a page that apply --prune deletes", () => {
-  test("takes its monitors and webhooks along, which the plan lists", async () => {
+  test("apply --prune of a page also deletes its monitors and webhooks, which the plan lists", async () => {
     await using app = await createTestApp();
     await apply(app, `{pages: [${LIVE}, ${OLD}], webhooks: [${HOOK("old", SECRET)}]}`);
     const key = await app.keyWith("read:status", "manage:monitors", "manage:webhooks");
@@ -318,7 +318,7 @@ describe("a page that apply --prune deletes", () => {
     expect(webhooks.map(({ ref, page }: never) => [ref, page])).toEqual([["second", "live"]]);
   });
 
-  test("leaves a monitor and a webhook that the file moves to another page running, with their secrets", async () => {
+  test("apply --prune keeps a monitor and a webhook with their secrets if the file moves them to another page", async () => {
     await using app = await createTestApp();
     await apply(
       app,

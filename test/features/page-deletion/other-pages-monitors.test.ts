@@ -74,8 +74,8 @@ async function prune({ watch: { app } }: Site): Promise<void> {
 describe.each([
   ["in the dashboard", deleteInDashboard],
   ["by apply --prune", prune],
-])("a page that is deleted %s during its maintenance", (_, remove) => {
-  test("does not keep a monitor of another page from marking that page", async () => {
+])("deleting a page %s during its maintenance", (_, remove) => {
+  test("after the deletion, a monitor of another page still sets the status of its component", async () => {
     const site = await openSite();
     const { watch, monitorId, liveComponent, key } = site;
     await using _ = watch;
@@ -88,7 +88,7 @@ describe.each([
     expect(body.status.indicator).toBe("critical");
   });
 
-  test("does not silence the monitor after a restart either", async () => {
+  test("after the deletion and a restart, the monitor is not in maintenance", async () => {
     const site = await openSite();
     const { watch, monitorId } = site;
     await using _ = watch;

@@ -19,7 +19,7 @@ async function twoPages(app: TestApp) {
 }
 
 describe("the custom domains of a page", () => {
-  test("are kept in their order, in the form that requests name them in, until they are changed", async () => {
+  test("custom domains are stored in their order and normalised until they are changed", async () => {
     await using app = await createTestApp();
     const page = await make(app, {
       slug: "acme",
@@ -35,7 +35,7 @@ describe("the custom domains of a page", () => {
     expect((await change(app, page.id, { custom_domains: [] })).customDomains).toEqual([]);
   });
 
-  test("are shown by the API", async () => {
+  test("custom domains are in the API", async () => {
     await using app = await createTestApp();
     const { one, two } = await twoPages(app);
     const key = await app.keyWith("read:status");
@@ -63,7 +63,7 @@ describe("the custom domains of a page", () => {
     expect({ row: getPage(app.ctx.db, two.id), audit: app.audit().length }).toEqual(before);
   });
 
-  test("cannot be the host of the public address, whatever its port", async () => {
+  test("the host of the public address cannot be a custom domain, on any port", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_BASE_URL: "http://home.lan:8080" } });
     const { two } = await twoPages(app);
     const rejection = await rejectionOf(
@@ -77,7 +77,7 @@ describe("the custom domains of a page", () => {
     ]);
   });
 
-  test("belong to one page alone, until it is deleted or lets go of them", async () => {
+  test("a custom domain belongs to one page until that is deleted or releases it", async () => {
     await using app = await createTestApp();
     const { one, two } = await twoPages(app);
     const taking = { custom_domains: ["two.example", "ONE.example"] };

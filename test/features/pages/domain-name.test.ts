@@ -13,7 +13,7 @@ describe("a custom domain", () => {
     ["status。acme。com", "status.acme.com"],
     ["status", "status"],
     ["1.acme.com", "1.acme.com"],
-  ])("%s is kept as %s", (text, domain) => {
+  ])("the custom domain %s is stored as %s", (text, domain) => {
     expect(toDomain(text)).toBe(domain);
     expect(validateDomains([text])).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe("a custom domain", () => {
     "[2001:db8::1]",
     "2001:db8::1",
     "℀.com",
-  ])("%j is refused", (text) => {
+  ])("the custom domain %j is rejected", (text) => {
     expect(toDomain(text)).toBeUndefined();
     expect(validateDomains(["good.example", text]).map(({ pointer }) => pointer)).toEqual([
       "#/custom_domains/1",
@@ -55,7 +55,7 @@ describe("a custom domain", () => {
   });
 
   test.each(["localhost", "LOCALHOST", "status.localhost"])(
-    "%s is refused, since it is this machine's own name",
+    "the custom domain %s is rejected as a name of this machine",
     (text) => {
       expect(validateDomains([text])).toEqual([
         { pointer: "#/custom_domains/0", detail: "is a name of this machine itself" },
@@ -63,13 +63,13 @@ describe("a custom domain", () => {
     },
   );
 
-  test("is refused a second time, however it is written", () => {
+  test("a repeated custom domain is rejected in any notation", () => {
     expect(validateDomains(["münchen.example", "a.example", "XN--mnchen-3ya.example."])).toEqual([
       { pointer: "#/custom_domains/2", detail: "is in the list already" },
     ]);
   });
 
-  test("is kept in one form only, which is what a request to it names", () => {
+  test("a custom domain has one stored form, which equals the host of requests to it", () => {
     fc.assert(
       fc.property(fc.domain(), fc.boolean(), fc.option(fc.nat(65_535)), (text, isLoud, port) => {
         const domain = toDomain(text) ?? "";
@@ -82,7 +82,7 @@ describe("a custom domain", () => {
     );
   });
 
-  test("is read from any text without a failure", () => {
+  test("reading a custom domain from any text never fails", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const domain = toDomain(text);

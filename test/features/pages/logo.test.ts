@@ -16,7 +16,7 @@ const remove = (app: TestApp, id: string) =>
   app.ctx.db.write((tx) => deleteLogo(app.ctx, tx, id, CLI_ACTOR));
 
 describe("a logo", () => {
-  test.each(NAMES)("may be a %s, and keeps its bytes", async (name) => {
+  test.each(NAMES)("a logo can be a %s and is stored unchanged", async (name) => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const bytes = picture(name);
@@ -35,14 +35,14 @@ describe("a logo", () => {
     });
   });
 
-  test("is what its bytes are, whatever its sender calls it", async () => {
+  test("the type of a logo is read from its bytes, not from its declared type", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const after = await put(app, page.id, picture("png"), "text/html");
     expect(readLogo(app.ctx.db, page.id, after.logo ?? "")?.mediaType).toBe("image/png");
   });
 
-  test("gives way to the next, of which there is one at most", async () => {
+  test("a new logo replaces the earlier one", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const first = await put(app, page.id, picture("png"));
@@ -52,7 +52,7 @@ describe("a logo", () => {
     expect(readLogo(app.ctx.db, page.id, second.logo ?? "")).toMatchObject({ width: 320 });
   });
 
-  test("that is the same again changes nothing", async () => {
+  test("storing the same logo again changes nothing", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const after = await put(app, page.id, picture("png"));
@@ -61,7 +61,7 @@ describe("a logo", () => {
     expect(app.audit()).toHaveLength(written);
   });
 
-  test("can be removed, once", async () => {
+  test("a logo can be removed, and removing it again changes nothing", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const { logo } = await put(app, page.id, picture("png"));
@@ -75,7 +75,7 @@ describe("a logo", () => {
     expect(app.audit()).toHaveLength(written);
   });
 
-  test("may weigh 128 KiB and be 2,000 pixels wide and high", async () => {
+  test("a logo can have 128 KiB and be 2,000 pixels wide and high", async () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const bytes = png(2_000, 2_000);
@@ -91,7 +91,7 @@ describe("a logo", () => {
     ["a PNG of no width", png(0, 3), "is not a picture in PNG, JPEG or WebP"],
     ["2,001 pixels", png(3, 2_001), "is 3 by 2001 pixels; 2,000 a side is the most"],
     ["a byte too many", png(9, 9, 131_073 - png(9, 9).byteLength - 12), "is larger than 128 KiB"],
-  ])("is refused where it is %s, and nothing is written", async (_what, bytes, detail) => {
+  ])("a logo that is %s is rejected, and nothing is written", async (_what, bytes, detail) => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const { logo } = await put(app, page.id, picture("png"));
@@ -103,26 +103,29 @@ describe("a logo", () => {
     expect(readLogo(app.ctx.db, page.id, logo ?? "")).toBeDefined();
   });
 
-  test("of a page that is not there is not found", async () => {
+  test("a logo of an unknown page is not_found", async () => {
     await using app = await createTestApp();
     expect((await rejectionOf(put(app, "page_none", picture("png")))).code).toBe("not_found");
     expect((await rejectionOf(remove(app, "page_none"))).code).toBe("not_found");
   });
 });
 
-describe("reading what a picture is", () => {
-  test.each(NAMES)("needs the beginning of a %s, and fails nowhere without it", (name) => {
-    const bytes = picture(name);
-    const whole = readPicture(bytes);
-    expect(whole).toMatchObject({ width: 7, height: 3 });
-    for (let length = 0; length < bytes.byteLength; length++) {
-      const part = readPicture(bytes.subarray(0, length));
-      expect(part === undefined || Bun.deepEquals(part, whole)).toBe(true);
-    }
-    expect(readPicture(bytes.subarray(0, 11))).toBeUndefined();
-  });
+describe("reading a picture's type and size", () => {
+  test.each(NAMES)(
+    "a %s is recognised by its first bytes, and any shorter part is read without failure",
+    (name) => {
+      const bytes = picture(name);
+      const whole = readPicture(bytes);
+      expect(whole).toMatchObject({ width: 7, height: 3 });
+      for (let length = 0; length < bytes.byteLength; length++) {
+        const part = readPicture(bytes.subarray(0, length));
+        expect(part === undefined || Bun.deepEquals(part, whole)).toBe(true);
+      }
+      expect(readPicture(bytes.subarray(0, 11))).toBeUndefined();
+    },
+  );
 
-  test("ends for whatever bytes follow a signature", () => {
+  test("any bytes after a picture's signature are read without failure", () => {
     const signature = fc.constantFrom(...NAMES.map((name) => picture(name).subarray(0, 12)));
     fc.assert(
       fc.property(signature, fc.uint8Array({ maxLength: 200 }), (start, rest) => {
@@ -132,7 +135,7 @@ describe("reading what a picture is", () => {
     );
   });
 
-  test("ignores what stands before the bytes in their buffer", () => {
+  test("a picture within a larger buffer is recognised", () => {
     const padded = Buffer.concat([Buffer.alloc(5), picture("lossy webp")]);
     expect(readPicture(padded.subarray(5))).toMatchObject({ width: 7, height: 3 });
   });

@@ -25,7 +25,7 @@ async function problemOf(promise: Promise<unknown>): Promise<Problem> {
 }
 
 describe("the sample page", () => {
-  test("stands where there is no page, and is flagged", async () => {
+  test("the sample page is the default one while there is no other, and is flagged", async () => {
     await using app = await createTestApp();
     await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
     const key = await app.keyWith("read:status");
@@ -34,7 +34,7 @@ describe("the sample page", () => {
     expect((await app.call("/")).text).toContain("This is a sample.");
   });
 
-  test("is gone for good with the first real page, which becomes the default and may take its slug", async () => {
+  test("the first page replaces the sample page for good and may take its slug", async () => {
     await using app = await createTestApp();
     await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
     expect((await app.call("/")).text).toContain("Sample status page");
@@ -48,7 +48,7 @@ describe("the sample page", () => {
 });
 
 describe("the default page", () => {
-  test("is the first real one until another is made it, and passes on when it is deleted", async () => {
+  test("the first page is the default one until another is chosen, and again after that is deleted", async () => {
     await using app = await createTestApp();
     const one = await make(app, { slug: "one", name: "One" });
     const two = await make(app, { slug: "two", name: "Two" });
@@ -61,7 +61,7 @@ describe("the default page", () => {
   });
 });
 
-describe("a page that breaks a rule is refused and nothing is written", () => {
+describe("validation of a page", () => {
   test.each<[Partial<PageInput>, string[]]>([
     [{ slug: "api" }, ["#/slug"]],
     [{ slug: "admin" }, ["#/slug"]],
@@ -80,7 +80,7 @@ describe("a page that breaks a rule is refused and nothing is written", () => {
     [{ history_days: 29 }, ["#/history_days"]],
     [{ history_days: 366 }, ["#/history_days"]],
     [{ slug: "api", name: "", time_zone: "Mars" }, ["#/name", "#/slug", "#/time_zone"]],
-  ])("%j", async (input, pointers) => {
+  ])("an invalid page is rejected, and nothing is written: %j", async (input, pointers) => {
     await using app = await createTestApp();
     const problem = await problemOf(make(app, { slug: "acme", name: "Acme", ...input }));
     expect(problem.code).toBe("validation_failed");
@@ -89,7 +89,7 @@ describe("a page that breaks a rule is refused and nothing is written", () => {
     expect(app.audit()).toEqual([]);
   });
 
-  test("a slug that is taken", async () => {
+  test("a page with a used slug is a conflict", async () => {
     await using app = await createTestApp();
     await make(app, { slug: "acme", name: "Acme" });
     const problem = await problemOf(make(app, { slug: "acme", name: "Other" }));
@@ -97,7 +97,7 @@ describe("a page that breaks a rule is refused and nothing is written", () => {
     expect(app.audit()).toHaveLength(1);
   });
 
-  test("an emoji name is a name", async () => {
+  test("a page's name can consist of emoji", async () => {
     await using app = await createTestApp();
     const page = await make(app, { slug: "party", name: "🎉".repeat(255) });
     expect(page.ref).toBe("party");

@@ -11,7 +11,7 @@ const release = (app: TestApp, id: string, slug: string) =>
   app.ctx.db.write((tx) => releaseSlug(app.ctx, tx, id, slug, CLI_ACTOR));
 
 describe("an old slug", () => {
-  test("is one that a page had before: the newest first, never the present one", async () => {
+  test("old slugs are listed newest first, without the current one", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "one" });
     expect(listOldSlugs(app.ctx.db, page)).toEqual([]);
@@ -24,7 +24,7 @@ describe("an old slug", () => {
     expect(slugs[0]?.createdAt).toBe(app.clock.now() - 1_000);
   });
 
-  test("leads nowhere once it is released, by the page and by the API, and is told of in the audit log", async () => {
+  test("a released slug is not_found on the page and by API, and its release is audited", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     const { page } = await app.page({ slug: "old" });
@@ -41,7 +41,7 @@ describe("an old slug", () => {
     });
   });
 
-  test("is released by its own page alone, and the present one never: nothing is written", async () => {
+  test("only the page itself can release its slug, never the current one, and nothing else is written", async () => {
     await using app = await createTestApp();
     const { page } = await app.page({ slug: "one" });
     const { page: other } = await app.page({ slug: "other", name: "Other" });

@@ -80,7 +80,7 @@ describe("a monitor that goes down and recovers", () => {
     };
   }
 
-  test("is one message for people each, which names its components", async () => {
+  test("a monitor sends people one message when it goes down and one when it recovers, with its components", async () => {
     await using site = await createMonitored("never");
     await site.goDown();
     expect(await site.people()).toEqual(["monitor.down"]);
@@ -97,7 +97,7 @@ describe("a monitor that goes down and recovers", () => {
     expect((await site.program()).toSorted()).toEqual([CHANGED, CHANGED, "monitor.up"]);
   });
 
-  test("is one message for people each, of the incident that it opens and resolves", async () => {
+  test("a monitor with an automatic incident sends people one message at its start and one at its end", async () => {
     await using site = await createMonitored("automatic");
     await site.goDown();
     expect(await site.people()).toEqual(["incident.created"]);
@@ -107,7 +107,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(await site.program()).toContain("monitor.up");
   });
 
-  test("says what its components show after the incident that it resolves", async () => {
+  test("the message of a recovered monitor shows the statuses after its incident was resolved", async () => {
     await using site = await createMonitored("automatic", ["monitor.down", "monitor.up", CHANGED]);
     await site.goDown();
     await site.recover();
@@ -118,7 +118,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(site.textOf("monitor.up")).toContain("API: Operational");
   });
 
-  test("says that its components are slow where it is degraded after it was down", async () => {
+  test("the message of a degraded monitor shows its components as degraded", async () => {
     await using site = await createMonitored("automatic", ["*"], { success_threshold: 3 });
     await site.goDown();
     await site.slowDown();
@@ -133,7 +133,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(site.textOf("monitor.degraded")).toContain("API: Degraded performance");
   });
 
-  test("is one message of the monitor each for people who do not listen to incidents", async () => {
+  test("a monitor sends its own messages to people who do not listen to incidents", async () => {
     await using site = await createMonitored("automatic", ["monitor.down", "monitor.up", CHANGED]);
     await site.goDown();
     expect(await site.people()).toEqual(["monitor.down"]);
@@ -141,7 +141,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(await site.people()).toEqual(["monitor.up"]);
   });
 
-  test("is a message of its own beside another monitor that goes down in the same transaction", async () => {
+  test("a monitor sends its own message beside another one that goes down in the same transaction", async () => {
     await using site = await createMonitored("never");
     const { watch } = site;
     const { components } = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);
@@ -156,7 +156,7 @@ describe("a monitor that goes down and recovers", () => {
     expect((await site.people()).toSorted()).toEqual(["incident.created", "monitor.down"]);
   });
 
-  test("sends people the recovery of a component that only the monitor's own message names", async () => {
+  test("people are sent the recovery of a component that only the monitor's own message names", async () => {
     await using site = await createMonitored("automatic");
     const { API: api, Web: web } = site.components;
     await site.watchComponents([api]);
@@ -172,7 +172,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(await site.shownNow()).toEqual(["operational", "operational"]);
   });
 
-  test("sends people the recovery of a page whose incident was resolved by hand", async () => {
+  test("people are sent the recovery of a page whose incident was resolved by hand", async () => {
     await using site = await createMonitored("automatic");
     const { watch } = site;
     const other = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);

@@ -58,7 +58,7 @@ describe("Statuspage's lists", () => {
     expect(incident.incident_updates[0].affected_components[0].name).toBe("Docs");
   });
 
-  test("give an incident the status postmortem while its post-mortem is published, whether it is open or resolved", async () => {
+  test("an incident has the status postmortem while its post-mortem is published", async () => {
     await using site = await createPublicSite();
     const { id } = await site.open();
     const statusNow = async (postmortem?: object) => {

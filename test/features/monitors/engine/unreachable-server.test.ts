@@ -40,7 +40,7 @@ async function openJob() {
 }
 
 describe("a push monitor whose heartbeat is missing", () => {
-  test("has no data if clients could not reach this server in that time, and marks nothing", async () => {
+  test("a push monitor has no data and sets no status if clients could not reach this server", async () => {
     await using job = await openJob();
     await job.beat();
     await job.app.clock.advance(SECOND_MS);
@@ -58,7 +58,7 @@ describe("a push monitor whose heartbeat is missing", () => {
     expect(await job.state()).toBe("up");
   });
 
-  test("is down if this server could be reached since its last heartbeat", async () => {
+  test("a push monitor is down if this server was reachable since its last heartbeat", async () => {
     await using job = await openJob();
     job.beUnreachable();
     await job.app.clock.advance(SECOND_MS);
@@ -68,7 +68,7 @@ describe("a push monitor whose heartbeat is missing", () => {
     expect(await job.indicator()).not.toBe("none");
   });
 
-  test("is down at its next time if this server could be reached since the one before", async () => {
+  test("a push monitor is down at the next due time if this server was reachable since the previous one", async () => {
     await using job = await openJob();
     await job.beat();
     await job.app.clock.advance(80 * SECOND_MS);

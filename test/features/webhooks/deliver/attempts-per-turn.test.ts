@@ -4,7 +4,7 @@ import { createDeliverySite } from "../../../support/delivery-site";
 
 const ENDPOINTS = 100;
 
-test("at most 16 tries begin in one turn of the event loop, the first ones of a process too", async () => {
+test("at most 16 attempts begin in one turn of the event loop, also at the start of a process", async () => {
   let begun = 0;
   const egress = {
     request: async () => {

@@ -45,7 +45,7 @@ describe("the queue of an endpoint", () => {
     expect(queue.waiting).toBe(1);
   });
 
-  test("begins a held delivery again before later ones of its subject", () => {
+  test("an endpoint queue starts a held delivery before later ones of its subject", () => {
     const queue = laneOf(first("dlv_1", "inc_1"), first("dlv_2", "inc_1"), first("dlv_3", "inc_2"));
     const held = queue.begin() as Due;
     queue.hold(held);
