@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import {
+  ALL_DOCUMENTS_MS,
+  describePublicDocuments,
+  expectAccessible,
+  openAll,
+  PHONE,
+} from "../support/public-documents";
+
+describePublicDocuments("public documents on a phone", (site, documents) => {
+  test(
+    "public documents on a phone have no axe violations or console errors and fit the window",
+    async () => {
+      for (const path of Object.values(await documents())) {
+        await expectAccessible(site(), path, { viewport: PHONE });
+      }
+    },
+    ALL_DOCUMENTS_MS,
+  );
+
+  test(
+    "public documents without JavaScript have no axe violations and load nothing else",
+    async () => {
+      const { visit, axe, origin } = site();
+      // axe cannot run without JavaScript, so it checks a copy of the HTML without its script.
+      const { page } = await visit("/docs/errors", { viewport: PHONE });
+      for (const path of Object.values(await documents())) {
+        const plain = await visit(path, { viewport: PHONE, javaScriptEnabled: false });
+        expect(plain.requests.filter((url) => !url.startsWith("data:"))).toEqual([origin + path]);
+        const html = await plain.page.content();
+        await plain.page.context().close();
+        await page.setContent(html.replace(/<script[^>]*><\/script>/, ""));
+        await openAll(page);
+        expect(await axe(page)).toEqual([]);
+      }
+      await page.context().close();
+    },
+    ALL_DOCUMENTS_MS,
+  );
+
+  test("separate links and folds of a status page are 44 pixels high on a phone", async () => {
+    await documents();
+    const { page } = await site().visit("/", { viewport: PHONE, hasTouch: true, isMobile: true });
+    const low = await page.evaluate(() =>
+      [...document.querySelectorAll(".foot nav a, .top a, .more a, summary")]
+        .filter((element) => element.getBoundingClientRect().height < 43.5)
+        .map((element) => element.outerHTML),
+    );
+    expect(low).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+});

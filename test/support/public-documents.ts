@@ -1,0 +1,101 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
+import { describeInBrowser } from "./browser";
+import type { BrowserSite, VisitOptions } from "./browser-site";
+
+export const PHONE = { width: 390, height: 844 };
+
+/** Time limit of a test that checks all public documents, in milliseconds. */
+export const ALL_DOCUMENTS_MS = 120_000;
+
+/** Creates a page with incidents and maintenance, and returns the paths of its documents. */
+async function createDocuments({ app }: BrowserSite): Promise<Record<string, string>> {
+  const { components } = await app.page(
+    { slug: "acme", name: "Acme", description: "All of it", time_zone: "Asia/Tokyo" },
+    ["API", "Web"],
+  );
+  const { API: api = "", Web: web = "" } = components;
+  const key = await app.keyWith("write:incidents", "write:maintenance");
+  const send = async (method: string, path: string, json: object) =>
+    (await app.call(`/api/v1${path}`, { method, key, json })).body;
+  const now = app.clock.now();
+  const body = "# Why\n\nSee [this](https://a.example).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> so";
+  const past = await send("POST", "/incidents", {
+    page: "acme",
+    name: "It was slow",
+    body,
+    started_at: toIso(now - 2 * DAY_MS),
+    resolved_at: toIso(now - 2 * DAY_MS + HOUR_MS),
+    components: { [web]: "degraded_performance" },
+  });
+  await send("PUT", `/incidents/${past.id}/postmortem`, { body, publish: true });
+  const open = await send("POST", "/incidents", {
+    page: "acme",
+    name: "API is down",
+    body: "We look into it.",
+    components: { [api]: "major_outage" },
+  });
+  await send("POST", `/incidents/${open.id}/updates`, { status: "identified", body });
+  const planned = await send("POST", "/maintenance", {
+    page: "acme",
+    name: "Upgrade",
+    body,
+    components: [web],
+    scheduled_for: toIso(now + DAY_MS),
+    scheduled_until: toIso(now + DAY_MS + HOUR_MS),
+  });
+  return {
+    home: "/",
+    incident: `/status/acme/incidents/${open.id}`,
+    "an incident with its post-mortem": `/status/acme/incidents/${past.id}`,
+    maintenance: `/status/acme/maintenance/${planned.id}`,
+    history: "/status/acme/history",
+    "an empty month": "/status/acme/history?month=2020-01",
+  };
+}
+
+/**
+ * Describes tests of public documents in a browser. `documents` returns their paths by name and
+ * creates them on its first call.
+ */
+export function describePublicDocuments(
+  name: string,
+  body: (site: () => BrowserSite, documents: () => Promise<Record<string, string>>) => void,
+): void {
+  describeInBrowser(name, (site) => {
+    let paths: Promise<Record<string, string>> | undefined;
+    body(site, () => (paths ??= createDocuments(site())));
+  });
+}
+
+/** Opens every `details` element of a document. */
+export function openAll(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+}
+
+/**
+ * Expects a document without axe violations and console errors that fits its window and loads
+ * nothing but itself and its script.
+ */
+export async function expectAccessible(
+  { visit, axe, origin }: BrowserSite,
+  path: string,
+  look: VisitOptions,
+): Promise<void> {
+  const { page, requests, complaints } = await visit(path, look);
+  await openAll(page);
+  expect(await axe(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([
+    origin + path,
+    expect.stringMatching(/\/assets\/page\.[0-9a-f]{16}\.js$/),
+  ]);
+  const isWiderThanWindow = await page.evaluate(
+    () => document.documentElement.scrollWidth > innerWidth,
+  );
+  expect(isWiderThanWindow).toBe(false);
+  await page.context().close();
+}
