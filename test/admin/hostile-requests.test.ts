@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../support/app";
 import { keysOf, trySignIn, USERS } from "../support/dashboard";
+import { createPageDashboard } from "../support/page-dashboard";
 
 // Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
-const MARKS = `a${"\u0315".repeat(15_000)}${"\u0300".repeat(15_000)}`;
+const MARKS = `a${"\u0315".repeat(20_000)}${"\u0300".repeat(20_000)}`;
 
 describe("text that is slow to normalise", () => {
   test.each(["email", "password"])(
@@ -18,6 +19,26 @@ describe("text that is slow to normalise", () => {
       expect(performance.now() - startedAt).toBeLessThan(1_500);
     },
   );
+
+  test("a page name that is slow to normalise is answered at once", async () => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const startedAt = performance.now();
+    expect((await site.create({ name: MARKS, slug: "" })).status).toBe(422);
+    // It would be seconds, in which nobody else is answered.
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(site.state()).toEqual(before);
+  });
+
+  test("a custom domain that is slow to normalise is answered at once", async () => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const startedAt = performance.now();
+    const answer = await site.change("domains", { custom_domains: `${MARKS}.example.com` });
+    expect(answer.status).toBe(422);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(site.state()).toEqual(before);
+  });
 });
 
 describe("an API key value in a wrong field", () => {

@@ -49,12 +49,14 @@ describe("a form that deletes something", () => {
         location,
       ]);
       expect(await flash(location)).toContain("was deleted.");
+      const events = app.events();
       const third = await app.call(path, options);
       expect([third.status, third.headers.get("location")]).toEqual([303, location]);
       const noun = /(\w+)s?\/:id\/delete$/.exec(name)?.[1]?.replace(/s$/, "") ?? "";
       expect(await flash(location)).toStartWith(`The ${noun} was deleted.`);
       const [action = ""] = leaves;
       expect(app.audit().filter((entry) => entry.action === action)).toHaveLength(1);
+      expect(app.events()).toEqual(events);
     },
   );
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import type { Answer, TestApp } from "../support/app";
 import { createIncidentDashboard, hiddenIn, incidentScreen } from "../support/incident-dashboard";
 import { createMaintenanceDashboard, idIn } from "../support/maintenance-dashboard";
-import { createPageDashboard } from "../support/page-dashboard";
 import type { Fields } from "../support/dashboard";
 
 interface Form {
@@ -109,47 +108,4 @@ describe("a form that edits", () => {
     expect((await dashboard.send(screen, others)).status).toBe(409);
     expect(written(dashboard)).toEqual(after);
   });
-});
-
-describe("a form that deletes", () => {
-  test("an incident, sent twice, leads to the list both times; of another session it is not found", async () => {
-    await using dashboard = await createIncidentDashboard();
-    const { id } = await dashboard.site.open();
-    const path = `${incidentScreen(id)}/delete`;
-    const first = await dashboard.send(path);
-    expect(first.status).toBe(303);
-    const after = written(dashboard);
-    const second = await dashboard.send(path);
-    expect([second.status, second.headers.get("location")]).toEqual([
-      303,
-      first.headers.get("location"),
-    ]);
-    const session = await dashboard.site.app.signedIn("editor");
-    const audited = dashboard.site.app.audit();
-    expect((await dashboard.send(path, {}, { session })).status).toBe(404);
-    expect(dashboard.site.app.audit()).toEqual(audited);
-    expect(written(dashboard).events).toEqual(after.events);
-  });
-
-  for (const kind of ["cmp", "grp"]) {
-    const what = kind === "cmp" ? "a component" : "a group";
-    test(`${what}, sent twice, leads to the list both times, and is audited once`, async () => {
-      await using site = await createPageDashboard();
-      const { text } = await site.show("/admin/components?page=acme");
-      const id = new RegExp(`${kind}_[0-9a-z]{26}`).exec(text)?.[0] ?? "";
-      const room = kind === "cmp" ? "/admin/components" : "/admin/components/groups";
-      const first = await site.send(`${room}/${id}/delete`);
-      expect([first.status, first.headers.get("location")]).toEqual([
-        303,
-        "/admin/components?page=acme",
-      ]);
-      const after = site.state();
-      const second = await site.send(`${room}/${id}/delete`);
-      expect([second.status, second.headers.get("location")]).toEqual([
-        303,
-        "/admin/components?page=acme",
-      ]);
-      expect(site.state()).toEqual(after);
-    });
-  }
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeInBrowser } from "../support/browser";
 
 /** Time limit for Swagger UI to render all operations, in milliseconds. */
-const RENDERING_MS = 45_000;
+const RENDERING_MS = 90_000;
 
 describeInBrowser("the API reference in a browser", (site) => {
   test("the API reference lists operations and loads nothing from other hosts", async () => {
@@ -15,5 +15,5 @@ describeInBrowser("the API reference in a browser", (site) => {
     expect(foreign).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  }, 120_000);
 });

@@ -114,9 +114,10 @@ describe("the form of a group", () => {
     const asked = await site.app.call(`${path}/delete`, { session });
     expect(readHtml(asked.text).texts("h1")).toEqual(["Delete “Core”"]);
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
-    expect((await outcomeOf(site, answer, session)).text).toBe(
-      "The group “Core” was deleted. The components are without a group.",
-    );
+    expect(await outcomeOf(site, answer, session)).toEqual({
+      path: `${COMPONENTS}?page=acme`,
+      text: "The group “Core” was deleted. The components are without a group.",
+    });
     expect(await site.outline()).toBe("Docs, API, Web | Edge: CDN");
     expect((await site.app.call(path, { session, headers: HTML })).status).toBe(404);
   });

@@ -105,6 +105,21 @@ describe("creating a page", () => {
     expect(listAllPages(site.app.ctx.db, {}).map(({ name }) => name)).toEqual(["Northwind"]);
     expect(readHtml((await site.show(NEW)).text).texts("main .notice:not(.flash)")).toEqual([]);
   });
+
+  test("the form for a new page ignores custom domains", async () => {
+    await using site = await createPageDashboard();
+    const form = { name: "New", slug: "new-page", custom_domains: "dashboard.test" };
+    const more = { visibility: "public", time_zone: "UTC", locale: "en", history_days: "90" };
+    const answer = await site.send(
+      NEW,
+      { ...form, ...more, theme: "system" },
+      { host: "dashboard.test" },
+    );
+    expect(answer.status).toBe(303);
+    const made = listAllPages(site.app.ctx.db, {}).find(({ slug }) => slug === "new-page");
+    expect(made?.customDomains).toEqual([]);
+    expect((await site.show(PAGES, { host: "dashboard.test" })).status).toBe(200);
+  });
 });
 
 describe("an invalid form for a new page", () => {
