@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { listMonitors } from "../../src/features/monitors";
 import { listUsers } from "../../src/features/users";
+import { listAllWebhooks } from "../../src/features/webhooks";
 import { type Answer, createTestApp, type TestApp } from "../support/app";
 import {
   actionsOf,
@@ -15,7 +17,9 @@ import {
   USERS,
 } from "../support/dashboard";
 import { readHtml } from "../support/html";
+import { formOf, MONITORS, NEW_MONITOR, revealedToken } from "../support/monitor-dashboard";
 import { temporaryFolder } from "../support/temporary-folder";
+import { NEW_WEBHOOK, PROGRAM, revealedSecret, WEBHOOK_LIST } from "../support/webhook-dashboard";
 
 const MINUTE = 60_000;
 
@@ -27,7 +31,7 @@ interface Ready {
   from: string;
 }
 
-/** The forms whose answer shows what is kept nowhere. */
+/** Forms whose answer reveals a secret that is not stored as plain text. */
 const FORMS: {
   what: string;
   action: string;
@@ -35,7 +39,7 @@ const FORMS: {
   shown(answer: Answer): string;
   /** Counts the objects of the kind that the form creates. */
   count(app: TestApp): number;
-  /** The same form but for one field that changes what is asked for. */
+  /** A field with another value, which makes it another request. */
   changed: Fields;
 }[] = [
   {
@@ -89,15 +93,71 @@ const FORMS: {
     },
     shown: revealedLink,
     count: (app) => actionsOf(app).filter((action) => action === "user.password_link").length,
-    changed: { form: "another showing of it" },
+    changed: { form: "another form token" },
+  },
+  {
+    what: "for a new webhook",
+    action: "webhook.create",
+    async open(app, session) {
+      const form = await openForm(app, NEW_WEBHOOK, session);
+      const fields = { format: "standard", url: PROGRAM, which: "all" };
+      return { path: NEW_WEBHOOK, from: NEW_WEBHOOK, form: { form, ...fields } };
+    },
+    shown: revealedSecret,
+    count: (app) => listAllWebhooks(app.ctx.db, {}).length,
+    changed: { description: "Another" },
+  },
+  {
+    what: "that rotates a webhook's secret",
+    action: "webhook.rotate_secret",
+    async open(app, session) {
+      const fields = { format: "standard", url: PROGRAM, which: "all" };
+      const first = await openForm(app, NEW_WEBHOOK, session);
+      await app.call(NEW_WEBHOOK, { session, form: { form: first, ...fields } });
+      const path = `${WEBHOOK_LIST}/${listAllWebhooks(app.ctx.db, {})[0]?.id}/rotate`;
+      return { path, from: path, form: { form: await openForm(app, path, session) } };
+    },
+    shown: revealedSecret,
+    count: (app) => actionsOf(app).filter((action) => action === "webhook.rotate_secret").length,
+    changed: { form: "another form token" },
+  },
+  {
+    what: "for a new push monitor",
+    action: "monitor.create",
+    open: openPushForm,
+    shown: revealedToken,
+    count: (app) => listMonitors(app.ctx.db, { limit: 100 }).length,
+    changed: { name: "Hourly" },
+  },
+  {
+    what: "that rotates a heartbeat token",
+    action: "monitor.rotate_token",
+    async open(app, session) {
+      const { path: created, form } = await openPushForm(app, session);
+      await app.call(created, { session, form });
+      const path = `${MONITORS}/${listMonitors(app.ctx.db, { limit: 1 })[0]?.row.id}/rotate`;
+      return { path, from: path, form: { form: await openForm(app, path, session) } };
+    },
+    shown: revealedToken,
+    count: (app) => actionsOf(app).filter((action) => action === "monitor.rotate_token").length,
+    changed: { form: "another form token" },
   },
 ];
+
+/** Opens the form for a new push monitor, filled in. */
+async function openPushForm(app: TestApp, session: string): Promise<Ready> {
+  const from = `${NEW_MONITOR}?type=push`;
+  const { text } = await app.call(from, { session });
+  return { path: NEW_MONITOR, from, form: { ...formOf(text), name: "Nightly" } };
+}
 
 /** Expects a page that says it was shown before, and shows nothing. */
 function expectShownBefore(answer: Answer): void {
   expect(answer.status).toBe(200);
-  expect(readHtml(answer.text).texts("h1")[0]).toMatch(/^This (value|link) was already shown$/);
-  expect(answer.text).not.toMatch(/allclear_\w{20}|\/join\//);
+  expect(readHtml(answer.text).texts("h1")[0]).toMatch(
+    /^This (value|link|secret|address) was already shown$/,
+  );
+  expect(answer.text).not.toMatch(/allclear_\w{20}|whsec_|\/join\/|\/heartbeats\/\w{43}/);
 }
 
 for (const { what, action, open, shown, count, changed } of FORMS) {

@@ -176,6 +176,15 @@ export function monitorIdIn(answer: Answer): string {
   return location.slice(MONITORS.length + 1);
 }
 
+/** Returns the heartbeat token that an answer reveals. Throws unless it contains exactly one. */
+export function revealedToken(answer: Answer): string {
+  const tokens = new Set(
+    [...answer.text.matchAll(/\/heartbeats\/([0-9A-Za-z]{43})/g)].map(([, token]) => token),
+  );
+  expect(tokens.size).toBe(1);
+  return [...tokens][0] ?? "";
+}
+
 /** Returns the fields that a browser would send for the form of a page without changes. */
 export function formOf(html: string): Record<string, string | readonly string[]> {
   const names = new Set(

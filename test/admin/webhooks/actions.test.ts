@@ -77,19 +77,6 @@ describe("rotating a webhook's secret", () => {
       1,
     );
   });
-
-  test("submitting one rotation again shows the secret within a minute, and never rotates twice", async () => {
-    await using dashboard = await createWebhookDashboard();
-    const { id } = await dashboard.made();
-    const form = await openForm(dashboard.app, pathOf(id, "/rotate"), dashboard.session);
-    const first = revealedSecret(await dashboard.send(pathOf(id, "/rotate"), { form }));
-    expect(revealedSecret(await dashboard.send(pathOf(id, "/rotate"), { form }))).toBe(first);
-    await dashboard.app.clock.advance(60_000);
-    const late = await dashboard.send(pathOf(id, "/rotate"), { form });
-    expect(readHtml(late.text).texts("h1")).toEqual(["This secret was already shown"]);
-    expect(late.text).not.toContain("whsec_");
-    expect(dashboard.rows()[0]?.secret).toBe(first);
-  });
 });
 
 describe("disabling, enabling and deleting a webhook", () => {
