@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Answer, createTestApp, type TestApp } from "../support/app";
 import {
@@ -15,7 +14,7 @@ import {
   USERS,
 } from "../support/dashboard";
 import { readHtml } from "../support/html";
-import { temporaryFolder } from "../support/temporary-folder";
+import { bytesIn, temporaryFolder } from "../support/temporary-folder";
 
 /** Every secret that the dashboard reveals, and the answer that did. */
 async function revealAll(app: TestApp, session: string) {
@@ -40,7 +39,7 @@ async function revealAll(app: TestApp, session: string) {
 
 /** The secrets found in any file of a folder: plain, in base64 or in hex. */
 function foundIn(folder: string, secrets: readonly string[]): string[] {
-  const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  const bytes = bytesIn(folder);
   const forms = (secret: string) => {
     const raw = Buffer.from(secret);
     return [
@@ -49,9 +48,7 @@ function foundIn(folder: string, secrets: readonly string[]): string[] {
       Buffer.from(raw.toString("hex")),
     ];
   };
-  return secrets.filter((secret) =>
-    forms(secret).some((form) => bytes.some((content) => content.includes(form))),
-  );
+  return secrets.filter((secret) => forms(secret).some((form) => bytes.includes(form)));
 }
 
 const SCREENS = [

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { openDataDirectory } from "../../src/db/data-directory";
-import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS } from "../../src/db/migrations";
-import { isSound, openSqlite, pragma } from "../../src/db/open";
-import { temporaryFolder } from "../support/temporary-folder";
 import { createTestApp, expectProblem } from "../support/app";
-
-const BEFORE = MIGRATIONS.slice(0, 6);
-const AFTER = MIGRATIONS.slice(0, 7);
+import { expectSound, openOldDatabase } from "../support/old-database";
+import { temporaryFolder } from "../support/temporary-folder";
 
 /** A page that was deleted at 500 while its maintenance was in progress, and a page that is still there. */
 const BROKEN = `
@@ -51,20 +44,11 @@ const BROKEN = `
     ('whk_old', 'old', 'https://a.test/z', NULL, '["*"]', 'page_old', 'ntfy', '{"token":"tk"}', 1, NULL, NULL, 'whsec_c', 'whsec_d', 99, NULL, NULL, 1, 1, 1, NULL);
 `;
 
-function openBroken(path: string) {
-  const directory = openDataDirectory(join(path, "data"));
-  const sqlite = openSqlite(directory.database, 0);
-  migrate(sqlite, directory, BEFORE);
-  sqlite.exec(BROKEN);
-  const rows = (sql: string) => sqlite.query<Record<string, unknown>, []>(sql).all();
-  return { directory, sqlite, rows };
-}
-
 describe("the upgrade of a database with a page that was deleted during its maintenance", () => {
   test("the upgrade ends what the page's deletion left open and does not change the other page", () => {
     using folder = temporaryFolder();
-    const { directory, sqlite, rows } = openBroken(folder.path);
-    using _ = sqlite;
+    using old = openOldDatabase(folder.path, 6, BROKEN);
+    const { rows } = old;
     const untouched = [
       "SELECT * FROM pages ORDER BY id",
       "SELECT * FROM components WHERE id IN ('cmp_live', 'cmp_gone') ORDER BY id",
@@ -78,7 +62,7 @@ describe("the upgrade of a database with a page that was deleted during its main
     ];
     const before = untouched.map(rows);
 
-    expect(migrate(sqlite, directory, AFTER)).toMatchObject({ from: 6, to: 7 });
+    expect(old.upgrade(7)).toMatchObject({ from: 6, to: 7 });
     expect(untouched.map(rows)).toEqual(before);
     expect(
       rows("SELECT id, deleted_at, version FROM components WHERE page_id = 'page_old'"),
@@ -112,15 +96,14 @@ describe("the upgrade of a database with a page that was deleted during its main
       { actor_kind: "system", action: "maintenance.cancel", target_id: "mnt_open" },
       { actor_kind: "system", action: "webhook.delete", target_id: "whk_old" },
     ]);
-    expect(isSound(sqlite)).toBe(true);
-    expect(pragma(sqlite, "foreign_key_check")).toBeFalsy();
+    expectSound(old.sqlite);
   });
 
   test("after the upgrade, webhooks and monitors name no deleted page", async () => {
     using folder = temporaryFolder();
-    const { directory, sqlite } = openBroken(folder.path);
-    sqlite.close();
-    await using app = await createTestApp({ databasePath: directory.database });
+    const old = openOldDatabase(folder.path, 6, BROKEN);
+    old.sqlite.close();
+    await using app = await createTestApp({ databasePath: old.path });
     const key = await app.keyWith("manage:monitors", "manage:webhooks", "read:status");
     const get = (path: string) => app.call(`/api/v1${path}`, { key });
     expect((await get("/monitors/mon_both")).body.component_ids).toEqual(["cmp_live"]);

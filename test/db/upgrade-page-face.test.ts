@@ -1,20 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { createDb } from "../../src/db";
-import { openDataDirectory } from "../../src/db/data-directory";
-import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS } from "../../src/db/migrations";
-import { isSound, openSqlite, pragma } from "../../src/db/open";
 import { findPage } from "../../src/features/pages";
 import { createTestClock } from "../support/clock";
+import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";
+import { expectSound, openOldDatabase } from "../support/old-database";
 import { temporaryFolder } from "../support/temporary-folder";
 
-const BEFORE = MIGRATIONS.slice(0, 3);
-const AFTER = MIGRATIONS.slice(0, 4);
-
-/** Two pages, one of which is gone, and what hangs on them. */
-const PAGES = `
+/** Two pages, one of which is deleted, with slugs, a component and an incident. */
+const ROWS = `
   INSERT INTO pages VALUES ('page_1', 'acme', 'acme', 'Acme „GmbH“', NULL, 'Europe/Vienna', 'de',
     'public', 'system', '#0a7', 90, 1, 0, 'apply', 7, 1773144000123, 3, 1773144000000, 1773144000123, NULL);
   INSERT INTO pages VALUES ('page_2', 'gone', 'gone', 'Gone', 'It was', 'UTC', 'en',
@@ -29,32 +23,24 @@ const PAGES = `
 describe("a database from before domains and logos", () => {
   test("the upgrade keeps every page and adds no domain or logo", () => {
     using folder = temporaryFolder();
-    const directory = openDataDirectory(join(folder.path, "data"));
-    using sqlite = openSqlite(directory.database, 0);
-    migrate(sqlite, directory, BEFORE);
-    sqlite.exec(PAGES);
-    const read = (table: string) =>
-      sqlite.query<Record<string, unknown>, []>(`SELECT * FROM ${table} ORDER BY 1`).all();
-    const others = ["page_slugs", "components", "incidents"];
-    const before = { pages: read("pages"), others: others.map(read) };
+    using old = openOldDatabase(folder.path, 3, ROWS);
+    const before = readAllTables(old.sqlite);
+    expect(before["incidents"]).toHaveLength(1);
 
-    expect(migrate(sqlite, directory, AFTER)).toMatchObject({ from: 3, to: 4 });
-    const faceless = { custom_domains: "[]", logo: null };
-    expect(read("pages")).toEqual(before.pages.map((row) => ({ ...row, ...faceless })));
-    expect(others.map(read)).toEqual(before.others);
-    expect(read("page_logos")).toEqual([]);
-    expect(isSound(sqlite)).toBe(true);
-    expect(pragma(sqlite, "foreign_keys")).toBe(1);
-    expect(pragma(sqlite, "foreign_key_check")).toBeFalsy();
+    expect(old.upgrade(4)).toMatchObject({ from: 3, to: 4 });
+    const added = { custom_domains: "[]", logo: null };
+    expect(readAllTables(old.sqlite)).toEqual({
+      ...before,
+      pages: (before["pages"] ?? []).map((row) => ({ ...row, ...added })),
+      page_logos: [],
+    });
+    expectSound(old.sqlite);
   });
 
   test("after the upgrade, pages have neither domain nor logo", () => {
     using folder = temporaryFolder();
-    const directory = openDataDirectory(join(folder.path, "data"));
-    using sqlite = openSqlite(directory.database, 0);
-    migrate(sqlite, directory, BEFORE);
-    sqlite.exec(PAGES);
-    migrate(sqlite, directory, MIGRATIONS);
+    const { sqlite, upgrade } = openOldDatabase(folder.path, 3, ROWS);
+    upgrade();
     const db = createDb(sqlite, createTestClock(), createTestLog("info").log);
     expect(findPage(db, { id: "page_1" })).toMatchObject({
       name: "Acme „GmbH“",

@@ -1,18 +1,13 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { openDataDirectory } from "../../src/db/data-directory";
-import { migrate } from "../../src/db/migrate";
-import { MIGRATIONS } from "../../src/db/migrations";
-import { isSound, openSqlite, pragma } from "../../src/db/open";
+import { readAllTables } from "../support/database-dump";
+import { emptyTables, expectSound, openOldDatabase } from "../support/old-database";
 import { temporaryFolder } from "../support/temporary-folder";
 
-const FOUNDATION = MIGRATIONS.slice(0, 1);
-const WITH_PEOPLE = MIGRATIONS.slice(0, 2);
 const NEW_TABLES = ["form_submissions", "one_time_links", "sessions", "settings", "users"];
 
 /** Rows of an installation after a day of use, for every table of the first schema. */
-const A_DAY_OF_USE = `
+const ROWS = `
   INSERT INTO pages VALUES ('page_1', 'acme', 'acme', 'Acme „GmbH“', NULL, 'Europe/Vienna', 'de',
     'public', 'system', '#0a7', 90, 1, 0, 'apply', 7, 1773144000123, 3, 1773144000000, 1773144000123, NULL);
   INSERT INTO pages VALUES ('page_2', 'gone', 'gone', 'Gone', 'It was', 'UTC', 'en',
@@ -42,57 +37,37 @@ const A_DAY_OF_USE = `
     (9, 'key', 'key_1', 'CI', 'component.update', 'cmp_1', 'Set API', '203.0.113.7', 30);
 `;
 
-type Rows = Record<string, unknown[]>;
-
-/** Every row of every table but the history of migrations, by the name of the table. */
-function readAll(sqlite: Database): Rows {
-  const tables = sqlite
-    .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_migrations' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-    )
-    .all();
-  return Object.fromEntries(
-    tables.map(({ name }) => [name, sqlite.query(`SELECT * FROM ${name} ORDER BY 1, 2`).values()]),
-  );
-}
-
 describe("a database of the first schema", () => {
   test("the upgrade keeps every row and adds no user", () => {
     using folder = temporaryFolder();
-    const directory = openDataDirectory(join(folder.path, "data"));
-    using sqlite = openSqlite(directory.database, 0);
-    migrate(sqlite, directory, FOUNDATION);
-    sqlite.exec(A_DAY_OF_USE);
-    const before = readAll(sqlite);
+    using old = openOldDatabase(folder.path, 1, ROWS);
+    const { sqlite, upgrade } = old;
+    const before = readAllTables(sqlite);
     expect(Object.keys(before)).toHaveLength(11);
     for (const [table, rows] of Object.entries(before)) expect(rows, table).not.toEqual([]);
 
-    const report = migrate(sqlite, directory, WITH_PEOPLE);
+    const report = upgrade(2);
     expect(report).toMatchObject({ from: 1, to: 2 });
-    const empty = Object.fromEntries(NEW_TABLES.map((table) => [table, []]));
-    expect(readAll(sqlite)).toEqual({ ...before, ...empty });
-    expect(isSound(sqlite)).toBe(true);
-    expect(pragma(sqlite, "foreign_keys")).toBe(1);
+    expect(readAllTables(sqlite)).toEqual({ ...before, ...emptyTables(NEW_TABLES) });
+    expectSound(sqlite);
 
     using copy = new Database(report.copy ?? "", { readonly: true });
-    expect(readAll(copy)).toEqual(before);
+    expect(readAllTables(copy)).toEqual(before);
   });
 
   test("an upgrade that fails half-way loses nothing and can be repeated", () => {
     using folder = temporaryFolder();
-    const directory = openDataDirectory(join(folder.path, "data"));
-    using sqlite = openSqlite(directory.database, 0);
-    migrate(sqlite, directory, FOUNDATION);
-    sqlite.exec(A_DAY_OF_USE);
+    using old = openOldDatabase(folder.path, 1, ROWS);
+    const { sqlite, upgrade } = old;
     sqlite.run("CREATE TABLE settings (somebody TEXT, elses TEXT) STRICT");
-    const before = readAll(sqlite);
-    expect(() => migrate(sqlite, directory, WITH_PEOPLE)).toThrow(
+    const before = readAllTables(sqlite);
+    expect(() => upgrade(2)).toThrow(
       "failed and was rolled back. Migration 2 (people): table settings already exists",
     );
-    expect(readAll(sqlite)).toEqual(before);
+    expect(readAllTables(sqlite)).toEqual(before);
 
     sqlite.run("DROP TABLE settings");
-    expect(migrate(sqlite, directory, WITH_PEOPLE)).toMatchObject({ from: 1, to: 2 });
-    expect(readAll(sqlite)).toMatchObject({ api_keys: before["api_keys"], users: [] });
+    expect(upgrade(2)).toMatchObject({ from: 1, to: 2 });
+    expect(readAllTables(sqlite)).toMatchObject({ api_keys: before["api_keys"], users: [] });
   });
 });

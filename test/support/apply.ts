@@ -7,7 +7,7 @@ import {
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { TestApp } from "./app";
 
-/** Makes an application what a declarative file says. */
+/** Applies a configuration file. */
 export function apply(
   { ctx }: TestApp,
   text: string,
@@ -20,3 +20,22 @@ export function apply(
 
 /** Describes the changes of an apply, one per line. */
 export const linesOf = (outcome: ApplyOutcome): string[] => outcome.changes.map(describeChange);
+
+/** Returns the error with which a configuration file is rejected. Throws if it is applied. */
+export async function applyError(
+  app: TestApp,
+  text: string,
+  env: Record<string, string> = {},
+): Promise<string> {
+  const error = await (async () => apply(app, text, false, env))().then(
+    () => undefined,
+    (rejection: Error) => rejection,
+  );
+  if (!error) throw new Error("the file was not rejected");
+  return error.message;
+}
+
+/** Returns the number of the first line that contains a text. */
+export function lineOf(text: string, part: string): number {
+  return text.slice(0, text.indexOf(part)).split("\n").length;
+}

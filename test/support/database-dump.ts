@@ -1,16 +1,24 @@
 import { Database } from "bun:sqlite";
 
-/** Every committed row of every table of a database in a file, as another process would read them. */
-export function dumpOf(path: string): Record<string, unknown[]> {
-  const reader = new Database(path, { readonly: true });
-  try {
-    const tables = reader
-      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
-      .all();
-    return Object.fromEntries(
-      tables.map(({ name }) => [name, reader.query(`SELECT * FROM "${name}"`).all()]),
-    );
-  } finally {
-    reader.close();
-  }
+type Row = Record<string, unknown>;
+
+/** Reads all rows of all tables by table, except the history of migrations. */
+export function readAllTables(sqlite: Database): Record<string, Row[]> {
+  const tables = sqlite
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_migrations' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .all();
+  return Object.fromEntries(
+    tables.map(({ name }) => [
+      name,
+      sqlite.query<Row, []>(`SELECT * FROM ${name} ORDER BY 1, 2`).all(),
+    ]),
+  );
+}
+
+/** Reads all committed rows of a database file by table, as another process would. */
+export function dumpOf(path: string): Record<string, Row[]> {
+  using reader = new Database(path, { readonly: true });
+  return readAllTables(reader);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
 import { listStoredMonitors } from "../../../src/features/monitors";
 import { createTestApp, type TestApp } from "../../support/app";
-import { apply } from "../../support/apply";
+import { apply, applyError } from "../../support/apply";
 
 const TOKEN = "t0p-secret-token";
 const PASSWORD = "hunter2-hunter2";
@@ -39,10 +39,7 @@ const STORED = {
 
 async function rejectionOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
   const before = [kept(app), app.audit()];
-  const message = await (async () => apply(app, text, false, env))().then(
-    () => "it was not refused",
-    (error: Error) => error.message,
-  );
+  const message = await applyError(app, text, env);
   expect([kept(app), app.audit()]).toEqual(before);
   return message;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { describeChange, exportFile, writeApplyFile } from "../../../src/features/apply";
 import { listAllWebhooks } from "../../../src/features/webhooks";
 import { createTestApp, type TestApp } from "../../support/app";
-import { apply } from "../../support/apply";
+import { apply, applyError } from "../../support/apply";
 import { WEBHOOK_ENV as ENV, WEBHOOKS_FILE as FILE } from "../../support/webhooks-file";
 
 const OTHER_ENV = {
@@ -32,10 +32,7 @@ function kept({ ctx }: TestApp) {
 
 async function rejectionOf(app: TestApp, text: string, env: Record<string, string> = ENV) {
   const before = [kept(app), app.audit()];
-  const message = await (async () => apply(app, text, false, env))().then(
-    () => "it was not refused",
-    (error: Error) => error.message,
-  );
+  const message = await applyError(app, text, env);
   expect([kept(app), app.audit()]).toEqual(before);
   return message;
 }

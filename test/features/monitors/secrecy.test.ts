@@ -1,13 +1,12 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { sha256 } from "../../../src/kernel/hash";
+import { dumpOf } from "../../support/database-dump";
 import { createMonitorApi, HTTP, type MonitorApi } from "../../support/monitor-api";
-import { temporaryFolder } from "../../support/temporary-folder";
+import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 
 const HEADER = "header-s3cret-value";
 const BODY = "body-s3cret-value";
@@ -21,21 +20,6 @@ const WITH_SECRETS = {
     body: `{"password":"${BODY}"}`,
   },
 };
-
-/** Every table's rows as text, by the table's name. */
-function dump(path: string): Record<string, string> {
-  const sqlite = new Database(path, { readonly: true });
-  try {
-    const tables = sqlite
-      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
-      .all();
-    return Object.fromEntries(
-      tables.map(({ name }) => [name, JSON.stringify(sqlite.query(`SELECT * FROM ${name}`).all())]),
-    );
-  } finally {
-    sqlite.close();
-  }
-}
 
 /** Does all that can be done to a monitor, refusals included, and answers with every answer's text. */
 async function useMonitor(api: MonitorApi, body: object): Promise<string[]> {
@@ -84,10 +68,12 @@ describe("secrecy of header values and bodies", () => {
       JSON.stringify(api.app.events()),
       JSON.stringify(api.app.audit()),
     ].join("\n");
-    const tables = dump(databasePath);
+    const tables = dumpOf(databasePath);
     for (const secret of [HEADER, BODY]) {
       expect(elsewhere).not.toContain(secret);
-      const holders = Object.keys(tables).filter((name) => tables[name]?.includes(secret));
+      const holders = Object.keys(tables).filter((name) =>
+        JSON.stringify(tables[name]).includes(secret),
+      );
       expect(holders).toEqual(["monitors"]);
     }
   });
@@ -97,10 +83,10 @@ describe("secrecy of header values and bodies", () => {
     const databasePath = join(folder.path, "allclear.db");
     await using api = await createMonitorApi({ databasePath });
     const { id } = await api.create(WITH_SECRETS);
-    expect(dump(databasePath)["monitors"]).toContain(HEADER);
+    expect(JSON.stringify(dumpOf(databasePath)["monitors"])).toContain(HEADER);
     await api.call(`/${id}`, { method: "DELETE" });
-    expect(dump(databasePath)["monitors"]).toContain(id);
-    expect(dump(databasePath)["monitors"]).not.toContain(HEADER);
+    expect(JSON.stringify(dumpOf(databasePath)["monitors"])).toContain(id);
+    expect(JSON.stringify(dumpOf(databasePath)["monitors"])).not.toContain(HEADER);
   });
 });
 
@@ -134,12 +120,10 @@ describe("secrecy of push tokens", () => {
       JSON.stringify(api.heartbeats),
       JSON.stringify(api.app.events()),
       JSON.stringify(api.app.audit()),
-      JSON.stringify(dump(databasePath)),
+      JSON.stringify(dumpOf(databasePath)),
     ].join("\n");
     for (const token of tokens) expect(elsewhere).not.toContain(token);
-    const files = Buffer.concat(
-      readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name))),
-    );
+    const files = bytesIn(folder.path);
     expect(files.includes(sha256(rotated.body.token))).toBe(true);
     for (const token of tokens) expect(files.includes(token)).toBe(false);
   });

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLoginThrottle, createPasswords } from "../../../src/features/auth";
 import {
@@ -17,7 +16,7 @@ import { sha256 } from "../../../src/kernel/hash";
 import { client } from "../../support/auth-installation";
 import { userActor } from "../../../src/domain/actor";
 import { FROM, openPeopleInstallation } from "../../support/user-installation";
-import { temporaryFolder } from "../../support/temporary-folder";
+import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 
 const PASSWORDS = ["correct horse battery", "a wrong guess at it", "staple of another kind"];
 
@@ -84,9 +83,7 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
   expect(rejections).toHaveLength(4);
   for (const secret of [...PASSWORDS, ...tokens, ...hashes]) expect(told).not.toContain(secret);
 
-  const disk = Buffer.concat(
-    readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name))),
-  );
+  const disk = bytesIn(folder.path);
   expect(disk.includes("ada@acme.test")).toBe(true);
   for (const secret of [...PASSWORDS, ...tokens]) expect(disk.includes(secret)).toBe(false);
 });

@@ -1,18 +1,7 @@
 import { expect, test } from "bun:test";
-import { createTestApp, type TestApp } from "../../support/app";
-import { apply } from "../../support/apply";
+import { createTestApp } from "../../support/app";
+import { apply, applyError, lineOf } from "../../support/apply";
 import { MONITORS_FILE as FILE, readMonitors } from "../../support/monitors-file";
-
-const rejectionOf = async (app: TestApp, text: string): Promise<string> => {
-  try {
-    await apply(app, text);
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error("it was not refused");
-};
-
-const lineOf = (text: string, what: string) => text.slice(0, text.indexOf(what)).split("\n").length;
 
 test("the unchanged file of these tests is accepted", async () => {
   await using app = await createTestApp();
@@ -80,7 +69,7 @@ test.each([
   async ({ right, wrong, without, says }) => {
     await using app = await createTestApp();
     const text = FILE.replace(right, wrong).replace(without ?? "", "");
-    const rejection = await rejectionOf(app, text);
+    const rejection = await applyError(app, text);
     expect(rejection).toStartWith(`line ${lineOf(text, wrong)}: `);
     expect(rejection).toContain(says);
     expect(rejection).not.toContain("\n");
@@ -94,7 +83,7 @@ test("another type under an existing ref is rejected and leaves the monitor unch
   await apply(app, FILE);
   const before = await readMonitors(app);
   const text = FILE.replace("type: tls", "type: push").replace("host: acme.example", "");
-  expect(await rejectionOf(app, text)).toBe(
+  expect(await applyError(app, text)).toBe(
     `line ${lineOf(text, "type: push, paused")}: type is tls and stays it; for another type, take another ref`,
   );
   expect(await readMonitors(app)).toEqual(before);

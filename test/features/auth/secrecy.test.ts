@@ -1,15 +1,9 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSessions, findLink, issueLink } from "../../../src/features/auth";
 import { sha256 } from "../../../src/kernel/hash";
 import { openAuthInstallation } from "../../support/auth-installation";
-import { temporaryFolder } from "../../support/temporary-folder";
-
-/** Every byte of a folder's files. */
-function bytesIn(folder: string): Buffer {
-  return Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
-}
+import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 
 test("the database files contain hashes of session and link tokens and never the tokens", async () => {
   using folder = temporaryFolder();

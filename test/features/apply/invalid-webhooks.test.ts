@@ -1,18 +1,7 @@
 import { expect, test } from "bun:test";
-import { createTestApp, type TestApp } from "../../support/app";
-import { apply } from "../../support/apply";
+import { createTestApp } from "../../support/app";
+import { apply, applyError, lineOf } from "../../support/apply";
 import { readWebhooks, WEBHOOK_ENV, WEBHOOKS_FILE as FILE } from "../../support/webhooks-file";
-
-const rejectionOf = async (app: TestApp, text: string): Promise<string> => {
-  try {
-    await apply(app, text, false, WEBHOOK_ENV);
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error("it was not refused");
-};
-
-const lineOf = (text: string, what: string) => text.slice(0, text.indexOf(what)).split("\n").length;
 
 test("the unchanged file of these tests is accepted", async () => {
   await using app = await createTestApp();
@@ -107,7 +96,7 @@ test.each([
   async ({ right, wrong, at, says }) => {
     await using app = await createTestApp();
     const text = FILE.replace(right, wrong);
-    const rejection = await rejectionOf(app, text);
+    const rejection = await applyError(app, text, WEBHOOK_ENV);
     expect(rejection).toStartWith(`line ${lineOf(text, at ?? wrong)}: `);
     expect(rejection).toContain(says);
     expect(rejection).not.toContain("\n");
@@ -119,7 +108,7 @@ test.each([
 test("webhooks of a file can be in allowed private networks only", async () => {
   const text = FILE.replace("https://ci.example.com/", "http://10.1.2.3/");
   await using strict = await createTestApp();
-  expect(await rejectionOf(strict, text)).toContain("url has a host that is");
+  expect(await applyError(strict, text, WEBHOOK_ENV)).toContain("url has a host that is");
   await using app = await createTestApp({ env: { ALLCLEAR_OUTBOUND_ALLOW: "10.0.0.0/8" } });
   expect((await apply(app, text, false, WEBHOOK_ENV)).changes).toHaveLength(6);
 });
